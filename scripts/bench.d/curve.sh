@@ -100,3 +100,37 @@ check_curve() {
             { echo "missed: $files files: the tenth stop that changed nothing did not end the loop" >&2 && missed=$((missed + 1)); }
     done
 }
+
+# A tick by hand, in the same projects: how much it costs for each file.
+measure_hand_curve() {
+    command -v git >/dev/null || return 0
+    local files folder
+    for files in 1000 10000; do
+        folder=$work/hand_$files
+        mkdir "$folder"
+        : >"$folder/reset"
+        mkdir -p "$folder/project/src/services" "$folder/project/.claude"
+        lay_out_files "$folder" "$files"
+        sleep 3.1
+        hold_in_project "$folder"
+        tick_by_hand "$folder"
+        count_instructions "hand_$files" "$folder"
+    done
+    record hand per_file "$((($(figure hand_10000 instructions) - $(figure hand_1000 instructions)) / 9000))"
+}
+
+print_hand_curve() {
+    command -v git >/dev/null || return 0
+    printf '\nTicked by hand, in a project of 1,000 files %s instructions, of 10,000 files %s: %s for each file\n' \
+        "$(grouped "$(figure hand_1000 instructions)")" "$(grouped "$(figure hand_10000 instructions)")" "$(figure hand per_file)"
+}
+
+check_hand_curve() {
+    command -v git >/dev/null || return 0
+    budget 'a tick by hand: instructions for each file' "$(figure hand per_file)" '<=' 3500
+    local files
+    for files in 1000 10000; do
+        is_judged "hand_$files" ||
+            { echo "missed: $files files: the tick by hand has no receipt" >&2 && missed=$((missed + 1)); }
+    done
+}

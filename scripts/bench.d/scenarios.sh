@@ -151,9 +151,43 @@ scenario_active_5gb() {
     { echo && write_transcript "$1"; } >>"$1/transcript.jsonl"
 }
 
-# The same with a box that was ticked by hand: all files are read, to judge it.
-scenario_active_by_hand() {
-    hold_once "$1"
+# The same without git: no repository is there, and names alone say which files are no work.
+scenario_active_no_git() {
+    lay_out_project "$1"
+    rm -r "$1/project/.git"
+    hold_in_project "$1"
+    write_tasks "$1" 10
+    keep_receipt "$1"
+    write_state "$1" 10
+    write_transcript "$1" >"$1/transcript.jsonl"
+}
+
+# The same with a box that was ticked by hand, and one changed file: all files are looked at, to judge it. Those that were
+# written more than 3 s before arming, as in most projects, are not read again.
+scenario_by_hand() {
+    lay_out_project "$1"
+    sleep 3.1
+    hold_in_project "$1"
+    tick_by_hand "$1"
+}
+
+scenario_by_hand_no_git() {
+    lay_out_project "$1"
+    rm -r "$1/project/.git"
+    sleep 3.1
+    hold_in_project "$1"
+    tick_by_hand "$1"
+}
+
+# The worst of them, and only the first tick by hand: all files were written right before arming, and are read once more.
+scenario_by_hand_new_files() {
+    lay_out_project "$1"
+    find "$1/project" -type f -exec touch {} +
+    hold_in_project "$1"
+    tick_by_hand "$1"
+}
+
+tick_by_hand() {
     write_tasks "$1" 10
     write_state "$1" 10
     echo 'export const added = 1' >>"$1/project/src/services/module_11.ts"
@@ -168,6 +202,11 @@ scenario_active_by_hand() {
         -r "$kept/receipts-$feature.jsonl" "$1/saved-receipts" >>"$1/reset"
 }
 
+# Whether the stop has kept a receipt of the tick.
+is_judged() {
+    grep -q '"by":"stop"' "$(grep -m 1 'receipts-.*[.]jsonl$' "$work/$1/reset")"
+}
+
 # The same, but nothing was ticked or committed: the files of the project are looked at.
 scenario_active_unchanged() {
     hold_once "$1"
@@ -176,6 +215,11 @@ scenario_active_unchanged() {
 
 hold_once() {
     lay_out_project "$1"
+    hold_in_project "$1"
+}
+
+# Arms a loop there, at whose first stop the agent is held.
+hold_in_project() {
     lay_out_feature "$1" 9
     arm "$1" 9 "$own_session"
     write_event "$1" "$own_session" false

@@ -18,6 +18,7 @@ use crate::runner::options::{
     CommandLine, Layers, Model, Number, Options, ProjectTrust, RunnerSettings, Set, Time,
     only_what_is_trusted, resolve, time_in_words,
 };
+use crate::runner::prices::Price;
 use crate::runner::signals::Signals;
 use crate::text;
 use crate::world;
@@ -56,6 +57,9 @@ pub struct ReviewArgs {
     /// The most tokens that it may use; 0 for no limit [default: 5000000]
     #[arg(long, value_name = "N", conflicts_with = "last")]
     token_budget: Option<Set<Number<0, { i64::MAX as u64 }>>>,
+    /// What a model costs, as for `spool ralph`: MODEL=INPUT/OUTPUT/CACHE-READ/CACHE-WRITE; may be given more than once
+    #[arg(long, value_name = "PRICE", conflicts_with = "last")]
+    prices: Vec<Set<Price>>,
     /// Show the last review, and start nothing
     #[arg(long)]
     last: bool,
@@ -120,13 +124,14 @@ pub fn run(args: &ReviewArgs) -> Result<ExitCode> {
     let limits = limits(args, &options);
     let results = passed_in_loop();
     let is_check = results.is_some();
-    if !is_check {
-        let time = limits
-            .time
-            .map_or("no limit of time".to_owned(), |it| format!("at most {}", time_in_words(it)));
-        errln!("{} reads {} ({time}); Ctrl-C ends it", harness.name(), feature.name);
-    }
-    let review = review(&ReviewOrder {
+    let (name, no_limit) = (harness.name().to_owned(), || "no limit of time".to_owned());
+    let begins = || {
+        let time = limits.time.map_or_else(no_limit, |it| format!("at most {}", time_in_words(it)));
+        if !is_check {
+            errln!("{name} reads {} ({time}); Ctrl-C ends it", feature.name);
+        }
+    };
+    let order = ReviewOrder {
         project: &project,
         feature: &feature,
         part: &args.tasks,
@@ -136,9 +141,11 @@ pub fn run(args: &ReviewArgs) -> Result<ExitCode> {
         approval,
         base: args.base.as_deref(),
         limits,
+        prices: &options.prices,
         signals: &signals,
         results,
-    })?;
+    };
+    let review = review(&order, &begins)?;
     if is_check {
         out!("{}", text::block(&review.for_loop()));
     } else {
@@ -183,19 +190,25 @@ fn options(args: &ReviewArgs, project: &Project) -> Result<Options> {
         harness,
         harness_command: args.harness_command.clone(),
         model,
+        prices: args.prices.clone(),
         ..RunnerSettings::default()
     };
     let names_program = typed.harness.is_some() || typed.harness_command.is_some();
     let about_the_agent = |all: RunnerSettings| {
         // A model belongs to the program that it is named with.
         if names_program {
-            return RunnerSettings { grace: all.grace, ..RunnerSettings::default() };
+            return RunnerSettings {
+                grace: all.grace,
+                prices: all.prices,
+                ..RunnerSettings::default()
+            };
         }
         RunnerSettings {
             harness: all.harness,
             harness_command: all.harness_command,
             model: all.model,
             grace: all.grace,
+            prices: all.prices,
             ..RunnerSettings::default()
         }
     };

@@ -44,6 +44,10 @@ pub struct StartArgs {
     /// [default: end]
     #[arg(long, value_name = "WHEN", value_parser = review_when)]
     review_when: Option<ReviewWhen>,
+    /// Have the agent run spec-kit's converge command before the work counts as done: it appends to the list what the code
+    /// lacks; --converge=false for not, whatever the settings say
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    converge: Option<bool>,
     #[command(flatten)]
     answer: Answer,
     #[command(flatten)]
@@ -70,6 +74,7 @@ pub fn run(args: &StartArgs) -> Result<ExitCode> {
         ignore_checklists: args.ignore_checklists,
         review: args.review,
         review_when: args.review_when,
+        converge: args.converge,
     };
     let session = own_session();
     let by = if in_agents_session() { &ArmedBy::Session } else { &ArmedBy::Terminal };

@@ -20,6 +20,10 @@ pub struct Contract {
     pub min_iterations: u32,
     /// Commands that must pass before a claim is believed (spec 000).
     pub checks: Vec<Check>,
+    /// The command with which the agent compares code and specification when all else but a review says done, as it is
+    /// typed without the slash; empty for none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub converge: String,
     /// The limits that end the loop short of completion.
     pub guardrails: Guardrails,
 }
@@ -207,7 +211,7 @@ pub struct Guardrails {
     pub max_tokens: Option<u64>,
     /// Millionths of a dollar after which the loop ends, or `None` for no limit (`budget`).
     pub max_cost: Option<u64>,
-    /// Seconds that a usage limit is waited for at most, or `None` for no limit (`harness_failed`).
+    /// Seconds that a usage limit is waited for at most, 0 for not at all, or `None` for no limit (`usage_limit`).
     pub max_limit_wait: Option<u64>,
     /// Iterations in a row without a commit that end the loop, or `None` for no limit
     /// (`no_progress`; the `stall_threshold` of spec 001).
@@ -250,6 +254,7 @@ impl Default for Contract {
             without_work: WithoutWork::Reject,
             min_iterations: 0,
             checks: Vec::new(),
+            converge: String::new(),
             guardrails: Guardrails::default(),
         }
     }

@@ -4,6 +4,7 @@
 //! unreadable, the evidence of completion, waiting, the guardrails, and only then "continue".
 
 use super::contract::{Check, Contract, Guardrails, WithoutWork};
+use super::converge;
 use super::fingerprint::{Fingerprint, Hasher};
 use super::ledger::Ledger;
 use super::observation::{
@@ -33,7 +34,7 @@ pub(super) struct Decision {
 /// but not in a pause: the person who paused the loop talks with the agent, and each of its answers is a stop.
 /// Nobody who typed a command to end the loop waits for them.
 pub(super) fn wants_checks(contract: &Contract, ledger: &Ledger, seen: &Observation) -> bool {
-    !contract.checks.is_empty()
+    let may_run = !contract.checks.is_empty()
         && seen.checks.is_none()
         && seen.demand.is_none()
         && seen.tampered.is_empty()
@@ -41,8 +42,24 @@ pub(super) fn wants_checks(contract: &Contract, ledger: &Ledger, seen: &Observat
         && !seen.waiting.iter().any(|one| matches!(one, Waiting::Typed(_)))
         && (seen.claimed
             || (seen.work != Work::Untold && !is_paused(seen))
-            || waits(ledger, seen).is_none())
-        && shortfalls_before_checks(contract, &count(ledger, seen), seen).is_empty()
+            || waits(ledger, seen).is_none());
+    let after = if may_run { count(ledger, seen) } else { return false };
+    !checks_now(contract, &after, seen).is_empty()
+        && shortfalls_before_checks(contract, &after, seen).is_empty()
+}
+
+/// Returns whether the review has to wait for the converge command, which may find more to do.
+pub(super) fn converges_first(contract: &Contract, ledger: &Ledger, seen: &Observation) -> bool {
+    !contract.converge.is_empty()
+        && converge::due(contract, count(ledger, seen).converging, seen).is_some()
+}
+
+/// The checks that can be run now: those that are commands where the converge command is due before the review.
+fn checks_now<'a>(contract: &'a Contract, after: &Ledger, seen: &Observation) -> &'a [Check] {
+    match converge::due(contract, after.converging, seen) {
+        Some(_) => Contract::commands_and_review(&contract.checks).0,
+        None => &contract.checks,
+    }
 }
 
 /// Returns whether what was finished before the end has to be reviewed now. One that is paid for helps the next tasks: none
@@ -113,6 +130,21 @@ pub fn time_is_up(contract: &Contract, elapsed_seconds: u64) -> Option<TerminalR
     Some(TerminalReason::TimedOut { limit })
 }
 
+/// Returns the end that iterations, time or a budget that are used up bring, also before the first iteration of a loop that goes
+/// on; `None` while there is something left.
+pub fn limit_is_up(
+    contract: &Contract,
+    after: &Ledger,
+    elapsed_seconds: u64,
+) -> Option<TerminalReason> {
+    let iterations = contract.guardrails.max_iterations;
+    let iterations = iterations.filter(|limit| after.iterations >= *limit);
+    iterations
+        .map(|limit| TerminalReason::MaxIters { limit })
+        .or_else(|| time_is_up(contract, elapsed_seconds))
+        .or_else(|| budget_is_up(contract, after))
+}
+
 /// Returns the end that a used up budget brings, also between two iterations; `None` while there is something left.
 pub fn budget_is_up(contract: &Contract, after: &Ledger) -> Option<TerminalReason> {
     let Guardrails { max_tokens, max_cost, .. } = contract.guardrails;
@@ -126,11 +158,16 @@ pub fn budget_is_up(contract: &Contract, after: &Ledger) -> Option<TerminalReaso
     })
 }
 
+/// Returns the end of a loop whose change, in this folder, is not there any more: only a person can bring it back.
+pub fn change_is_gone(folder: &str) -> TerminalReason {
+    TerminalReason::Blocked { need: format!("the folder of the change, `{folder}`, is gone") }
+}
+
 /// Returns the end of a loop that would wait longer for a usage limit than it may; `None` while it may wait. `seconds` are
 /// those of all waits in a row, the next one included; `words` say when the limit is lifted.
 pub fn waits_too_long(contract: &Contract, seconds: u64, words: &str) -> Option<TerminalReason> {
     contract.guardrails.max_limit_wait.filter(|most| seconds > *most)?;
-    Some(TerminalReason::HarnessFailed { why: words.to_owned() })
+    Some(TerminalReason::UsageLimit { why: words.to_owned() })
 }
 
 /// The ledger of a loop that waits: as it was, but what a run has used before it met a usage limit is used.
@@ -194,6 +231,7 @@ fn count(before: &Ledger, seen: &Observation) -> Ledger {
             Work::Unreadable { hash } => Some(hash),
             _ => None,
         },
+        converging: before.converging.counted(seen),
         ..before.clone()
     }
 }
@@ -280,7 +318,13 @@ fn shortfalls(contract: &Contract, after: &Ledger, seen: &Observation) -> Vec<Sh
     }
     // The review of a part says nothing of the rest: it alone never ends a loop.
     let of_part = seen.finished.is_some() && seen.checks.is_some();
-    if contract.checks.is_empty() || (!missing.is_empty() && !of_part) {
+    if !missing.is_empty() && !of_part {
+        return missing;
+    }
+    let (checks, converge) =
+        (checks_now(contract, after, seen), converge::due(contract, after.converging, seen));
+    if checks.is_empty() {
+        missing.extend(converge);
         return missing;
     }
     match &seen.checks {
@@ -291,8 +335,9 @@ fn shortfalls(contract: &Contract, after: &Ledger, seen: &Observation) -> Vec<Sh
                 Some(review) if !review.judged => Shortfall::NotReviewed(result),
                 _ => Shortfall::CheckFailed(result),
             }));
-            if missing.is_empty() && (of_part || results.len() < contract.checks.len()) {
-                missing.push(Shortfall::ChecksNotRun);
+            if missing.is_empty() {
+                let is_short = of_part || results.len() < checks.len();
+                missing.extend(if is_short { Some(Shortfall::ChecksNotRun) } else { converge });
             }
             if after.same_failure >= SAME_FAILURE && missing.iter().any(is_failed) {
                 missing.push(Shortfall::SameFailure { times: after.same_failure });
@@ -403,15 +448,7 @@ fn guardrail(contract: &Contract, after: &Ledger, seen: &Observation) -> Option<
             limit: attempt.limit,
         });
     }
-    if let Some(limit) = rails.max_iterations
-        && after.iterations >= limit
-    {
-        return Some(TerminalReason::MaxIters { limit });
-    }
-    if let Some(reason) = time_is_up(contract, seen.elapsed_seconds) {
-        return Some(reason);
-    }
-    if let Some(reason) = budget_is_up(contract, after) {
+    if let Some(reason) = limit_is_up(contract, after, seen.elapsed_seconds) {
         return Some(reason);
     }
     if rails.max_denied.is_some_and(|limit| after.denied >= limit) {
@@ -470,6 +507,8 @@ fn go_on(mut after: Ledger, seen: &Observation, missing: Vec<Shortfall>) -> Deci
     if missing.contains(&Shortfall::UnseenWork) {
         after.unseen_claims = after.unseen_claims.saturating_add(1);
     }
+    let converges = matches!(missing[..], [Shortfall::ConvergeDue(_)]);
+    after.converging.asked = converges.then_some(seen.list);
     Decision { verdict: Verdict::Continue(missing), ledger: after }
 }
 

@@ -4,7 +4,9 @@
 //! none of them can compare what the checks wrote.
 
 use super::contract::{Check, Contract};
-use super::decide::{Decision, decide, is_waiting, wants_checks, wants_files, wants_review};
+use super::decide::{
+    Decision, converges_first, decide, is_waiting, wants_checks, wants_files, wants_review,
+};
 use super::ledger::Ledger;
 use super::observation::{CheckResult, Demand, FinishedPart, Observation, UnchangedFiles};
 use super::verdict::{TerminalReason, Verdict};
@@ -33,8 +35,9 @@ pub struct Judgement {
 #[derive(Clone, Debug)]
 pub struct Pending {
     checks: Vec<Check>,
-    /// Whether the loop waits for something: it does not end now, and a review would be paid for nothing.
-    waits: bool,
+    /// Whether the loop does not end now, because it waits for something or the converge command is still to run: a review
+    /// would be paid for nothing.
+    continues: bool,
     seen: Observation,
 }
 
@@ -49,7 +52,8 @@ pub fn evaluate(
     look: &mut dyn FnMut() -> UnchangedFiles,
 ) -> Evaluation {
     let runs_checks = wants_checks(contract, ledger, &seen);
-    if runs_checks {
+    let converges = converges_first(contract, ledger, &seen);
+    if runs_checks || converges {
         seen.finished = None;
     }
     let may_review = seen.finished.is_some();
@@ -59,9 +63,9 @@ pub fn evaluate(
         seen.files = look();
     }
     if runs_checks || (may_review && wants_review(contract, ledger, &seen)) {
-        let waits = is_waiting(ledger, &seen);
+        let continues = converges || is_waiting(ledger, &seen);
         let checks = contract.checks.clone();
-        return Evaluation::RunChecks(Box::new(Pending { checks, waits, seen }));
+        return Evaluation::RunChecks(Box::new(Pending { checks, continues, seen }));
     }
     Evaluation::Decided(Box::new(judged(contract, ledger, seen)))
 }
@@ -90,7 +94,7 @@ impl Pending {
 
     /// Returns the review that runs when all of the commands have passed, `None` for none.
     pub fn review(&self) -> Option<&Check> {
-        Contract::commands_and_review(&self.checks).1.filter(|_| !self.waits)
+        Contract::commands_and_review(&self.checks).1.filter(|_| !self.continues)
     }
 
     /// Returns what was observed before they ran.

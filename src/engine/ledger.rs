@@ -2,12 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::converge::Converging;
 use super::fingerprint::Fingerprint;
 use super::verdict::TerminalReason;
 
 /// The loop's own memory; nobody but `decide` changes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "each says something else of the loop")]
 pub struct Ledger {
     /// The number of the last judged iteration.
     pub iterations: u32,
@@ -55,9 +57,15 @@ pub struct Ledger {
     /// What reviews cost since arming, beside `cost`, in millionths of a dollar, as far as it is known.
     #[serde(skip_serializing_if = "is_nothing")]
     pub review_cost: u64,
+    /// Whether a part of that is an estimate, by the prices that a person gave.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub review_cost_estimated: bool,
     /// What was reviewed and found good before the end: a mark for each phase or check of the list.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reviewed: Vec<String>,
+    /// What came of the converge command of spec-kit.
+    #[serde(skip_serializing_if = "Converging::is_untouched")]
+    pub converging: Converging,
     /// What the work looked like at the last iteration.
     pub fingerprint: Option<Fingerprint>,
     /// The unreadable state that was already reported.
@@ -70,6 +78,32 @@ impl Ledger {
     /// Returns whether the loop may still be continued.
     pub fn is_live(&self) -> bool {
         self.ended.is_none()
+    }
+
+    /// Returns what a loop that was stopped goes on with: what it has used and done, and nothing of what happened in a row.
+    #[must_use]
+    pub fn going_on(&self) -> Self {
+        let Self { iterations, continued, tool_calls, failed_calls, commits, more_calls, .. } =
+            *self;
+        let Self { tokens, cost, written_tokens, review_tokens, review_cost, .. } = *self;
+        let Self { refused_claims, review_cost_estimated, .. } = *self;
+        Self {
+            iterations,
+            continued,
+            tool_calls,
+            failed_calls,
+            commits,
+            tokens,
+            cost,
+            more_calls,
+            written_tokens,
+            refused_claims,
+            review_tokens,
+            review_cost,
+            review_cost_estimated,
+            converging: Converging { rounds: self.converging.rounds, ..Converging::default() },
+            ..Self::default()
+        }
     }
 
     /// Returns the tokens that count against the limit: those of the agent and of the reviews.
@@ -86,4 +120,25 @@ impl Ledger {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
 fn is_nothing(cost: &u64) -> bool {
     *cost == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loop_that_goes_on_keeps_its_rounds_of_converge_and_that_a_cost_is_an_estimate() {
+        let converging = Converging { rounds: 2, asked: Some(1), passed: true };
+        let before = Ledger {
+            review_cost: 7,
+            review_cost_estimated: true,
+            converging,
+            failures: 2,
+            ..Ledger::default()
+        };
+        let after = before.going_on();
+        assert_eq!((after.review_cost, after.review_cost_estimated), (7, true));
+        assert_eq!(after.converging, Converging { rounds: 2, ..Converging::default() });
+        assert_eq!(after.failures, 0);
+    }
 }

@@ -5,9 +5,11 @@
 
 mod choice;
 mod contract;
+mod converge;
 mod decide;
 pub mod edit;
 mod evaluate;
+mod fallback;
 mod fingerprint;
 pub mod hidden;
 mod landing;
@@ -24,11 +26,17 @@ pub mod scope;
 pub mod scoreboard;
 pub mod tasks;
 mod unproved;
+pub mod unticked;
 mod verdict;
 
 pub use contract::{Check, Contract, Guardrails, REVIEW, ReviewWhen, WithoutWork};
-pub use decide::{UNSEEN, budget_is_up, is_last_idle_stop, time_is_up, waits_too_long};
+pub use converge::Converging;
+pub use decide::{
+    UNSEEN, budget_is_up, change_is_gone, is_last_idle_stop, limit_is_up, time_is_up,
+    waits_too_long,
+};
 pub use evaluate::{Evaluation, Judgement, Pending, ends, evaluate};
+pub use fallback::{AgentRest, Lineup, NextAgent, OVERLOAD_REST, OVERLOADS, RestCause, RunSign};
 pub use fingerprint::{Fingerprint, Hasher, Tree, hash_of};
 pub use landing::{NearLimit, near_limit};
 pub use ledger::Ledger;

@@ -27,6 +27,10 @@ pub struct Observation {
     pub unproved: Vec<UnprovedTask>,
     /// Commands that have to be run around the work, are due now and have not run.
     pub hooks_due: Vec<String>,
+    /// Whether the agent has run the contract's converge command since the last iteration.
+    pub converge_ran: bool,
+    /// Hash of the task list's bytes, 0 without one.
+    pub list: u64,
     /// Tool calls since the last iteration, or `None` where nothing says so.
     pub tool_calls: Option<u64>,
     /// How many of them were denied or failed: they are no work.
@@ -243,17 +247,28 @@ pub struct CheckResult {
     pub review: Option<ReviewResult>,
 }
 
+impl CheckResult {
+    /// Returns whether it is a review that passed and found something met: one that left all for later shows nothing.
+    pub fn is_proof_by_review(&self) -> bool {
+        self.passed && self.review.is_some_and(|review| review.met > 0)
+    }
+}
+
 /// What came of a review, as `spool review` reports it; nothing that its reader wrote is in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReviewResult {
     /// Whether there is a verdict on the work; otherwise the reader failed, or its answer cannot be used.
     pub judged: bool,
+    /// How many requirements it found met.
+    pub met: u64,
     /// Hash of the verdicts, each with the id of its requirement.
     pub verdicts: u64,
     /// Tokens that it used, 0 where nothing says so; counted only once.
     pub tokens: u64,
     /// What it cost, in millionths of a dollar, 0 where nothing says so; counted only once.
     pub cost: u64,
+    /// Whether that is an estimate, by the prices that a person gave.
+    pub estimated: bool,
 }
 
 /// An end that does not follow from the work.

@@ -55,6 +55,8 @@ const DENIALS: &[&str] = &[
     "whether",
     "would",
 ];
+/// The least that a reason has, in bytes of letters.
+const LEAST_REASON: usize = 9;
 /// Pairs of marks between which a text is quoted.
 const QUOTES: &[(char, char)] = &[
     ('"', '"'),
@@ -108,7 +110,7 @@ pub fn stands_alone(text: &str, signal: &str) -> bool {
 }
 
 /// Returns the tasks of which the agent says that they rightly change nothing, with why: each in a line of its own,
-/// `<no-change>ID: why</no-change>`, outside of code. The `why` of our own words is no reason.
+/// `<no-change>ID: why</no-change>`, outside of code. What is no reason is left out.
 pub fn no_changes(text: &str) -> Vec<(String, String)> {
     if !text.contains("<no-change>") {
         return Vec::new();
@@ -119,7 +121,21 @@ pub fn no_changes(text: &str) -> Vec<(String, String)> {
         let (id, why) = inner.split_once(':')?;
         Some((id.trim().to_owned(), why.trim().to_owned()))
     });
-    said.filter(|(id, why)| !id.is_empty() && !matches!(why.as_str(), "" | "why")).collect()
+    said.filter(|(id, why)| !id.is_empty() && is_reason(why)).collect()
+}
+
+/// Returns whether a text can be a reason: two words or more, with nine letters in them; a script without blanks between its
+/// words, or with longer ones, has them in fewer.
+pub fn is_reason(text: &str) -> bool {
+    // Letters that nobody sees are none.
+    let is_seen = |it: &char| {
+        it.is_alphanumeric() && !matches!(it, '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}')
+    };
+    let words = text.split_whitespace().filter(|word| word.chars().any(|it| is_seen(&it)));
+    let letters: Vec<char> = text.chars().filter(is_seen).collect();
+    let size: usize = letters.iter().map(|it| it.len_utf8()).sum();
+    let is_one = letters.iter().all(|it| Some(it) == letters.first());
+    size >= LEAST_REASON && !is_one && (words.count() > 1 || size > letters.len())
 }
 
 /// Returns what the agent says that a person must do: the last `<blocked>…</blocked>` at the beginning of a
@@ -439,6 +455,7 @@ mod tests {
         for text in [
             "<no-change>T004: why</no-change>",
             "<no-change>T004: </no-change>",
+            "<no-change>T004: n/a</no-change>",
             "<no-change>: it is there</no-change>",
             "<no-change>it is there</no-change>",
             "Write `<no-change>T004: it is there</no-change>`.",
@@ -446,6 +463,39 @@ mod tests {
             "<no-change>T004: it is there",
         ] {
             assert_eq!(said(text), [], "{text}");
+        }
+    }
+
+    #[test]
+    fn a_reason_is_more_than_a_word() {
+        for text in [
+            "already there",
+            "it is there",
+            "not needed",
+            "see src/a.rs",
+            "уже есть",
+            "已经有了",
+            "すでにある",
+        ] {
+            assert!(is_reason(text), "{text}");
+        }
+        for text in [
+            "",
+            " ",
+            "x",
+            "why",
+            "done",
+            "n/a",
+            "unnecessary",
+            "- - - -",
+            "...",
+            "a b c",
+            "xxxxx xxxxx",
+            "\u{200b}\u{200b}\u{200b}\u{200b}",
+            "\u{3164}\u{3164} \u{3164}\u{115f}",
+            "\u{202e}\u{2066} x y",
+        ] {
+            assert!(!is_reason(text), "{text:?}");
         }
     }
 }

@@ -82,6 +82,8 @@ pub enum ContentChange {
     Moved,
     /// Only whether it may be run as a program differs.
     Mode,
+    /// A link is new, or leads elsewhere: it contains nothing itself.
+    Link,
 }
 
 /// One file that differs from what it was.
@@ -122,12 +124,14 @@ pub struct TaskFacts {
     pub text: String,
     /// Whether it is a check, not a change (`[VERIFY]`).
     pub is_check: bool,
-    /// Whether tasks are nested in it, and all of them are ticked: their work is its own.
+    /// Whether tasks are nested in it whose work is its own, and all of them are ticked.
     pub has_done_parts: bool,
     /// What its Verify command showed.
     pub verify: VerifyShown,
     /// Why it changes nothing, in the agent's words.
     pub no_change: Option<String>,
+    /// What its text seems to name and what is no file: [`Self::with_words`].
+    pub words: Vec<String>,
 }
 
 /// What was seen of the files while a group of tasks was worked on.
@@ -139,6 +143,16 @@ pub struct FileFacts {
     pub unclaimed: Vec<ChangedFile>,
     /// Those of them that are protected and that no task names.
     pub protected: Vec<String>,
+    /// The folder that has most of what is new, with its last slash or empty, where the project could be looked at when the loop
+    /// was armed and has more now than can be.
+    pub too_large: Option<String>,
+}
+
+impl FileFacts {
+    /// Returns whether the files hold up every task, whatever was done for one.
+    pub fn holds_up_all(&self) -> bool {
+        !self.protected.is_empty() || self.too_large.is_some()
+    }
 }
 
 /// What the proof of one task comes to.
@@ -154,7 +168,7 @@ pub struct JudgedTask {
 
 /// Returns how well each of these tasks is proved, which were ticked together: in one call, at one stop, in one iteration.
 pub fn judge(tasks: &[TaskFacts], files: &FileFacts) -> Vec<JudgedTask> {
-    let named: Vec<Vec<NamedPath>> = tasks.iter().map(|task| paths_in(&task.text)).collect();
+    let named: Vec<Vec<NamedPath>> = tasks.iter().map(TaskFacts::named).collect();
     // What other tasks of the group name is their work.
     let of_others = |file: &ChangedFile| named.iter().flatten().any(|path| path.covers(&file.path));
     let since = files.since_tick.as_deref().unwrap_or_default();
@@ -168,12 +182,14 @@ pub fn judge(tasks: &[TaskFacts], files: &FileFacts) -> Vec<JudgedTask> {
         let counts = |file: &&ChangedFile| task.counts(file.change);
         let all = since.iter().chain(&files.unclaimed);
         let mut own: Vec<String> = match named.is_empty() {
-            true if is_alone => rest().filter(counts).map(|file| file.path.clone()).collect(),
+            // Without what seems to be a file, it is not sure that the task names none.
+            true if is_alone && task.words.is_empty() => {
+                rest().filter(counts).map(|file| file.path.clone()).collect()
+            }
             true => Vec::new(),
             false => {
                 let is_named = |file: &&ChangedFile| named.iter().any(|it| it.covers(&file.path));
-                let counts =
-                    |file: &&ChangedFile| file.change == ContentChange::Ignored || counts(file);
+                let counts = |file: &&ChangedFile| task.counts_as_named(file.change);
                 all.filter(is_named).filter(counts).map(|file| file.path.clone()).collect()
             }
         };
@@ -186,11 +202,35 @@ pub fn judge(tasks: &[TaskFacts], files: &FileFacts) -> Vec<JudgedTask> {
 }
 
 impl TaskFacts {
-    /// Returns the same facts with what the list shows now of the tasks that are nested in the task.
+    /// Returns the same facts with what the list shows now of the tasks that are nested in the task. Those that were when the
+    /// loop was armed say that it is done, or where none was, one that was added and is proved by a file that the task names too:
+    /// anybody can add one that is ticked. `armed` is the list of that moment, without which all of them count; `work_of` are the
+    /// files that prove a task, `None` where none do.
     #[must_use]
-    pub fn with_parts(self, task: &Task, list: &TaskList) -> Self {
+    pub fn with_parts(
+        self,
+        task: &Task,
+        list: &TaskList,
+        armed: Option<&TaskList>,
+        work_of: &mut dyn FnMut(&Task) -> Option<Vec<String>>,
+    ) -> Self {
         let parts = list.nested_in(task);
-        let has_done_parts = !parts.is_empty() && parts.iter().all(|part| part.done);
+        let all_done = !parts.is_empty() && parts.iter().all(|part| part.done);
+        let mut speak = |armed: &TaskList| {
+            let then = armed.same_task(task, list).map_or(&[][..], |then| armed.nested_in(then));
+            if then.is_empty() {
+                let named = paths_in(&self.text);
+                let is_its = |file: &String| named.iter().any(|path| path.covers(file));
+                return parts.iter().any(|part| {
+                    work_of(part).is_some_and(|work| named.is_empty() || work.iter().any(is_its))
+                });
+            }
+            let there = |then: &Task| {
+                parts.iter().any(|part| armed.same_task(part, list).is_some_and(|it| it == then))
+            };
+            then.iter().all(there)
+        };
+        let has_done_parts = all_done && armed.is_none_or(&mut speak);
         Self { has_done_parts, ..self }
     }
 
@@ -205,6 +245,74 @@ impl TaskFacts {
         }
     }
 
+    /// Returns the same facts of a task that names these files and folders as well, by their paths relative to the project.
+    #[must_use]
+    pub fn naming(mut self, also: &[String]) -> Self {
+        for path in also {
+            self.text.push_str(&["\n`./", path, "`"].concat());
+        }
+        self
+    }
+
+    /// Returns the same facts with what the text names and no file has, by the files that have `changed` since the loop was armed
+    /// and whether a file `exists` or did then: what is likely to be no file is among the words, and a path with other capital
+    /// letters stands for a file that has changed.
+    #[must_use]
+    pub fn with_words(
+        mut self,
+        changed: &[ChangedFile],
+        exists: &dyn Fn(&NamedPath) -> bool,
+    ) -> Self {
+        let mut also = Vec::new();
+        for path in paths_in(&self.text) {
+            if changed.iter().any(|file| path.is_at(&file.path)) || exists(&path) {
+                continue;
+            }
+            let is_same = |file: &&ChangedFile| file.path.eq_ignore_ascii_case(&path.path);
+            if let Some(file) = changed.iter().find(is_same) {
+                also.push(file.path.clone());
+            } else if self.is_word(&path) {
+                self.words.push(path.path);
+            }
+        }
+        self.naming(&also)
+    }
+
+    fn named(&self) -> Vec<NamedPath> {
+        let mut named = paths_in(&self.text);
+        named.retain(|it| !self.words.contains(&it.path));
+        named
+    }
+
+    /// Whether what exists nowhere is likely to be no file: a key, a call, a product, a place in the web, a route, a table.
+    fn is_word(&self, path: &NamedPath) -> bool {
+        let (first, below) = path.path.split_once('/').unwrap_or((&path.path, ""));
+        if WORDS.contains(&first) {
+            return true;
+        }
+        let Some((_, ending)) = first.rsplit_once('.') else {
+            return path.is_folder && below.is_empty() && self.calls_route(&path.path);
+        };
+        if first.starts_with('.') || self.says(ABOUT_FILES) {
+            return false;
+        }
+        match below {
+            "" => !path.is_folder && !ENDINGS.split(' ').any(|it| it.eq_ignore_ascii_case(ending)),
+            _ => matches!(ending, "com" | "org" | "net" | "io" | "dev"),
+        }
+    }
+
+    /// Whether the word before or behind this path says that it is a route or a table.
+    fn calls_route(&self, path: &str) -> bool {
+        let blank = ['`', ' '];
+        let text = self.text.to_ascii_lowercase();
+        text.split_once(&*path.to_ascii_lowercase()).is_some_and(|(before, behind)| {
+            let (before, behind) =
+                (before.trim_end_matches(blank), behind.trim_start_matches(blank));
+            ROUTES.iter().any(|it| before.ends_with(it) || behind.starts_with(it))
+        })
+    }
+
     fn proof(
         &self,
         named: &[NamedPath],
@@ -213,6 +321,9 @@ impl TaskFacts {
     ) -> Result<Proof, Unproved> {
         if !files.protected.is_empty() {
             return Err(Unproved::ProtectedChanged(files.protected.clone()));
+        }
+        if let Some(folder) = &files.too_large {
+            return Err(Unproved::TreeTooLarge(folder.clone()));
         }
         let Some(since) = &files.since_tick else {
             return Ok(if self.verify == VerifyShown::Passed {
@@ -242,21 +353,19 @@ impl TaskFacts {
             let paths = named.iter().map(|it| it.path.clone()).collect();
             return Err(Unproved::NamedFilesUnchanged(paths));
         }
-        let is_work = changed || since.iter().any(|file| file.change == ContentChange::Moved);
+        let may_be = [ContentChange::Moved, ContentChange::Link];
+        let is_work = changed || since.iter().any(|file| may_be.contains(&file.change));
         if is_work { Ok(Proof::Tick) } else { Err(Unproved::NothingChanged) }
+    }
+
+    /// Returns whether a file that the task names and that differs in this way can be its work.
+    pub fn counts_as_named(&self, change: ContentChange) -> bool {
+        change == ContentChange::Ignored || self.counts(change)
     }
 
     /// Whether a file that differs in this way can be the work of the task.
     fn counts(&self, change: ContentChange) -> bool {
-        let says = |words: &[&str]| {
-            // A path says nothing of what is to be done: `app/models/user.py` is no word on a mode.
-            let words_of = self.text.split_whitespace().filter(|word| !word.contains('/'));
-            let text = words_of.fold(String::new(), |text, word| {
-                text + " " + word.trim_start_matches(|it: char| !it.is_alphanumeric())
-            });
-            let text = text.to_lowercase();
-            words.iter().any(|word| text.contains(&format!(" {word}")))
-        };
+        let says = |words: &[&str]| self.says(words);
         match change {
             ContentChange::Content => true,
             ContentChange::Ignored => false,
@@ -278,7 +387,19 @@ impl TaskFacts {
             }
             ContentChange::Moved => says(&["rename", "move ", "relocate", "moving", "moved "]),
             ContentChange::Mode => says(&["executable", "chmod", "permission", "mode "]),
+            ContentChange::Link => says(&["link", "symlink", "symbolic"]),
         }
+    }
+
+    /// Whether a word of the text begins with one of these.
+    fn says(&self, words: &[&str]) -> bool {
+        // A path says nothing of what is to be done: `app/models/user.py` is no word on a mode.
+        let words_of = self.text.split_whitespace().filter(|word| !word.contains('/'));
+        let text = words_of.fold(String::new(), |text, word| {
+            text + " " + word.trim_start_matches(|it: char| !it.is_alphanumeric())
+        });
+        let text = text.to_lowercase();
+        words.iter().any(|word| text.contains(&format!(" {word}")))
     }
 }
 
@@ -290,7 +411,37 @@ pub struct NamedPath {
     is_folder: bool,
 }
 
+/// Calls and products that look like files.
+const WORDS: &[&str] = &[
+    "console.log",
+    "process.env",
+    "response.json",
+    "res.json",
+    "request.json",
+    "Node.js",
+    "Express.js",
+    "Vue.js",
+    "Next.js",
+    "Nuxt.js",
+];
+/// Endings of files; what has another one may be a key.
+const ENDINGS: &str = "\
+    adoc astro avif avsc bak bash bat bicep bin c cc cfg cjs clj cmake cmd conf cpp cs cshtml csproj css csv cts cue cxx \
+    dart dat db diff doc docx ejs elm env erb erl ex example exs f90 fbs fish fs fsproj gif go gql gradle graphql groovy \
+    gz h hbs hcl hpp hrl hs htm html ico inc ini ipynb j2 java jinja jl jpeg jpg js json json5 jsonc jsonl jsx key kt kts \
+    less local lock log lua m m4 map md mdx mjs mk ml mm mod mp3 mp4 mts nim nix parquet pas patch pdf pem php pl plist pm \
+    png prisma properties props proto ps1 pug py pyi pyx r razor rb rego resx rkt rs rst sample sass scala scss service sh \
+    sln snap sol sql sqlite styl sum sv svelte svg swift tar targets tcl tex tf tfvars thrift tmpl toml tpl ts tsv tsx ttf \
+    twig txt v vb vbproj vhd vue wasm wav webm webmanifest webp woff woff2 xaml xlsx xml xsd yaml yml zig zip zsh";
+const ABOUT_FILES: &[&str] = &["create", "file", "generate", "save", "scaffold", "write "];
+const ROUTES: &[&str] = &["api", "endpoint", "route", "table", "url"];
+
 impl NamedPath {
+    /// Returns whether a path of a file is this one, is in it, or ends with it; for a folder also one without its last slash.
+    pub fn is_at(&self, file: &str) -> bool {
+        self.covers(file) || self.path.strip_suffix('/') == Some(file)
+    }
+
     /// Returns whether a path of a file, relative to the project, is this one, is in it, or ends with it.
     pub fn covers(&self, file: &str) -> bool {
         let path = self.path.as_str();
@@ -346,36 +497,56 @@ fn each_path(text: &str, all_code: bool, visit: &mut dyn FnMut(NamedPath) -> boo
         }
         for (number, piece) in line.split('`').enumerate() {
             let in_code = all_code || number % 2 == 1;
-            for word in
-                piece.split(|it: char| it.is_whitespace() || matches!(it, ',' | ';' | '(' | ')'))
-            {
-                if let Some(path) = path_of(word, in_code)
+            let mut rest = piece;
+            // Only a word with one of these is a path, and most have none: whole lists are read here.
+            while let Some(at) = memchr::memchr2(b'.', b'/', rest.as_bytes()) {
+                let (before, after) = rest.split_at(at);
+                let start = before.rfind(ends_word_at).map_or(0, |space| {
+                    space + before[space..].chars().next().map_or(0, char::len_utf8)
+                });
+                let end = after.find(ends_word_at).map_or(rest.len(), |end| at + end);
+                if let Some(path) = path_of(&rest[start..end], in_code)
                     && !visit(path)
                 {
                     return;
                 }
+                rest = &rest[end..];
             }
         }
     }
 }
 
+/// Whether a word ends before this character.
+fn ends_word_at(it: char) -> bool {
+    match u8::try_from(it) {
+        Ok(byte) if byte.is_ascii() => ends_word(byte),
+        _ => it.is_whitespace(),
+    }
+}
+
+/// Whether a word ends before this character.
+const fn ends_word(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t'..=b'\r' | b',' | b';' | b'(' | b')')
+}
+
 fn path_of(word: &str, in_code: bool) -> Option<NamedPath> {
     let word = word.trim_matches(['"', '\'', '*', '<', '>', ':']).trim_end_matches(['.', '!', '?']);
     let word = word.strip_prefix("./").unwrap_or(word);
-    let is_path =
-        |it: char| it.is_alphanumeric() || matches!(it, '.' | '_' | '-' | '/' | '@' | '+');
-    let has_parts = word.split('/').all(|part| part != "." && part != "..");
-    if word.is_empty()
-        || word.len() > 300
-        || word.starts_with(['/', '-'])
-        || !has_parts
-        || !word.chars().all(is_path)
-        || word.contains("//")
+    let is_ascii_path = |it: u8| {
+        it.is_ascii_alphanumeric() || matches!(it, b'.' | b'_' | b'-' | b'/' | b'@' | b'+')
+    };
+    let is_path = |it: char| it.is_alphanumeric() || u8::try_from(it).is_ok_and(is_ascii_path);
+    let (path, is_folder) = word.strip_suffix('/').map_or((word, false), |path| (path, true));
+    let mut parts = path.as_bytes().split(|byte| *byte == b'/');
+    if word.len() > 300
+        || word.starts_with('-')
+        || !parts.all(|part| !matches!(part, b"" | b"." | b".."))
+        || !(word.bytes().all(is_ascii_path) || word.chars().all(is_path))
     {
         return None;
     }
-    if let Some(folder) = word.strip_suffix('/') {
-        return (!folder.is_empty()).then(|| NamedPath { path: word.to_owned(), is_folder: true });
+    if is_folder {
+        return Some(NamedPath { path: word.to_owned(), is_folder });
     }
     let name = word.rsplit('/').next()?;
     let has_slash = name.len() < word.len();
@@ -388,176 +559,4 @@ fn path_of(word: &str, in_code: bool) -> Option<NamedPath> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn task(id: &str, text: &str) -> TaskFacts {
-        TaskFacts { id: id.to_owned(), text: format!("- [x] {id} {text}"), ..TaskFacts::default() }
-    }
-
-    fn changed(files: &[(&str, ContentChange)]) -> FileFacts {
-        let file = |(path, change): &(&str, ContentChange)| ChangedFile {
-            path: (*path).to_owned(),
-            change: *change,
-        };
-        FileFacts { since_tick: Some(files.iter().map(file).collect()), ..FileFacts::default() }
-    }
-
-    fn proof(task: TaskFacts, files: &FileFacts) -> Result<Proof, Unproved> {
-        judge(&[task], files).remove(0).proof
-    }
-
-    #[test]
-    fn files_that_a_text_names() {
-        let paths = |text: &str| paths_in(text).into_iter().map(|it| it.path).collect::<Vec<_>>();
-        assert_eq!(
-            paths("Create User in src/models/user.py, and `README.md`."),
-            ["src/models/user.py", "README.md"]
-        );
-        assert_eq!(
-            paths("under `src/api/` and ./a/b.rs (see docs/x.md)"),
-            ["src/api/", "a/b.rs", "docs/x.md"]
-        );
-        assert_eq!(
-            paths("Set up Node.js 3.12 and/or CI/CD, e.g. https://a.b/c.html"),
-            Vec::<String>::new()
-        );
-        assert_eq!(paths("Do it\n  - **Verify**: `pytest tests/test_a.py`"), Vec::<String>::new());
-        assert_eq!(paths("`cargo test` /etc/passwd ../x.rs src/[name].py"), Vec::<String>::new());
-        assert_eq!(paths("`.gitignore` and config/.env"), [".gitignore", "config/.env"]);
-    }
-
-    #[test]
-    fn files_that_a_list_names() {
-        let list = "- [ ] T1 Write src/b.rs and docs/\n- [ ] T2 src/a.rs, src/b.rs\n  - Verify: `test src/c.rs`\n";
-        assert_eq!(files_named_in(list, 9), ["src/a.rs", "src/b.rs"]);
-        assert_eq!(files_named_in(list, 1), ["src/b.rs"]);
-    }
-
-    #[test]
-    fn a_file_that_git_ignores_is_the_work_of_a_task_that_names_it_and_of_no_other() {
-        let files = changed(&[("config/local.env", ContentChange::Ignored)]);
-        let named = task("T1", "Put the address into config/local.env");
-        assert_eq!(proof(named, &files), Ok(Proof::Files));
-        assert_eq!(proof(task("T1", "Do it"), &files), Err(Unproved::NothingChanged));
-    }
-
-    #[test]
-    fn a_tick_with_nothing_behind_it_counts_as_open() {
-        for files in
-            [vec![], vec![("a", ContentChange::Blanks)], vec![("a", ContentChange::Comments)]]
-        {
-            assert_eq!(proof(task("T1", "Do it"), &changed(&files)), Err(Unproved::NothingChanged));
-        }
-        assert_eq!(
-            proof(task("T1", "Do it"), &changed(&[("a", ContentChange::Moved)])),
-            Ok(Proof::Tick)
-        );
-        let named = task("T1", "Write src/a.rs");
-        let wanted = Err(Unproved::NamedFilesUnchanged(vec!["src/a.rs".to_owned()]));
-        for change in [ContentChange::Blanks, ContentChange::Comments, ContentChange::Moved] {
-            assert_eq!(proof(named.clone(), &changed(&[("src/a.rs", change)])), wanted);
-        }
-        assert_eq!(proof(named.clone(), &changed(&[("src/b.rs", ContentChange::Content)])), wanted);
-        assert_eq!(
-            proof(named, &changed(&[("src/a.rs", ContentChange::Content)])),
-            Ok(Proof::Files)
-        );
-    }
-
-    #[test]
-    fn what_a_task_asks_for_decides_which_changes_count() {
-        for (text, change) in [
-            ("Format src/a.rs", ContentChange::Blanks),
-            ("Document src/a.rs", ContentChange::Comments),
-            ("Rename b.rs to src/a.rs", ContentChange::Moved),
-            ("Create an empty src/a.rs", ContentChange::Blanks),
-            ("Make src/a.rs executable", ContentChange::Mode),
-        ] {
-            assert_eq!(
-                proof(task("T1", text), &changed(&[("src/a.rs", change)])),
-                Ok(Proof::Files)
-            );
-        }
-    }
-
-    #[test]
-    fn a_path_says_nothing_of_what_is_to_be_done() {
-        for (path, change) in [
-            ("app/models/user.py", ContentChange::Mode),
-            ("docs/information.js", ContentChange::Comments),
-            ("lib/format/rename.py", ContentChange::Moved),
-            ("lib/format/rename.py", ContentChange::Blanks),
-        ] {
-            let files = changed(&[(path, change)]);
-            let named = task("T1", &format!("Improve the information in `{path}`"));
-            assert!(proof(named, &files).is_err(), "{path} {change:?}");
-        }
-    }
-
-    #[test]
-    fn a_reason_is_a_word_and_a_command_is_more_where_something_changed() {
-        let no_change = Some("it is there".to_owned());
-        let said = TaskFacts { no_change, ..task("T1", "Write src/a.rs") };
-        assert_eq!(proof(said, &changed(&[])), Ok(Proof::Word));
-        let passed = TaskFacts { verify: VerifyShown::Passed, ..task("T1", "Do it") };
-        assert_eq!(proof(passed.clone(), &changed(&[])), Ok(Proof::Tick));
-        assert_eq!(
-            proof(passed.clone(), &changed(&[("a", ContentChange::Content)])),
-            Ok(Proof::Command)
-        );
-        let check = TaskFacts { is_check: true, ..passed.clone() };
-        assert_eq!(proof(check, &changed(&[])), Ok(Proof::Command));
-        let empty = TaskFacts { verify: VerifyShown::NoTest, ..passed };
-        assert_eq!(proof(empty, &changed(&[])), Err(Unproved::NothingChanged));
-    }
-
-    #[test]
-    fn tasks_that_were_ticked_together_share_only_what_nobody_names() {
-        let group =
-            [task("T1", "Write src/a.rs"), task("T2", "Do it"), task("T3", "Write src/c.rs")];
-        let judged = |files: &FileFacts| {
-            judge(&group, files).into_iter().map(|it| it.proof).collect::<Vec<_>>()
-        };
-        let a = ("src/a.rs", ContentChange::Content);
-        let open = Err(Unproved::NamedFilesUnchanged(vec!["src/c.rs".to_owned()]));
-        assert_eq!(judged(&changed(&[a])), [Ok(Proof::Files), Ok(Proof::Tick), open.clone()]);
-        let other = ("b.rs", ContentChange::Content);
-        assert_eq!(judged(&changed(&[a, other])), [Ok(Proof::Files), Ok(Proof::Files), open]);
-        let two = [task("T1", "Do it"), task("T2", "Do that")];
-        let all: Vec<_> = judge(&two, &changed(&[other])).into_iter().map(|it| it.proof).collect();
-        assert_eq!(all, [Ok(Proof::Tick), Ok(Proof::Tick)]);
-    }
-
-    #[test]
-    fn protected_files_and_a_look_that_nobody_could_take() {
-        let protected = FileFacts {
-            protected: vec!["tests/a.rs".to_owned()],
-            ..changed(&[("a", ContentChange::Content)])
-        };
-        let wanted = Err(Unproved::ProtectedChanged(vec!["tests/a.rs".to_owned()]));
-        assert_eq!(proof(task("T1", "Do it"), &protected), wanted);
-        assert_eq!(proof(task("T1", "Do it"), &FileFacts::default()), Ok(Proof::Word));
-    }
-
-    #[test]
-    fn a_task_whose_parts_are_all_ticked_is_done_with_them() {
-        let of = |text: &str| {
-            let list = TaskList::parse(text.as_bytes());
-            let facts = TaskFacts::of(&list.tasks[0], text.as_bytes());
-            proof(facts.with_parts(&list.tasks[0], &list), &changed(&[]))
-        };
-        assert_eq!(of("- [x] 1 Page\n  - [x] 1.1 Form\n  - [x] 1.2 List\n"), Ok(Proof::Tick));
-        let open = "- [x] 1 Page\n  - [x] 1.1 Form\n  - [ ] 1.2 List\n";
-        assert_eq!(of(open), Err(Unproved::NothingChanged));
-        assert_eq!(of("- [x] 1 Page\n- [x] 2 Form\n"), Err(Unproved::NothingChanged));
-    }
-
-    #[test]
-    fn work_that_was_done_before_another_task_was_ticked_counts() {
-        let early = ChangedFile { path: "src/b.rs".to_owned(), change: ContentChange::Content };
-        let files = FileFacts { unclaimed: vec![early], ..changed(&[]) };
-        assert_eq!(proof(task("T2", "Write src/b.rs"), &files), Ok(Proof::Files));
-        assert_eq!(proof(task("T2", "Do it"), &files), Err(Unproved::NothingChanged));
-    }
-}
+mod tests;

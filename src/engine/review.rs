@@ -20,6 +20,7 @@ pub(super) fn count(before: &Ledger, after: &mut Ledger, results: &[CheckResult]
     let Some(review) = results.iter().find_map(|result| result.review) else { return };
     after.review_tokens = after.review_tokens.saturating_add(review.tokens);
     after.review_cost = after.review_cost.saturating_add(review.cost);
+    after.review_cost_estimated |= review.estimated && review.cost > 0;
     if !review.judged {
         after.idle_stops = before.idle_stops;
         after.unchanged = before.unchanged;
@@ -53,10 +54,12 @@ fn one_line(text: &str) -> String {
 }
 
 impl fmt::Display for ReviewResult {
-    /// Writes it as the line that [`FromStr`] reads: four numbers, the first one 1 where there is a verdict.
+    /// Writes it as the line that [`FromStr`] reads: six numbers, the first one 1 where there is a verdict, the last
+    /// one where the cost is an estimate.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { judged, verdicts, tokens, cost } = self;
-        write!(out, "{} {verdicts} {tokens} {cost}", u8::from(*judged))
+        let Self { judged, met, verdicts, tokens, cost, estimated } = self;
+        let (judged, estimated) = (u8::from(*judged), u8::from(*estimated));
+        write!(out, "{judged} {met} {verdicts} {tokens} {cost} {estimated}")
     }
 }
 
@@ -64,12 +67,12 @@ impl FromStr for ReviewResult {
     type Err = ();
 
     fn from_str(line: &str) -> Result<Self, ()> {
-        let mut numbers = [0; 4];
+        let mut numbers = [0; 6];
         let mut words = line.split(' ');
         for number in &mut numbers {
             *number = words.next().and_then(|word| word.parse().ok()).ok_or(())?;
         }
-        let [judged, verdicts, tokens, cost] = numbers;
-        Ok(Self { judged: judged == 1, verdicts, tokens, cost })
+        let [judged, met, verdicts, tokens, cost, estimated] = numbers;
+        Ok(Self { judged: judged == 1, met, verdicts, tokens, cost, estimated: estimated == 1 })
     }
 }

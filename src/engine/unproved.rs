@@ -9,6 +9,16 @@ pub enum Unproved {
     NamedFilesUnchanged(Vec<String>),
     /// Files that nobody but a person may change have changed.
     ProtectedChanged(Vec<String>),
+    /// The project has grown to more than can be looked at since the loop was armed, most of it in this folder; empty where
+    /// that is not known.
+    TreeTooLarge(String),
+}
+
+impl Unproved {
+    /// Returns whether it holds up every task, whatever was done for one.
+    pub fn holds_up_all(&self) -> bool {
+        matches!(self, Self::ProtectedChanged(_) | Self::TreeTooLarge(_))
+    }
 }
 
 /// A ticked task that counts as open.

@@ -34,6 +34,8 @@ pub enum Shortfall {
     EmptyList,
     /// Commands that have to be run around the work have not run.
     HooksDue(Vec<String>),
+    /// This command of spec-kit has to compare code and specification, and has not run.
+    ConvergeDue(String),
     /// The completion token is missing.
     NoToken,
     /// The token is there, but quoted, denied, or not where it has to be.
@@ -111,6 +113,11 @@ pub enum TerminalReason {
     /// The agent program could not be run.
     HarnessFailed {
         /// What went wrong.
+        why: String,
+    },
+    /// The agent program is at a usage limit for longer than the loop may wait.
+    UsageLimit {
+        /// When it is lifted, and how long the loop may wait.
         why: String,
     },
     /// The tokens or the money that were allowed are used up.
@@ -219,6 +226,7 @@ impl<'de> Visitor<'de> for ReasonFields {
             ("stopped", _) => TerminalReason::Stopped,
             ("timed_out", _) => TerminalReason::TimedOut { limit },
             ("harness_failed", _) => TerminalReason::HarnessFailed { why: words },
+            ("usage_limit", _) => TerminalReason::UsageLimit { why: words },
             ("budget", _) => TerminalReason::Budget { used, limit, unit },
             ("corrupt_state", _) => TerminalReason::CorruptState,
             _ => return Err(A::Error::custom("no reason of an end")),
@@ -239,6 +247,7 @@ impl TerminalReason {
             Self::Stopped => "stopped",
             Self::TimedOut { .. } => "timed_out",
             Self::HarnessFailed { .. } => "harness_failed",
+            Self::UsageLimit { .. } => "usage_limit",
             Self::Budget { .. } => "budget",
             Self::CorruptState => "corrupt_state",
         }
@@ -275,6 +284,7 @@ impl fmt::Display for TerminalReason {
             Self::Stopped => write!(out, "it was stopped"),
             Self::TimedOut { limit } => write!(out, "the time limit of {limit} s was reached"),
             Self::HarnessFailed { why } => write!(out, "the agent program could not be run: {why}"),
+            Self::UsageLimit { why } => write!(out, "{why}"),
             Self::Budget { used, limit, unit: BudgetUnit::Tokens } => {
                 write!(out, "{used} tokens are used, and {limit} are allowed")
             }
@@ -303,6 +313,7 @@ mod tests {
             TerminalReason::Stopped,
             TerminalReason::TimedOut { limit: u64::MAX },
             TerminalReason::HarnessFailed { why: words() },
+            TerminalReason::UsageLimit { why: words() },
             TerminalReason::Budget { used: u64::MAX, limit: 1, unit: BudgetUnit::Tokens },
             TerminalReason::Budget { used: 3, limit: 1, unit: BudgetUnit::Money },
             TerminalReason::CorruptState,

@@ -57,6 +57,9 @@ const DIRECTIVES: [&str; 11] = [
     "frozen_",
 ];
 
+/// What a link has in place of the hash of its words.
+const LINK: u64 = 0x6c69_6e6b;
+
 impl Hashes {
     /// Returns the hashes of a file of this name; one with a zero byte is no text, and each blank of it counts.
     pub fn of(name: &[u8], bytes: &[u8]) -> Self {
@@ -73,6 +76,16 @@ impl Hashes {
     pub fn of_bytes(bytes: Hasher) -> Self {
         let bytes = bytes.finish();
         Self { bytes, words: bytes, code: bytes }
+    }
+
+    /// Returns those of a link of which nothing but where it leads is known.
+    pub fn of_link(target: Hasher) -> Self {
+        Self { bytes: target.finish(), words: LINK, code: LINK }
+    }
+
+    /// Returns whether they are those of a link.
+    pub fn is_of_link(&self) -> bool {
+        self.words == LINK && self.code == LINK
     }
 
     /// Returns those of a file without a byte.

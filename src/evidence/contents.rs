@@ -1,12 +1,13 @@
 //! What the files of a project contained when a task began: a hash of each, which tells a changed file from a touched one.
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::io::Read;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 use std::time::Duration;
 
 use super::comments::Hashes;
+use super::entries::{Entries, FileSeen, NamedFiles, SeenFile};
+use super::grown::{MANY_NEW, MUCH_NEW, NoLook, fullest};
 use super::tree::{Bounds, FoundFile, Go, Whole, is_own, look};
 use crate::engine::Hasher;
 use crate::engine::order::sorted;
@@ -14,17 +15,17 @@ use crate::engine::proof::{ChangedFile, ContentChange};
 use crate::store::read;
 use crate::system::folders::FileStat;
 use crate::system::names;
-use crate::world::{self, FileTime, WallTime};
+use crate::world::{self, Deadline, FileTime, WallTime};
 
 /// The most files that are looked at.
 const MOST_FILES: usize = 20_000;
 /// The longest that a look takes.
 const LIMIT: Duration = Duration::from_secs(2);
-/// The most that is read of all files together, and of one, in bytes: of a longer one, size and beginning count.
+/// The most that is read of all files together, and of one, in bytes: of a longer one, size, beginning and end count.
 const MOST: u64 = 128 << 20;
 const MOST_OF_ONE: u64 = 2 << 20;
 /// What a kept look has before its files; what an earlier version kept has another word there, and is none.
-const SEEN: &[u8] = b"seen3";
+const SEEN: &[u8] = b"seen4\0";
 /// How long before a look a file must have been left alone: what is written later has another time then, for the clock of the
 /// files goes in steps.
 const LEFT_ALONE: Duration = Duration::from_secs(3);
@@ -38,7 +39,7 @@ const EMPTY_BY_PURPOSE: [&[u8]; 6] =
 
 /// What is known of each file that is work, by its path relative to the project, as bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Contents(BTreeMap<Vec<u8>, FileSeen>);
+pub struct Contents(pub(super) Entries);
 
 /// A look at what the files of a project contain.
 #[derive(Clone, Copy, Debug)]
@@ -55,41 +56,50 @@ pub struct ContentsLook<'a> {
     pub limit: Duration,
 }
 
-/// What is known of one file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct FileSeen {
-    content: Hashes,
-    /// Its kind, and whether it may be run; with [`IGNORED`] for a file that git ignores.
-    mode: u64,
-    /// When it was changed last, by the clock of the files; not known for one that was changed shortly before the look.
-    changed: FileTime,
+/// A file that a look has met and that has to be read.
+struct UnreadFile<'a> {
+    path: Vec<u8>,
+    stat: FileStat,
+    /// What was known of it before.
+    then: Option<SeenFile<'a>>,
 }
 
 impl Contents {
     /// Returns the files that differ since an earlier look, in the order of their paths, and how. A new file is compared with
     /// an empty one: without any code in it, it is not content yet, unless its name says that it is empty by purpose.
     pub fn changed_since(&self, earlier: &Self) -> Vec<ChangedFile> {
-        let (now, before) = (&self.0, &earlier.0);
-        let new: Vec<_> = now.iter().filter(|(path, _)| !before.contains_key(*path)).collect();
-        let gone: Vec<_> = before.iter().filter(|(path, _)| !now.contains_key(*path)).collect();
-        let mut changed = Vec::new();
-        for (path, seen) in now {
-            let change = match before.get(path) {
-                Some(before) => seen.differs_from(before),
-                None if gone.iter().any(|(_, gone)| seen.is_moved_from(gone)) => {
-                    Some(ContentChange::Moved)
-                }
-                None => Some(seen.as_new(path)),
+        let (mut changed, mut new, mut gone) = (Vec::new(), Vec::new(), Vec::new());
+        let mut before = earlier.0.search();
+        let mut now = self.0.iter();
+        loop {
+            before.skip_same(&mut now);
+            let Some(file) = now.next() else { break };
+            let Some(then) = before.find(file.path()) else {
+                new.push(file);
+                continue;
             };
-            changed.extend(change.map(|change| (path, seen.of_work(change))));
+            let seen = file.seen();
+            let change = seen.differs_from(&then.seen());
+            changed.extend(change.map(|change| (file.path(), seen.of_work(change))));
         }
-        for (path, seen) in &gone {
-            let is_moved = new.iter().any(|(_, new)| new.is_moved_from(seen));
+        if self.0.len() - new.len() < earlier.0.len() {
+            let mut now = self.0.search();
+            gone.extend(earlier.0.iter().filter(|file| now.find(file.path()).is_none()));
+        }
+        for file in &new {
+            let seen = file.seen();
+            let is_moved = gone.iter().any(|gone: &SeenFile<'_>| seen.is_moved_from(&gone.seen()));
+            let change = if is_moved { ContentChange::Moved } else { seen.as_new(file.path()) };
+            changed.push((file.path(), seen.of_work(change)));
+        }
+        for file in &gone {
+            let seen = file.seen();
+            let is_moved = new.iter().any(|new| new.seen().is_moved_from(&seen));
             let change = if is_moved { ContentChange::Moved } else { ContentChange::Content };
-            changed.push((path, seen.of_work(change)));
+            changed.push((file.path(), seen.of_work(change)));
         }
-        let changed = sorted(changed, |(one, _): &(&Vec<u8>, _), (other, _)| one.cmp(other));
-        let file = |(path, change): (&Vec<u8>, ContentChange)| ChangedFile {
+        let changed = sorted(changed, |(one, _): &(&[u8], _), (other, _)| one.cmp(other));
+        let file = |(path, change): (&[u8], ContentChange)| ChangedFile {
             path: String::from_utf8_lossy(path).into_owned(),
             change,
         };
@@ -100,72 +110,148 @@ impl Contents {
 impl ContentsLook<'_> {
     /// Returns the contents as they are now; `None` where there is more than can be looked through.
     pub fn contents(&self) -> Option<Contents> {
+        self.look().ok()
+    }
+
+    /// Returns the contents as they are now; an error where there is more than can be looked through.
+    pub fn look(&self) -> Result<Contents, NoLook> {
         let began = world::now();
-        let mut found = BTreeMap::new();
+        let none = Entries::default();
+        let earlier = self.earlier.map_or(&none, |earlier| &earlier.0);
+        let mut before = earlier.search();
+        let (mut found, mut known) = (Entries::with_room_of(earlier), 0);
+        let mut named = NamedFiles::of(&self.named[..self.named.len().min(MOST_NAMED)]);
         let mut left = MOST;
         let time = self.limit.min(LIMIT);
+        let deadline = Deadline::after(time);
+        let mut unread: Vec<UnreadFile<'_>> = Vec::new();
         let bounds = Bounds { since: FileTime::default(), entries: MOST_FILES, time };
+        let mut path = Vec::new();
         let whole = look(self.root, bounds, &mut |file| {
             let FoundFile::File { folder, name, stat, .. } = file else { return Go::On };
-            let path = [folder, name].concat();
-            if path == self.without.as_bytes() {
+            let next = before.next_in(folder, name);
+            let then = next.or_else(|| {
+                path.clear();
+                path.extend_from_slice(folder);
+                path.extend_from_slice(name);
+                before.find(&path)
+            });
+            let path = then.map_or(path.as_slice(), SeenFile::path);
+            // Git may name a file several times while it is merged.
+            if path == self.without.as_bytes()
+                || (next.is_none()
+                    && (found.ends_with(path) || unread.last().is_some_and(|it| it.path == path)))
+            {
                 return Go::On;
             }
-            let read = stat.size().min(MOST_OF_ONE);
-            if read > left {
-                return Go::Stop;
+            let read = read_of(stat);
+            let is_within = read <= left;
+            left = left.saturating_sub(read);
+            known += usize::from(then.is_some());
+            named.meet(path);
+            match then.filter(|then| is_untouched(then.seen(), stat)) {
+                Some(then) => found.push_file(then),
+                None => unread.push(UnreadFile { path: path.to_vec(), stat: *stat, then }),
             }
-            left -= read;
-            let seen = self.seen(&path, name, stat, began);
-            found.insert(path, seen);
-            Go::On
+            if is_within { Go::On } else { Go::Stop }
         });
-        if whole != Whole::Seen {
-            return None;
+        // How much there is is known before any of it is read: as a rule, only the reading takes long.
+        match whole {
+            Whole::Seen => {}
+            Whole::Unfinished => return Err(self.too_slow(&unread)),
+            Whole::TooLarge => return Err(self.too_large(&unread, |_| 1)),
+            Whole::Stopped => return Err(self.too_large(&unread, read_of)),
         }
-        for path in self.named.iter().take(MOST_NAMED).filter(|path| *path != self.without) {
+        for (place, UnreadFile { path, stat, then }) in unread.iter().enumerate() {
+            if place % 64 == 63 && deadline.is_over() {
+                return Err(self.too_slow(&unread));
+            }
+            found.push(path, self.seen(path, stat, *then, began));
+        }
+        for (path, _) in named.files.iter().filter(|(path, met)| !met && *path != self.without) {
             let at = Path::new(path);
             let is_work = !is_own(at) && !at.components().any(|part| part.as_os_str() == ".git");
-            if !is_work || found.contains_key(path.as_bytes()) {
+            if !is_work {
                 continue;
             }
             let stat = FileStat::of_entry(&self.root.join(at)).filter(|stat| !stat.is_folder());
             let Some(stat) = stat else { continue };
-            let read = stat.size().min(MOST_OF_ONE);
+            let read = read_of(&stat);
             if read <= left {
                 left -= read;
-                let name = path.rsplit('/').next().unwrap_or(path).as_bytes();
-                let seen = self.seen(path.as_bytes(), name, &stat, began);
-                let seen = FileSeen { mode: seen.mode | IGNORED, ..seen };
-                found.insert(path.clone().into_bytes(), seen);
+                let then = before.find(path.as_bytes());
+                known += usize::from(then.is_some());
+                let seen = self.seen(path.as_bytes(), &stat, then, began);
+                found.push(path.as_bytes(), FileSeen { mode: seen.mode | IGNORED, ..seen });
             }
         }
-        for (path, seen) in self.earlier.iter().flat_map(|earlier| &earlier.0) {
-            if found.contains_key(path) {
-                continue;
-            }
-            // A folder that could not be read now, or a file that git ignores since: it is not gone, and may have changed.
-            let there = FileStat::of_entry(&self.root.join(names::from_bytes(path)));
-            let Some(stat) = there.filter(|stat| !stat.is_folder()) else { continue };
-            let read = stat.size().min(MOST_OF_ONE);
-            let mut again = *seen;
-            if read <= left {
-                left -= read;
-                let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
-                again = self.seen(path, name, &stat, began);
-                again.mode |= IGNORED;
-            }
-            found.insert(path.clone(), again);
+        if known < earlier.len() {
+            self.add_missing(&mut found, earlier, &mut left, began);
         }
-        Some(Contents(found))
+        Ok(Contents(found))
     }
 
-    /// What is known of a file, from the earlier look where nobody has touched it since.
-    fn seen(&self, path: &[u8], name: &[u8], stat: &FileStat, began: WallTime) -> FileSeen {
-        let changed = stat.changed();
-        let before = self.earlier.and_then(|earlier| earlier.0.get(path));
+    /// Adds the files of an earlier look that are still there and were not found.
+    fn add_missing(&self, found: &mut Entries, known: &Entries, left: &mut u64, began: WallTime) {
+        let mut now = found.search();
+        let mut missing: Vec<SeenFile<'_>> = known.iter().collect();
+        missing.retain(|file| now.find(file.path()).is_none());
+        for file in missing {
+            let (path, seen) = (file.path(), file.seen());
+            // A folder that could not be read now, or a file that git ignores since: it is not gone, and may have changed.
+            let Some(stat) = self.stat_of(path).filter(|stat| !stat.is_folder()) else { continue };
+            let read = read_of(&stat);
+            let mut again = seen;
+            if read <= *left {
+                *left -= read;
+                again = self.seen(path, &stat, Some(file), began);
+                again.mode |= IGNORED;
+            }
+            found.push(path, again);
+        }
+    }
+
+    /// Why there is no look at so many files: the folder is told from what is new among those that were found until then.
+    fn too_large(&self, files: &[UnreadFile<'_>], weight: fn(&FileStat) -> u64) -> NoLook {
+        let new = self.new_among(files).map(|file| (file.path.clone(), weight(&file.stat)));
+        NoLook::TooLarge { folder: fullest(new.collect()) }
+    }
+
+    /// Why there is no look at these files, which took too long: where many of them are new, they make it slow.
+    fn too_slow(&self, files: &[UnreadFile<'_>]) -> NoLook {
+        if self.new_among(files).count() >= MANY_NEW {
+            return self.too_large(files, |_| 1);
+        }
+        if self.new_among(files).map(|file| read_of(&file.stat)).sum::<u64>() >= MUCH_NEW {
+            return self.too_large(files, read_of);
+        }
+        NoLook::NotNow
+    }
+
+    fn new_among<'b>(
+        &self,
+        files: &'b [UnreadFile<'b>],
+    ) -> impl Iterator<Item = &'b UnreadFile<'b>> {
+        let has_earlier = self.earlier.is_some();
+        files.iter().filter(move |file| has_earlier && file.then.is_none())
+    }
+
+    fn stat_of(&self, path: &[u8]) -> Option<FileStat> {
+        FileStat::of_entry(&self.root.join(names::from_bytes(path)))
+    }
+
+    /// What is known of a file, from an earlier look where nobody has touched it since.
+    fn seen(
+        &self,
+        path: &[u8],
+        stat: &FileStat,
+        before: Option<SeenFile<'_>>,
+        began: WallTime,
+    ) -> FileSeen {
+        let (changed, before) = (stat.changed(), before.map(SeenFile::seen));
         let untouched = before.filter(|it| it.changed.is_known() && it.changed == changed);
         let read = || {
+            let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
             hashes_of_file(&self.root.join(names::from_bytes(path)), name, stat.size())
                 // What cannot be read now is not another file for that.
                 .or(before.map(|before| before.content))
@@ -176,6 +262,11 @@ impl ContentsLook<'_> {
         let changed = if is_left_alone { changed } else { FileTime::default() };
         FileSeen { content, mode: stat.mode(), changed }
     }
+}
+
+/// Whether all is as it was at an earlier look.
+fn is_untouched(then: FileSeen, stat: &FileStat) -> bool {
+    then.changed.is_known() && then.changed == stat.changed() && then.mode == stat.mode()
 }
 
 impl FileSeen {
@@ -193,6 +284,7 @@ impl FileSeen {
         match () {
             () if now.bytes == then.bytes && (self.mode ^ before.mode) & !IGNORED == 0 => None,
             () if now.bytes == then.bytes => Some(ContentChange::Mode),
+            () if now.is_of_link() => Some(ContentChange::Link),
             () if now.words == then.words => Some(ContentChange::Blanks),
             () if now.code == then.code => Some(ContentChange::Comments),
             () => Some(ContentChange::Content),
@@ -203,17 +295,16 @@ impl FileSeen {
     fn is_moved_from(&self, gone: &Self) -> bool {
         let (now, then) = (&self.content, &gone.content);
         let is_empty = now.code == Hashes::of_nothing().code;
-        !is_empty && (now.bytes == then.bytes || now.code == then.code)
+        !is_empty && (now.bytes == then.bytes || (now.code == then.code && !now.is_of_link()))
     }
 
     /// How a new file differs from none.
     fn as_new(&self, path: &[u8]) -> ContentChange {
         let nothing = Hashes::of_nothing();
+        let is_by_purpose = EMPTY_BY_PURPOSE.iter().any(|name| path.ends_with(name));
         match () {
-            () if self.content.code != nothing.code => ContentChange::Content,
-            () if EMPTY_BY_PURPOSE.iter().any(|name| path.ends_with(name)) => {
-                ContentChange::Content
-            }
+            () if self.content.is_of_link() => ContentChange::Link,
+            () if is_by_purpose || self.content.code != nothing.code => ContentChange::Content,
             () if self.content.words != nothing.words => ContentChange::Comments,
             () => ContentChange::Blanks,
         }
@@ -231,70 +322,62 @@ pub struct KeptContents {
 
 impl KeptContents {
     /// Returns the look in the bytes of a file, `None` where they are no look.
-    pub fn parse(bytes: &[u8]) -> Option<Self> {
-        let mut parts = bytes.split(|byte| *byte == 0);
-        let number = hex(parts.next()?)?;
-        if parts.next()? != SEEN {
+    pub fn parse(bytes: Vec<u8>) -> Option<Self> {
+        let number = Self::number_in(&bytes)?;
+        let start = memchr::memchr(0, &bytes)? + 1;
+        if !bytes[start..].starts_with(SEEN) {
             return Some(Self { number, contents: None });
         }
-        let mut found = BTreeMap::new();
-        while let (Some(seen), Some(path)) = (parts.next(), parts.next()) {
-            let mut numbers = seen.split(|byte| *byte == b' ').map(hex);
-            let mut number = || numbers.next().flatten();
-            let content = Hashes { bytes: number()?, words: number()?, code: number()? };
-            let (mode, changed) = (number()?, FileTime::of(0, number()?));
-            found.insert(path.to_owned(), FileSeen { content, mode, changed });
-        }
-        Some(Self { number, contents: Some(Contents(found)) })
+        let contents = Contents(Entries::parse(bytes, start + SEEN.len())?);
+        Some(Self { number, contents: Some(contents) })
     }
 
     /// Returns the number of the look in the bytes of a file, `None` where they are no look; its files are not read.
     pub fn number_in(bytes: &[u8]) -> Option<u64> {
-        hex(bytes.split(|byte| *byte == 0).next()?)
+        let head = &bytes[..memchr::memchr(0, bytes)?];
+        // What was kept with a receipt has a line of that one before it.
+        let number = head.rsplit(|byte| *byte == b'\n').next()?;
+        u64::from_str_radix(std::str::from_utf8(number).ok()?, 16).ok()
+    }
+
+    /// Returns a look with this number as the bytes of a file, in two parts.
+    pub fn parts(number: u64, contents: Option<&Contents>) -> (Vec<u8>, &[u8]) {
+        let mut head = format!("{number:x}\0").into_bytes();
+        let files = contents.map(|Contents(files)| {
+            head.extend_from_slice(SEEN);
+            files.as_bytes()
+        });
+        (head, files.unwrap_or_default())
     }
 
     /// Returns the look as the bytes of a file.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = format!("{:x}\0", self.number).into_bytes();
-        if let Some(Contents(files)) = &self.contents {
-            bytes.extend_from_slice(SEEN);
-            for (path, FileSeen { content, mode, changed }) in files {
-                let Hashes { bytes: all, words, code } = content;
-                let changed = changed.nanoseconds();
-                // No path has a zero byte.
-                let line = format!("\0{all:x} {words:x} {code:x} {mode:x} {changed:x}\0");
-                bytes.extend_from_slice(line.as_bytes());
-                bytes.extend_from_slice(path);
-            }
-        }
-        bytes
+        let (head, files) = Self::parts(self.number, self.contents.as_ref());
+        [&head, files].concat()
     }
 }
 
-/// The number that these digits are, of which there are thousands in a kept look; `None` for anything else.
-fn hex(text: &[u8]) -> Option<u64> {
-    if text.is_empty() || text.len() > 16 {
-        return None;
-    }
-    text.iter().try_fold(0, |number, byte| {
-        let digit = char::from(*byte).to_digit(16)?;
-        Some(number << 4 | u64::from(digit))
-    })
+/// How much is read of a file, in bytes.
+fn read_of(stat: &FileStat) -> u64 {
+    stat.size().min(MOST_OF_ONE)
 }
 
-/// The hashes of what a file contains, or of where a link leads; a long file is known by its size and its beginning. `None`
+/// The hashes of what a file contains, or of where a link leads; a long file is known by its size, beginning and end. `None`
 /// for one that cannot be read.
 fn hashes_of_file(path: &Path, name: &[u8], size: u64) -> Option<Hashes> {
     let hash = Hasher::default().with_number(size);
     if let Ok(target) = fs::read_link(path) {
-        return Some(Hashes::of_bytes(hash.with(target.as_os_str().as_encoded_bytes())));
+        return Some(Hashes::of_link(hash.with(target.as_os_str().as_encoded_bytes())));
     }
     let mut bytes = Vec::new();
-    let (file, _) = read::open(path).ok()?;
-    file.take(MOST_OF_ONE).read_to_end(&mut bytes).ok()?;
+    let (mut file, _) = read::open(path).ok()?;
     if size > MOST_OF_ONE {
+        file.by_ref().take(MOST_OF_ONE / 2).read_to_end(&mut bytes).ok()?;
+        file.seek(SeekFrom::Start(size - MOST_OF_ONE / 2)).ok()?;
+        file.take(MOST_OF_ONE / 2).read_to_end(&mut bytes).ok()?;
         return Some(Hashes::of_bytes(hash.with(&bytes)));
     }
+    file.take(MOST_OF_ONE).read_to_end(&mut bytes).ok()?;
     Some(Hashes::of(name, &bytes))
 }
 
@@ -317,19 +400,23 @@ mod tests {
         let stat = |name: &str| FileStat::of_entry(&root.join(name)).unwrap();
         let later = world::now().after(Duration::from_secs(9));
         let look = ContentsLook { root, without: "", named: &[], earlier: None, limit: LIMIT };
-        let seen = |name: &str| look.seen(name.as_bytes(), name.as_bytes(), &stat(name), later);
         let wrong = Hashes::of(b"", b"it is not read");
-        let known = |name: &str| FileSeen { content: wrong, ..seen(name) };
-        let earlier = ["old", "new"].map(|name| (name.as_bytes().to_vec(), known(name)));
-        let earlier = Contents(earlier.into());
+        let mut earlier = Contents::default();
+        for name in ["old", "new"] {
+            let seen = look.seen(name.as_bytes(), &stat(name), None, later);
+            earlier.0.push(name.as_bytes(), FileSeen { content: wrong, ..seen });
+        }
         let again = ContentsLook { earlier: Some(&earlier), ..look };
-        assert_eq!(again.contents().unwrap().0[&b"old"[..]].content, wrong);
+        let content = |look: &ContentsLook<'_>, path: &[u8]| {
+            look.contents().unwrap().0.search().find(path).unwrap().seen().content
+        };
+        assert_eq!(content(&again, b"old"), wrong);
         world::pause(Duration::from_millis(30));
         fs::write(root.join("new"), "age").unwrap();
-        assert_eq!(again.contents().unwrap().0[&b"new"[..]].content, Hashes::of(b"new", b"age"));
+        assert_eq!(content(&again, b"new"), Hashes::of(b"new", b"age"));
         // What was changed right before a look is read again at the next one.
         let now = look.contents().unwrap();
-        assert!(now.0.values().all(|seen| !seen.changed.is_known()), "{now:?}");
+        assert!(now.0.iter().all(|file| !file.seen().changed.is_known()), "{now:?}");
     }
 
     #[test]
@@ -345,12 +432,18 @@ mod tests {
         };
         for contents in [Some(before.clone()), Some(Contents::default()), None] {
             let kept = KeptContents { number: 7, contents };
-            assert_eq!(KeptContents::parse(&kept.to_bytes()), Some(kept));
+            let with_receipt = [b"{\"at\":1\n".to_vec(), kept.to_bytes()].concat();
+            assert_eq!(KeptContents::number_in(&with_receipt), Some(7));
+            for bytes in [kept.to_bytes(), with_receipt] {
+                assert_eq!(KeptContents::parse(bytes).as_ref(), Some(&kept));
+            }
         }
-        assert_eq!(KeptContents::parse(b"x"), None);
+        for bytes in [&b"x"[..], b"7", b"7\0seen4\0cut off"] {
+            assert_eq!(KeptContents::parse(bytes.to_vec()), None);
+        }
         let earlier_form = KeptContents { number: 7, contents: None };
-        for bytes in [&b"7\0seen\x0012ab\0a.rs"[..], b"7\0seen2\x001 2 3 4\0a.rs"] {
-            assert_eq!(KeptContents::parse(bytes), Some(earlier_form.clone()));
+        for bytes in [&b"7\0seen\x0012ab\0a.rs"[..], b"7\0seen3\x001 2 3 4 5\0a.rs"] {
+            assert_eq!(KeptContents::parse(bytes.to_vec()), Some(earlier_form.clone()));
         }
         write("touched", "touched");
         write("list", "ticked");
@@ -416,7 +509,7 @@ mod tests {
         let look = || look_at(folder.path(), "tasks.md", &named).unwrap();
         let before = look();
         let kept = KeptContents { number: 7, contents: Some(before.clone()) };
-        assert_eq!(KeptContents::parse(&kept.to_bytes()), Some(kept));
+        assert_eq!(KeptContents::parse(kept.to_bytes()), Some(kept));
         for name in ["a.env", "b.env", "new.env", "seen.txt", ".git/HEAD"] {
             write(name, "another");
         }
@@ -477,5 +570,30 @@ mod tests {
             ("to.rs", ContentChange::Moved),
         ];
         assert_eq!(changed, wanted.map(|(path, change)| (path.to_owned(), change)));
+    }
+
+    #[test]
+    fn more_files_or_bytes_than_are_looked_at_are_told_from_a_look_that_takes_too_long() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        fs::create_dir(root.join("large")).unwrap();
+        fs::write(root.join("small"), "small").unwrap();
+        let before = look_at(root, "", &[]).unwrap();
+        let earlier = Some(&before);
+        let look = ContentsLook { root, without: "", named: &[], earlier, limit: LIMIT };
+        // The system keeps no byte of them.
+        for number in 0..=MOST / MOST_OF_ONE {
+            let file = fs::File::create(root.join(format!("large/{number}"))).unwrap();
+            file.set_len(MOST_OF_ONE + 1).unwrap();
+        }
+        assert_eq!(look.look(), Err(NoLook::TooLarge { folder: "large/".to_owned() }));
+        let at_once = ContentsLook { limit: Duration::ZERO, ..look };
+        for number in MUCH_NEW / MOST_OF_ONE..=MOST / MOST_OF_ONE {
+            fs::remove_file(root.join(format!("large/{number}"))).unwrap();
+        }
+        assert_eq!(at_once.look(), Err(NoLook::TooLarge { folder: "large/".to_owned() }));
+        fs::remove_dir_all(root.join("large")).unwrap();
+        assert_eq!(at_once.look(), Err(NoLook::NotNow));
+        assert!(look.look().is_ok());
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::commits::{repository_of, top_of};
-use super::pattern::Pattern;
+use super::pattern::{Pattern, end_bits};
 use crate::store::read;
 use crate::world;
 
@@ -45,6 +45,10 @@ __pycache__/
 #[derive(Debug, Default)]
 pub struct Rules {
     patterns: Vec<Pattern>,
+    /// The places of those that may match a file: as a rule a few.
+    of_files: Vec<usize>,
+    /// The bits of the ends of the names that those match.
+    ends: u64,
     /// How long the path of the list's folder is, from the top of the repository, in bytes.
     base: usize,
     above: Option<Rc<Rules>>,
@@ -58,7 +62,10 @@ impl Rules {
         if patterns.is_empty() {
             return Rc::clone(self);
         }
-        Rc::new(Self { patterns, base, above: Some(Rc::clone(self)) })
+        let of_files = (0..patterns.len()).filter(|place| !patterns[*place].only_folders);
+        let of_files: Vec<usize> = of_files.collect();
+        let ends = of_files.iter().fold(0, |ends, place| ends | patterns[*place].end_bits());
+        Rc::new(Self { patterns, of_files, ends, base, above: Some(Rc::clone(self)) })
     }
 
     /// Returns whether a path from the top of the repository is ignored; the folders above it are not.
@@ -66,8 +73,15 @@ impl Rules {
         let mut level = Some(self);
         while let Some(rules) = level {
             let path = path.get(rules.base..).unwrap_or_default();
-            let mut last_first = rules.patterns.iter().rev();
-            if let Some(found) = last_first.find(|one| one.matches(path, name, is_folder)) {
+            let matches = |one: &&Pattern| one.matches(path, name, is_folder);
+            let found = if is_folder {
+                rules.patterns.iter().rev().find(matches)
+            } else if rules.ends & end_bits(name) == 0 {
+                None
+            } else {
+                rules.of_files.iter().rev().map(|place| &rules.patterns[*place]).find(matches)
+            };
+            if let Some(found) = found {
                 return !found.negated;
             }
             level = rules.above.as_deref();

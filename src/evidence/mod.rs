@@ -3,8 +3,11 @@
 pub(crate) mod comments;
 pub(crate) mod commits;
 pub mod contents;
+pub(crate) mod entries;
+pub mod grown;
 pub mod ignored;
 pub(crate) mod index;
+pub(crate) mod links;
 pub(crate) mod pattern;
 pub(crate) mod progress;
 pub(crate) mod protected;

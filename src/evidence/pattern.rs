@@ -13,11 +13,14 @@ pub struct Pattern {
     text: Vec<u8>,
     /// Whether it takes a path back in (`!` before it).
     pub negated: bool,
-    only_folders: bool,
+    /// Whether it matches folders alone (`/` behind it).
+    pub only_folders: bool,
     /// Whether it has no slash: the name alone is compared, at any depth.
     name_only: bool,
     /// How many bytes at its beginning stand for themselves.
     literal: usize,
+    /// How long what a name ends with is, where it is a star and that.
+    ending: Option<usize>,
 }
 
 impl Pattern {
@@ -48,13 +51,22 @@ impl Pattern {
         }
         let literal = text.iter().position(|byte| is_special(*byte)).unwrap_or(text.len());
         let name_only = !text.contains(&b'/');
-        Some(Self { text: text.to_vec(), negated, only_folders, name_only, literal })
+        let ending = text.strip_prefix(b"*");
+        let ending = ending.filter(|it| !it.iter().any(|byte| is_special(*byte))).map(<[u8]>::len);
+        Some(Self { text: text.to_vec(), negated, only_folders, name_only, literal, ending })
     }
 
     /// Returns the pattern of files that are protected, `None` for a text that is none, or frees files (`!` before it).
     pub fn protecting(text: &str) -> Option<Self> {
         let is_plain = !text.trim().is_empty() && text::is_plain(text);
         Self::parse(text.as_bytes()).filter(|pattern| is_plain && !pattern.negated)
+    }
+
+    /// Returns a bit for the end of each name that it can match, all bits where more than the name has to be compared.
+    pub fn end_bits(&self) -> u64 {
+        let end = if self.ending.is_some() { &self.text[1..] } else { &self.text[..] };
+        let is_plain = self.ending.is_some() || self.literal == self.text.len();
+        if self.name_only && is_plain { end_bits(end) } else { u64::MAX }
     }
 
     /// Returns whether it matches a path below the folder of its file; `name` is the path's last part.
@@ -67,7 +79,7 @@ impl Pattern {
             if self.literal == text.len() {
                 return name == text;
             }
-            if self.literal == 0 && text[0] == b'*' && !text[1..].iter().any(|it| is_special(*it)) {
+            if self.ending.is_some() {
                 return name.ends_with(&text[1..]);
             }
             return wild(text, name, Slash::Usual);
@@ -81,6 +93,11 @@ impl Pattern {
         };
         wild(&text[literal..], rest, Slash::Special)
     }
+}
+
+/// Returns a bit for how a name ends, all bits for a short one: two names that end alike have a bit in common.
+pub fn end_bits(name: &[u8]) -> u64 {
+    name.last_chunk().map_or(u64::MAX, |[one, last]| 1 << ((one.wrapping_mul(31) ^ last) % 64))
 }
 
 /// Blanks at the end do not count, unless a backslash protects them.

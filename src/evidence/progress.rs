@@ -76,7 +76,7 @@ pub fn still(root: &Path, marks: &mut Marks, moment: LookMoment) -> UnchangedFil
     });
     match whole {
         Whole::Stopped => return UnchangedFiles::Still(0),
-        Whole::TooLarge => return UnchangedFiles::Unknown,
+        Whole::TooLarge | Whole::Unfinished => return UnchangedFiles::Unknown,
         Whole::Seen => {}
     }
     for (folder, changed) in folders {
@@ -112,7 +112,7 @@ pub fn changed_since(root: &Path, since: FileTime, moment: LookMoment) -> Differ
     match whole {
         Whole::Seen => Difference::Same,
         Whole::Stopped => Difference::Changed,
-        Whole::TooLarge => Difference::Unknown,
+        Whole::TooLarge | Whole::Unfinished => Difference::Unknown,
     }
 }
 

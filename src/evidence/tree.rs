@@ -14,6 +14,8 @@ use crate::world::{Deadline, FileTime};
 
 /// The loop's own files: they change at every iteration and prove nothing.
 const OWN_FILES: [&[u8]; 2] = [b".speckit-state.json", b".progress.md"];
+/// How many names are read for each one that may be looked at: what is ignored is passed over at once.
+const IGNORED_FOR_ONE: usize = 10;
 /// How far the times of a folder and of what was put into it may lie apart: the clock of
 /// the files goes in steps.
 const STEP: Duration = Duration::from_millis(20);
@@ -23,8 +25,10 @@ const STEP: Duration = Duration::from_millis(20);
 pub enum Whole {
     /// All of it.
     Seen,
-    /// There are too many files, it took too long, or its top cannot be opened.
+    /// There are too many files and folders.
     TooLarge,
+    /// It took too long, or its top cannot be opened.
+    Unfinished,
     /// The visitor had seen enough.
     Stopped,
 }
@@ -69,7 +73,7 @@ pub struct Bounds {
     /// Only what changed at this time or later is shown, in nanoseconds since the Unix epoch; all files
     /// and no folders with 0.
     pub since: FileTime,
-    /// The most files and folders that are looked at.
+    /// The most files and folders that are looked at; what is ignored counts little.
     pub entries: usize,
     /// The longest that it may take.
     pub time: Duration,
@@ -80,7 +84,7 @@ pub struct Bounds {
 pub fn look(root: &Path, bounds: Bounds, visit: &mut dyn FnMut(FoundFile<'_>) -> Go) -> Whole {
     // Nothing seen is not the same as nothing there.
     let Some(top) = OpenFolder::at(root) else {
-        return Whole::TooLarge;
+        return Whole::Unfinished;
     };
     let first = Part { found: Repository::around(root), top: Vec::new(), left_out: Vec::new() };
     let rules = Rc::clone(&first.found.rules);
@@ -91,9 +95,11 @@ pub fn look(root: &Path, bounds: Bounds, visit: &mut dyn FnMut(FoundFile<'_>) ->
         visit,
         deadline: Deadline::after(bounds.time),
         entries: 0,
+        listed: 0,
         parts: vec![first],
         folders: vec![Folder { path: Vec::new(), rules, part: 0 }],
         path: Vec::new(),
+        folder_length: 0,
         room: NameRoom::default(),
     };
     while let Some(folder) = walk.folders.pop() {
@@ -125,11 +131,16 @@ struct Walk<'a> {
     bounds: Bounds,
     visit: &'a mut dyn FnMut(FoundFile<'_>) -> Go,
     deadline: Deadline,
+    /// The files and folders so far, without those that are ignored.
     entries: usize,
+    /// All names so far.
+    listed: usize,
     parts: Vec<Part>,
     folders: Vec<Folder>,
     /// The path of what is looked at from the top of its repository.
     path: Vec<u8>,
+    /// How long that of its folder is, with its last slash.
+    folder_length: usize,
     /// Where the system puts the names of a folder.
     room: NameRoom,
 }
@@ -160,7 +171,7 @@ impl Walk<'_> {
             folder.part = self.parts.len();
             self.parts.push(Part { found, top: folder.path.clone(), left_out: Vec::new() });
         }
-        self.path_from_top(&folder, b"");
+        self.go_into(&folder);
         folder.rules = folder.rules.with(&open.bytes_of(c".gitignore", MOST), self.path.len());
         let mut change = open
             .stat()
@@ -190,11 +201,12 @@ impl Walk<'_> {
         if matches!(name, b"." | b".." | b".git") {
             return Ok(());
         }
-        self.entries += 1;
-        if self.entries > self.bounds.entries
-            || (self.entries.is_multiple_of(256) && self.deadline.is_over())
-        {
+        self.listed += 1;
+        if self.listed > self.bounds.entries.saturating_mul(IGNORED_FOR_ONE) {
             return Err(Whole::TooLarge);
+        }
+        if self.listed.is_multiple_of(256) && self.deadline.is_over() {
+            return Err(Whole::Unfinished);
         }
         if is_left_out(&folder.path, name) {
             if let Some(change) = &mut change {
@@ -220,11 +232,12 @@ impl Walk<'_> {
             if let Some(change) = &mut change {
                 change.compare(entry.stat().as_ref());
             }
-            self.path_from_top(folder, name);
+            self.path_from_top(name);
             if folder.rules.ignore(&self.path, name, true) {
                 self.leave_out(folder.part, b"/");
                 return Ok(());
             }
+            self.count()?;
             let path = [&folder.path, name, b"/"].concat();
             self.folders.push(Folder { path, rules: Rc::clone(&folder.rules), part: folder.part });
             return Ok(());
@@ -234,16 +247,17 @@ impl Walk<'_> {
         };
         let changed = stat.changed();
         if changed < self.bounds.since {
-            return Ok(());
+            return self.count();
         }
         if let Some(change) = &mut change {
             change.compare(Some(&stat));
         }
-        self.path_from_top(folder, name);
+        self.path_from_top(name);
         if folder.rules.ignore(&self.path, name, false) {
             self.leave_out(folder.part, b"");
             return Ok(());
         }
+        self.count()?;
         self.show(FoundFile::File { folder: &folder.path, name, changed, stat: &stat })
     }
 
@@ -259,15 +273,21 @@ impl Walk<'_> {
                 if after > 0 && is_in(&left_out[after - 1], name) {
                     work.push(name.to_vec());
                 }
-                self.entries += 1;
-                !self.entries.is_multiple_of(256) || !self.deadline.is_over()
+                self.listed += 1;
+                !self.listed.is_multiple_of(256) || !self.deadline.is_over()
             });
             for name in work {
                 let Some(below) = name.strip_prefix(&found.prefix[..]) else { continue };
                 self.tracked_file(&[&top, below].concat())?;
             }
         }
-        if self.deadline.is_over() { Err(Whole::TooLarge) } else { Ok(()) }
+        if self.deadline.is_over() { Err(Whole::Unfinished) } else { Ok(()) }
+    }
+
+    /// Counts a file or folder that is work.
+    fn count(&mut self) -> Result<(), Whole> {
+        self.entries += 1;
+        if self.entries > self.bounds.entries { Err(Whole::TooLarge) } else { Ok(()) }
     }
 
     fn tracked_file(&mut self, path: &[u8]) -> Result<(), Whole> {
@@ -281,6 +301,7 @@ impl Walk<'_> {
         if changed < self.bounds.since || stat.is_folder() {
             return Ok(());
         }
+        self.count()?;
         self.show(FoundFile::File { folder, name, changed, stat: &stat })
     }
 
@@ -300,7 +321,7 @@ impl Walk<'_> {
             if matches!(name, b"." | b".." | b".git") || is_left_out(&folder.path, name) {
                 return Ok(());
             }
-            self.path_from_top(folder, name);
+            self.path_from_top(name);
             if !folder.rules.ignore(&self.path, name, entry.kind() == EntryKind::Folder) {
                 // A sum does not depend on the order in which the system lists them.
                 sum = sum.wrapping_add(hash_of(name));
@@ -311,12 +332,18 @@ impl Walk<'_> {
         sum
     }
 
-    /// Puts the path of a name in a folder into `path`.
-    fn path_from_top(&mut self, folder: &Folder, name: &[u8]) {
+    /// Puts the path of a folder into `path`.
+    fn go_into(&mut self, folder: &Folder) {
         let part = &self.parts[folder.part];
         self.path.clear();
         self.path.extend_from_slice(&part.found.prefix);
         self.path.extend_from_slice(&folder.path[part.top.len()..]);
+        self.folder_length = self.path.len();
+    }
+
+    /// Puts the path of a name in that folder into `path`.
+    fn path_from_top(&mut self, name: &[u8]) {
+        self.path.truncate(self.folder_length);
         self.path.extend_from_slice(name);
     }
 

@@ -1,6 +1,7 @@
 //! A feature of a spec-kit project: where it is, its settings, its state file.
 
 pub mod checklists;
+pub mod converge;
 pub mod extensions;
 pub mod project;
 pub mod requirements;

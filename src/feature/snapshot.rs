@@ -276,6 +276,7 @@ impl FeatureSnapshot {
         Contract {
             token: Some(SIGNAL.to_owned()),
             checks: standing.pin().map(|pin| pin.checks.clone()).unwrap_or_default(),
+            converge: standing.pin().map(|pin| pin.converge.clone()).unwrap_or_default(),
             guardrails: Guardrails {
                 max_iterations: Some(self.limits.max_iterations),
                 ..Guardrails::default()

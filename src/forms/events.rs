@@ -7,6 +7,7 @@ use super::loops::LoopCheck;
 use super::plain::{FORMS_VERSION, FormVersion, JsonNumber, JsonTime};
 use super::proofs::ProofsForm;
 use super::runner::DoneWhen;
+use super::summary::RunSummaryForm;
 
 /// One line of `spool ralph --json`.
 #[derive(Clone, Debug, Serialize)]
@@ -54,6 +55,31 @@ pub enum RunnerEvent {
         max_iterations: Option<u32>,
         /// The process of the runner.
         process: u32,
+    },
+    /// The loop was stopped, and goes on with what it has used.
+    Continued {
+        /// Iterations that it has used.
+        iterations: u32,
+        /// Seconds that it ran.
+        seconds: JsonNumber,
+        /// Tokens, with those of reviews; null where nothing reports them.
+        tokens: Option<JsonNumber>,
+        /// Dollars that it cost, with its reviews, as far as it is known; null where nothing tells.
+        cost_usd: Option<f64>,
+    },
+    /// A limit ended the loop before this one, which begins with whole budgets.
+    Anew {
+        /// The name of that end.
+        reason: &'static str,
+    },
+    /// Another agent works from now on: one that goes on where another is at a usage limit or overloaded, or the first choice again.
+    Agent {
+        /// The agent program.
+        harness: String,
+        /// The model that it is asked for; null for its own choice.
+        model: Option<String>,
+        /// When the one before is tried again; null for the first choice.
+        until: Option<JsonTime>,
     },
     /// Commands that will run were armed.
     Armed {
@@ -137,6 +163,7 @@ pub enum RunnerEvent {
 /// The end of a runner's loop.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[expect(clippy::struct_excessive_bools, reason = "each says something else of the loop")]
 pub struct RunnerEnd {
     /// The status, as `loop-state.json` has it: `done`, `stuck`, `stalled` or `stopped`.
     pub status: &'static str,
@@ -160,8 +187,10 @@ pub struct RunnerEnd {
     pub cost_complete: bool,
     /// Tokens that reviews used beside that.
     pub review_tokens: JsonNumber,
-    /// Dollars that reviews cost beside that, as far as their agent program said it; null where nothing says so.
+    /// Dollars that reviews cost beside that, as far as it is known; null where nothing tells.
     pub review_cost_usd: Option<f64>,
+    /// Whether a part of that is an estimate, by the prices that a person gave.
+    pub review_cost_estimated: bool,
     /// Tools that were denied.
     pub denied_tools: Vec<String>,
     /// Commits.
@@ -180,6 +209,8 @@ pub struct RunnerEnd {
     pub doubts: Vec<String>,
     /// The git ref that holds what the last try left, where it did not come to its own end; null for none.
     pub kept_as: Option<String>,
+    /// What changed, what each finished task cost, and how to read it.
+    pub summary: RunSummaryForm,
 }
 
 impl EventForm {

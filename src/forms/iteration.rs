@@ -67,6 +67,10 @@ pub struct IterationForm {
     pub checks: Vec<CheckOutcome>,
     /// The git ref that holds what it left, where it did not come to its own end; null for none.
     pub kept_as: Option<String>,
+    /// The agent program that ran; null where it is not known.
+    pub harness: Option<String>,
+    /// The model that answered, else the one that was asked for; null where neither is known.
+    pub model: Option<String>,
     /// The session of the agent program; null where it is not known.
     pub session: Option<String>,
     /// The file with all that the agent program printed, relative to the folder of the loop; null for none.

@@ -47,8 +47,10 @@ pub struct LogForm {
     pub commits: Option<JsonNumber>,
     /// Tokens of all reviews of the loop, beside those, at its end; null elsewhere.
     pub review_tokens: Option<JsonNumber>,
-    /// Dollars that all reviews of the loop cost, at its end, as far as their agent program said it; null elsewhere.
+    /// Dollars that all reviews of the loop cost, at its end, as far as it is known; null elsewhere.
     pub review_cost_usd: Option<f64>,
+    /// Whether a part of that is an estimate, by the prices that a person gave.
+    pub review_cost_estimated: bool,
     /// Why, in words; null where there is nothing to say.
     pub words: Option<String>,
     /// How well the tasks of the loop are proved, at its end; null elsewhere, and where nothing is known of any task.
@@ -81,6 +83,7 @@ impl LogForm {
             commits: some(entry.commits),
             review_tokens: some(entry.review_tokens),
             review_cost_usd: dollars(entry.review_cost),
+            review_cost_estimated: entry.review_cost_estimated,
             words: words(&entry.words),
             proofs: None,
             receipts: Vec::new(),

@@ -7,13 +7,14 @@ use serde::Serialize;
 use super::plain::{JsonNumber, JsonTime};
 use super::proofs::ProofsForm;
 use super::review::LastReview;
-use crate::engine::{Check, CheckResult};
+use crate::engine::{Check, CheckResult, Converging, Ledger};
 use crate::store::names::EndName;
 use crate::store::receipts::VerifyRun;
 
 /// A loop.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[expect(clippy::struct_excessive_bools, reason = "each says something else of the loop")]
 pub struct LoopForm {
     /// What it is about.
     pub kind: LoopSubject,
@@ -53,8 +54,10 @@ pub struct LoopForm {
     pub tokens_complete: bool,
     /// Tokens that reviews used since it was armed, beside those; a limit of tokens counts both.
     pub review_tokens: JsonNumber,
-    /// Dollars that they cost, as far as their agent program said it; null where nothing says so.
+    /// Dollars that they cost, as far as it is known; null where nothing tells.
     pub review_cost_usd: Option<f64>,
+    /// Whether a part of that is an estimate, by the prices that a person gave.
+    pub review_cost_estimated: bool,
     /// The last review of what it is about; null where there was none.
     pub review: Option<LastReview>,
     /// Tool calls since it was armed; null where they cannot be seen.
@@ -81,6 +84,8 @@ pub struct LoopForm {
     pub running_check: Option<String>,
     /// Extension hooks of spec-kit that still have to run.
     pub hooks_due: Vec<String>,
+    /// The converge command of spec-kit that has to run before the end; null where it was not asked for.
+    pub converge: Option<ConvergeForm>,
     /// The command that tells a person of an end; null for none.
     pub notify: Option<String>,
     /// The tasks that it is about; null for all of the list.
@@ -242,6 +247,27 @@ pub struct LoopCheck {
     pub expect: Option<String>,
     /// How many tests have to pass in it at least; null where nobody counts them.
     pub min_tests: Option<JsonNumber>,
+}
+
+/// What came of the converge command of spec-kit in a loop.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ConvergeForm {
+    /// The command, without its slash.
+    pub command: String,
+    /// How often it has run, at most 2.
+    pub rounds: u32,
+    /// Whether the last run found nothing missing.
+    pub passed: bool,
+}
+
+impl ConvergeForm {
+    /// Returns what came of this command; `None` where it is empty.
+    pub fn of(command: &str, ledger: &Ledger) -> Option<Self> {
+        let Converging { rounds, passed, .. } = ledger.converging;
+        let command = super::plain::words(command)?;
+        Some(Self { command, rounds, passed })
+    }
 }
 
 /// The Verify command of a task.

@@ -21,6 +21,7 @@ pub mod status;
 pub mod statusline;
 pub mod steered;
 pub mod story;
+pub mod summary;
 pub mod task;
 pub mod trust;
 

@@ -16,6 +16,8 @@ pub struct PlanForm {
     pub change: Option<PlannedChange>,
     /// The agent program, and how it would be started.
     pub agent: PlannedAgent,
+    /// The agents that go on where that one is at a usage limit or overloaded, in their order.
+    pub fallbacks: Vec<PlannedAgent>,
     /// When the work counts as done; null for the demo.
     pub done_when: Option<DoneWhen>,
     /// The promise with which the agent claims completion; null where none is asked for.
@@ -26,6 +28,8 @@ pub struct PlanForm {
     pub checks: Vec<LoopCheck>,
     /// The command that tells a person of the end; null for none.
     pub notify: Option<String>,
+    /// The file of spec-kit's converge command that has to run before the end; null where it was not asked for.
+    pub converge: Option<String>,
     /// The mandatory extension hooks of spec-kit, in words; null for none.
     pub hooks: Option<String>,
     /// The checklists that are open although the loop would start.
@@ -114,8 +118,10 @@ pub struct PlannedLimits {
     pub tokens: Option<JsonNumber>,
     /// Dollars that the loop may cost.
     pub cost_usd: Option<f64>,
-    /// Seconds that a usage limit is waited for.
+    /// Seconds that a usage limit is waited for, 0 where it is not.
     pub limit_wait_seconds: Option<f64>,
+    /// Whether a person on the terminal is asked at a usage limit.
+    pub asks_at_usage_limit: bool,
     /// Seconds between asking the agent program to end and killing it.
     pub grace_seconds: f64,
     /// Seconds of the pause after a failed run.

@@ -46,8 +46,10 @@ pub struct ReviewForm {
     pub caveats: Vec<String>,
     /// The tokens that it used; null where nothing says.
     pub tokens: Option<JsonNumber>,
-    /// What it cost in dollars; null where the agent program does not say.
+    /// What it cost in dollars; null where nothing tells.
     pub cost_usd: Option<f64>,
+    /// Whether that is an estimate, by the prices that a person gave.
+    pub cost_estimated: bool,
     /// The file with all that the agent program printed.
     pub log: String,
 }
@@ -60,9 +62,9 @@ pub struct LastReview {
     pub began_at: Option<JsonTime>,
     /// How it ended.
     pub outcome: ReviewOutcome,
-    /// How many requirements are met; 0 where there is no usable answer.
+    /// How many requirements are met; 0 where there is no usable answer, or where all of them are left for later tasks.
     pub met: JsonNumber,
-    /// How many were judged.
+    /// How many were judged, without those that are left for later tasks.
     pub requirements: JsonNumber,
     /// The agent program that read.
     pub harness: String,
@@ -70,8 +72,10 @@ pub struct LastReview {
     pub model: Option<String>,
     /// The tokens that it used; null where nothing says.
     pub tokens: Option<JsonNumber>,
-    /// What it cost in dollars; null where the agent program does not say.
+    /// What it cost in dollars; null where nothing tells.
     pub cost_usd: Option<f64>,
+    /// Whether that is an estimate, by the prices that a person gave.
+    pub cost_estimated: bool,
     /// The same in words.
     pub words: String,
 }

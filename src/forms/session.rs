@@ -1,8 +1,8 @@
 //! The loops of sessions in the form that all loops have.
 
 use super::loops::{
-    EndForm, LoopArmer, LoopCheck, LoopDriver, LoopForm, LoopFormState, LoopSubject, NotBlocked,
-    PauseForm, SessionState, StopForm, TaskCommand, TurnForm,
+    ConvergeForm, EndForm, LoopArmer, LoopCheck, LoopDriver, LoopForm, LoopFormState, LoopSubject,
+    NotBlocked, PauseForm, SessionState, StopForm, TaskCommand, TurnForm,
 };
 use super::plain::{JsonTime, dollars, words};
 use super::proofs::ProofsForm;
@@ -25,6 +25,7 @@ impl From<&FeatureReport> for FeatureForm {
             done: report.done.into(),
             total: report.total.into(),
             open: report.open.clone(),
+            not_proved: report.not_proved.clone(),
             attempt: report.attempt,
             max_attempts: report.max_attempts,
             awaits_approval: report.awaits_approval,
@@ -132,6 +133,7 @@ impl LoopSeen<'_> {
             tokens_complete: record.is_some(),
             review_tokens: ledger.review_tokens.into(),
             review_cost_usd: dollars(ledger.review_cost),
+            review_cost_estimated: ledger.review_cost_estimated,
             review: None,
             tool_calls: record.map(|_| ledger.tool_calls.saturating_add(calls).into()),
             tool_calls_complete: record.is_some()
@@ -152,6 +154,7 @@ impl LoopSeen<'_> {
             verify_commands: Vec::new(),
             running_check: None,
             hooks_due: due.map(|due| [due.before, due.after].concat()).unwrap_or_default(),
+            converge: pin.and_then(|pin| ConvergeForm::of(&pin.converge, &ledger)),
             notify: pin.and_then(|pin| words(&pin.notify)),
             only_tasks: asked.map(|it| it.tasks.clone()).filter(|tasks| !tasks.is_empty()),
             words_for_agent: asked.and_then(|it| words(&it.words)),

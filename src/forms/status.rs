@@ -38,12 +38,15 @@ pub struct FeatureForm {
     pub current: bool,
     /// The phase in its state file; null where there is none that can be read.
     pub phase: Option<String>,
-    /// Finished tasks among those that the loop is about.
+    /// Ticked tasks among those that the loop is about.
     pub done: JsonNumber,
     /// The tasks that the loop is about.
     pub total: JsonNumber,
     /// The ids of the open tasks.
     pub open: Vec<String>,
+    /// The ids of the tasks that were ticked by hand in a live loop and that nobody has found proved yet: `spool task done`, the
+    /// next stop or the end of the iteration judges them.
+    pub not_proved: Vec<String>,
     /// The attempt that the present task is at.
     pub attempt: u32,
     /// The attempts that a task has.

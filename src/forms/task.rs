@@ -139,7 +139,7 @@ pub struct ProvedTask {
 pub struct UnprovedForm {
     /// The name of the reason.
     pub reason: UnprovedReason,
-    /// The files that it is about.
+    /// The files that it is about, or the folder.
     pub files: Vec<String>,
 }
 
@@ -154,6 +154,8 @@ pub enum UnprovedReason {
     NamedFilesUnchanged,
     /// Files that nobody but a person may change have changed.
     ProtectedChanged,
+    /// The project has grown to more files than can be looked at.
+    TreeTooLarge,
 }
 
 impl From<&Unproved> for UnprovedForm {
@@ -164,6 +166,10 @@ impl From<&Unproved> for UnprovedForm {
                 (UnprovedReason::NamedFilesUnchanged, &files[..])
             }
             Unproved::ProtectedChanged(files) => (UnprovedReason::ProtectedChanged, &files[..]),
+            Unproved::TreeTooLarge(folder) => {
+                let known = if folder.is_empty() { &[] } else { std::slice::from_ref(folder) };
+                (UnprovedReason::TreeTooLarge, known)
+            }
         };
         Self { reason, files: files.to_vec() }
     }

@@ -147,6 +147,8 @@ pub struct Review {
     pub tokens: Option<u64>,
     /// What it cost, in millionths of a dollar, `None` where nothing says.
     pub cost: Option<u64>,
+    /// Whether that is an estimate, by the prices that a person gave.
+    pub cost_estimated: bool,
     /// The file with all that the agent program printed.
     pub log: String,
 }

@@ -40,7 +40,6 @@ impl Review {
     /// 48,210 tokens`.
     pub fn short(&self) -> String {
         let tokens = self.tokens.map(|it| [", ", &text::counted(it, "token")].concat());
-        let cost = self.cost.map(|it| format!(", ${:.2}", it as f64 / 1e6));
         let counted = self.counted();
         format!(
             "{}{counted}{}, by {}{}{}",
@@ -48,8 +47,14 @@ impl Review {
             self.part(),
             self.harness,
             tokens.unwrap_or_default(),
-            cost.unwrap_or_default()
+            self.money()
         )
+    }
+
+    /// What it cost, behind a comma, `~` for an estimate; empty where nothing tells.
+    fn money(&self) -> String {
+        let about = if self.cost_estimated { "~" } else { "" };
+        self.cost.map_or(String::new(), |it| format!(", {about}${:.2}", it as f64 / 1e6))
     }
 
     /// Returns what the loop reads that this review is a check of: what came of it in numbers, the same in words, and what
@@ -57,9 +62,11 @@ impl Review {
     pub fn for_loop(&self) -> String {
         let result = ReviewResult {
             judged: self.outcome.is_verdict(),
+            met: self.met() as u64,
             verdicts: self.verdicts(),
             tokens: self.tokens.unwrap_or(0),
             cost: self.cost.unwrap_or(0),
+            estimated: self.cost_estimated,
         };
         let mut words = format!("{result}\n{}\n", text::line(&self.short()));
         let found = self.found();
@@ -89,7 +96,8 @@ impl Review {
         hash.finish()
     }
 
-    fn met(&self) -> usize {
+    /// Returns how many requirements it found met.
+    pub fn met(&self) -> usize {
         self.requirements.iter().filter(|it| it.verdict == RequirementVerdict::Met).count()
     }
 
@@ -103,6 +111,7 @@ impl Review {
         let (met, all, later) = (self.met(), self.requirements.len(), self.later().count());
         match (all, later) {
             (0, _) => String::new(),
+            (_, later) if later == all => format!(" (0 judged, {later} later)"),
             (_, 0) => format!(" ({met} of {all} met)"),
             _ => format!(" ({met} of {} met, {later} later)", all - later),
         }
@@ -116,6 +125,9 @@ impl Review {
             let later = text::title(&later.join(", "), SENTENCE);
             let _ = writeln!(text, "  left for later tasks: {later}");
         }
+        if self.outcome == Outcome::Passed && self.met() == 0 {
+            text.push_str("  note: nothing was judged, so it proves no task\n");
+        }
         for caveat in &self.caveats {
             let _ = writeln!(text, "  note: {}", text::title(caveat, SENTENCE));
         }
@@ -123,8 +135,8 @@ impl Review {
         let lasted = text::lasted(Duration::from_secs_f64(self.seconds.clamp(0.0, 1e9)));
         let tokens =
             self.tokens.map_or("tokens not known".to_owned(), |it| text::counted(it, "token"));
-        let cost = self.cost.map_or(String::new(), |it| format!(", ${:.2}", it as f64 / 1e6));
-        let _ = writeln!(text, "  {model}{lasted}, {tokens}{cost}; changes {}", self.since);
+        let money = self.money();
+        let _ = writeln!(text, "  {model}{lasted}, {tokens}{money}; changes {}", self.since);
         let _ = writeln!(text, "  Log: {}", self.log);
         if let Some(next) = self.next() {
             let _ = writeln!(text, "Next: {next}");
@@ -196,11 +208,12 @@ impl From<&Review> for LastReview {
             began_at: JsonTime::of(review.began_at),
             outcome: review.outcome.into(),
             met: (review.met() as u64).into(),
-            requirements: (review.requirements.len() as u64).into(),
+            requirements: ((review.requirements.len() - review.later().count()) as u64).into(),
             harness: review.harness.clone(),
             model: words(&review.model),
             tokens: review.tokens.map(Into::into),
             cost_usd: review.cost.map(|cost| cost as f64 / 1e6),
+            cost_estimated: review.cost_estimated,
             words: review.short(),
         }
     }
@@ -246,6 +259,7 @@ impl From<&Review> for ReviewForm {
             caveats: review.caveats.clone(),
             tokens: review.tokens.map(Into::into),
             cost_usd: review.cost.map(|cost| cost as f64 / 1e6),
+            cost_estimated: review.cost_estimated,
             log: review.log.clone(),
         }
     }

@@ -1,7 +1,6 @@
 //! One review: the packet, the reader, its answer, and what became of the work meanwhile.
 
 use std::fs::File;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -17,7 +16,7 @@ use super::watch::{Halt, ReviewWatch};
 use crate::checks::PASSED;
 use crate::engine::CheckResult;
 use crate::engine::tasks::TaskList;
-use crate::evidence::task_list::{self, TASKS};
+use crate::evidence::task_list;
 use crate::evidence::tree::{Bounds, FoundFile, Go, Whole, look};
 use crate::feature::project::{Feature, Project, printable};
 use crate::feature::requirements::{Requirement, specification};
@@ -26,15 +25,17 @@ use crate::runner::harness::{
     AgentOrder, AgentReport, Approval, Harness, Permissions, RunOutcome, TokenUsage,
 };
 use crate::runner::options::time_in_words;
+use crate::runner::prices::PriceTable;
 use crate::runner::process::{self, Cut, ProcessLimits, ProcessOutcome};
 use crate::runner::signals::Signals;
 use crate::runner::state::make_state_folder;
+use crate::runner::tokens::TokenCount;
 use crate::store::lock::Lock;
 use crate::store::read::read_in;
 use crate::store::receipts::Receipts;
 use crate::store::write::open_or_create;
 use crate::system::{files, names};
-use crate::world::{self, Deadline, FileTime, Stopwatch, WallTime};
+use crate::world::{self, Deadline, FileTime, Stopwatch};
 
 /// The most requirements that one review judges.
 const REQUIREMENTS: usize = 500;
@@ -72,6 +73,8 @@ pub struct ReviewOrder<'a> {
     pub base: Option<&'a str>,
     /// What ends it early.
     pub limits: ReviewLimits,
+    /// What models cost, where the agent program does not say it.
+    pub prices: &'a PriceTable,
     /// Signals to this process.
     pub signals: &'a Signals,
     /// The results of the commands of the loop that it is a check of, which have just run; `None` outside of a loop.
@@ -100,8 +103,8 @@ struct ReviewInput {
 }
 
 /// Reviews a feature and returns what came of it, which is written down as well; an error says why no reader was started,
-/// or that the result cannot be written.
-pub fn review(order: &ReviewOrder<'_>) -> Result<Review> {
+/// or that the result cannot be written. `begins` is called when nothing stands against starting the reader any more.
+pub fn review(order: &ReviewOrder<'_>, begins: &dyn Fn()) -> Result<Review> {
     let ReviewInput { specification, tasks, requirements, git, known, base } = order.ready()?;
     let root = &order.project.root;
     let folder = make_state_folder(root, &order.feature.name)?;
@@ -109,7 +112,6 @@ pub fn review(order: &ReviewOrder<'_>) -> Result<Review> {
         anyhow!("another review of `{}` is at work: {error}\nwait for its end, or end it with Ctrl-C where it runs", order.feature.name)
     })?;
     let are_fresh = order.results.is_some();
-    let armed_at = known.as_ref().map(|it| it.armed_at);
     let of_last_loop = || known.map(|it| it.checks).unwrap_or_default();
     let checks = order.results.clone().unwrap_or_else(of_last_loop);
     // What cannot be read is not shown; a note says that there may be none.
@@ -147,6 +149,7 @@ pub fn review(order: &ReviewOrder<'_>) -> Result<Review> {
         );
     }
     let before = Before::now(git.as_ref(), &lock, &log);
+    begins();
     let ran = order.read(&text, &mut log);
     let (outcome, words) = match &ran {
         Ok(ran) => ran.outcome(&order.limits),
@@ -155,10 +158,7 @@ pub fn review(order: &ReviewOrder<'_>) -> Result<Review> {
     review.outcome = outcome;
     review.problems.extend(Some(words).filter(|words| !words.is_empty()));
     if let Ok(ran) = &ran {
-        review.seconds = (ran.lasted.as_secs_f64() * 1000.0).round() / 1000.0;
-        review.tokens = ran.report.tokens.map(TokenUsage::total);
-        review.cost = ran.report.cost;
-        review.model = ran.report.model.clone().unwrap_or(review.model);
+        ran.fill(&mut review, order.prices);
         review.problems.extend(ran.ended.trouble.clone());
         review.caveats.extend(ran.ended.log_trouble.clone());
         if outcome == Outcome::Passed {
@@ -171,11 +171,6 @@ pub fn review(order: &ReviewOrder<'_>) -> Result<Review> {
         Ok(Some(Halt::Signal(signal))) => u8::try_from(128 + signal).unwrap_or(130),
         _ => review.outcome.exit_code(),
     };
-    if let (true, Outcome::Passed, Some(since)) = (are_fresh, review.outcome, armed_at)
-        && let Err(error) = order.keep_in_receipts(tasks.as_deref().unwrap_or_default(), since)
-    {
-        review.caveats.push(format!("the receipts do not have this review: {error}"));
-    }
     record::write(&folder, &mut review)?;
     Ok(review)
 }
@@ -283,20 +278,6 @@ impl ReviewOrder<'_> {
         Ok(ReviewInput { specification, tasks, requirements, git, known, base })
     }
 
-    /// Notes in the receipts of this loop that the tasks which are done in this list, or in the part of it, were found good.
-    fn keep_in_receipts(&self, list: &str, since: WallTime) -> io::Result<()> {
-        let list = TaskList::parse(list.as_bytes());
-        let done = list.tasks.iter().filter(|task| task.done).map(|task| task.id.clone());
-        let is_read = |id: &String| self.part.is_empty() || self.part.contains(id);
-        let read: Vec<String> = done.filter(is_read).collect();
-        let place = format!("{}/{TASKS}", self.feature.relative);
-        Receipts::of(&self.project.root, &self.feature.name, &place)?.reviewed(
-            self.harness.name(),
-            since,
-            &read,
-        )
-    }
-
     /// Runs the reader to its end; nothing of its process tree is left.
     fn read(&self, prompt: &str, log: &mut File) -> Result<ReaderRun> {
         let scratch = tempfile::tempdir().context("a temporary folder cannot be made")?;
@@ -339,6 +320,25 @@ impl ReviewOrder<'_> {
 }
 
 impl ReaderRun {
+    /// Fills in what it took.
+    fn fill(&self, review: &mut Review, prices: &PriceTable) {
+        let report = &self.report;
+        review.seconds = (self.lasted.as_secs_f64() * 1000.0).round() / 1000.0;
+        review.tokens = report.tokens.map(TokenUsage::total);
+        let counted = TokenCount {
+            tokens: review.tokens.unwrap_or(0),
+            unknown: review.tokens.is_none(),
+            usage: report.tokens,
+            ..TokenCount::default()
+        };
+        let cost = prices.of_run(report, &counted, None);
+        review.cost = cost.map(|it| it.cost).filter(|it| *it > 0 || report.cost.is_some());
+        review.cost_estimated = cost.is_some_and(|it| it.estimated);
+        if let Some(model) = &report.model {
+            review.model.clone_from(model);
+        }
+    }
+
     /// How the reader itself ended, with words for what is no answer; `Passed` where there is one to judge.
     fn outcome(&self, limits: &ReviewLimits) -> (Outcome, String) {
         let tokens = self.report.tokens.map_or(0, TokenUsage::total);
@@ -403,7 +403,7 @@ impl Before {
         if git.is_some_and(|git| !git.moment(None).has_commits_of(&self.commits)) {
             review.changed.push("the commits of the repository".to_owned());
         }
-        if whole == Whole::TooLarge {
+        if matches!(whole, Whole::TooLarge | Whole::Unfinished) {
             let words =
                 "whether the work changed meanwhile is not known: the project has too many files";
             review.caveats.push(words.to_owned());

@@ -20,6 +20,8 @@ pub struct BudgetsLeft<'a> {
     pub cost: Option<u64>,
     /// What models cost.
     pub prices: &'a PriceTable,
+    /// The model that is asked for, which counts until the agent program names the one that answers.
+    pub model: Option<&'a str>,
 }
 
 /// What an iteration may still use.
@@ -74,19 +76,25 @@ impl<'a> Allowance<'a> {
         self.is_passed(so_far)
     }
 
+    /// Returns what was used so far, as far as it is known.
+    pub fn used(&self, so_far: SoFar<'_>) -> TokenUsage {
+        if self.recorded.total() > so_far.usage.total() { self.recorded } else { so_far.usage }
+    }
+
+    /// Returns what that costs in millionths of a dollar, and whether it is an estimate; `None` where nothing tells.
+    pub fn cost(&self, so_far: SoFar<'_>) -> Option<(u64, bool)> {
+        let BudgetsLeft { prices, model, .. } = self.left;
+        let by_table = || prices.cost(so_far.model.or(model), self.used(so_far));
+        so_far.cost.map(|cost| (cost, false)).or_else(|| Some((by_table()?, true)))
+    }
+
     fn is_passed(&mut self, so_far: SoFar<'_>) -> bool {
         if self.passed_at.is_none() {
-            let used = if self.recorded.total() > so_far.usage.total() {
-                self.recorded
-            } else {
-                so_far.usage
-            };
-            let BudgetsLeft { tokens, cost, prices } = self.left;
+            let used = self.used(so_far);
+            let BudgetsLeft { tokens, cost, .. } = self.left;
             let is_passed = tokens.is_some_and(|left| used.total() >= left)
-                || cost.is_some_and(|left| {
-                    let costs = so_far.cost.or_else(|| prices.cost(so_far.model, used));
-                    costs.is_some_and(|costs| costs >= left)
-                });
+                || cost
+                    .is_some_and(|left| self.cost(so_far).is_some_and(|(costs, _)| costs >= left));
             self.passed_at = is_passed.then_some(used);
         }
         self.passed_at.is_some()

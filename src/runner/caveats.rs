@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::screen::{counted, grouped};
 use super::task_list::list_at;
+use crate::engine::Converging;
+use crate::session::messages::shortfall::{NOT_COMPARED, NOT_CONVERGED};
 use crate::system::files::real_path;
 use crate::text::title;
 
@@ -30,6 +32,8 @@ pub struct Facts<'a> {
     pub no_change: &'a BTreeMap<String, String>,
     /// How many files should have been committed, and were not.
     pub uncommitted: usize,
+    /// What came of the converge command of spec-kit.
+    pub converging: Converging,
     /// The extension hooks of spec-kit that had to run before the work was done, in words; empty for none.
     pub hooks: String,
 }
@@ -43,6 +47,7 @@ pub fn doubts(facts: &Facts<'_>) -> Vec<String> {
         vanished(facts),
         uncommitted(facts),
         unseen_hooks(facts),
+        not_compared(facts),
     ];
     all.into_iter().flatten().collect()
 }
@@ -98,6 +103,12 @@ fn uncommitted(facts: &Facts<'_>) -> Option<String> {
         let files = counted(facts.uncommitted as u64, "file");
         format!("{files} could not be committed: see `git status`")
     })
+}
+
+fn not_compared(facts: &Facts<'_>) -> Option<String> {
+    let is_over = facts.converging.is_over() && !facts.converging.passed;
+    let words = if facts.converging.asked.is_some() { NOT_CONVERGED } else { NOT_COMPARED };
+    (is_over || facts.converging.asked.is_some()).then(|| words.to_owned())
 }
 
 /// Nobody tells a runner which commands an agent has carried out.

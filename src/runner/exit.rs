@@ -19,6 +19,8 @@ pub const HARNESS_FAILED: u8 = 9;
 pub const DOUBTED: u8 = 11;
 /// Exit code when another runner has the change or in the work tree.
 pub const TAKEN: u8 = 12;
+/// Exit code when the agent program is at a usage limit, and the loop does not wait for it.
+const LIMITED: u8 = 13;
 /// Exit code after SIGINT, `spool stop` or a cancel.
 const STOPPED: u8 = 130;
 
@@ -33,6 +35,7 @@ pub fn status(reason: &TerminalReason) -> LoopStatus {
         | TerminalReason::Blocked { .. }
         | TerminalReason::TimedOut { .. }
         | TerminalReason::HarnessFailed { .. }
+        | TerminalReason::UsageLimit { .. }
         | TerminalReason::Budget { .. }
         | TerminalReason::CorruptState => LoopStatus::Stuck,
     }
@@ -49,6 +52,7 @@ pub fn exit_code(reason: &TerminalReason, signal: Option<i32>) -> u8 {
         TerminalReason::TimedOut { .. } => 7,
         TerminalReason::Budget { .. } => 8,
         TerminalReason::HarnessFailed { .. } => HARNESS_FAILED,
+        TerminalReason::UsageLimit { .. } => LIMITED,
         TerminalReason::CorruptState | TerminalReason::TaskFailed { .. } => 10,
         TerminalReason::Cancelled | TerminalReason::Stopped => {
             signal.and_then(|signal| u8::try_from(128 + signal).ok()).unwrap_or(STOPPED)
@@ -88,6 +92,9 @@ pub fn what_next(reason: &TerminalReason) -> String {
             "Run the same command again; --max-usd sets another limit."
         }
         TerminalReason::HarnessFailed { .. } => "Fix that, then run the same command again.",
+        TerminalReason::UsageLimit { .. } => {
+            "Run the same command again when it is lifted: it goes on. --max-limit-wait TIME waits for it."
+        }
         TerminalReason::CorruptState => "Look at tasks.md, then run the same command again.",
         _ => return NEXT.after(reason),
     };
@@ -130,6 +137,7 @@ mod tests {
             Reason::TimedOut { limit: 1 },
             Reason::Budget { used: 1, limit: 1, unit: BudgetUnit::Tokens },
             Reason::HarnessFailed { why: String::new() },
+            Reason::UsageLimit { why: String::new() },
             Reason::CorruptState,
             Reason::Stopped,
         ] {

@@ -7,7 +7,7 @@ mod kept;
 use std::cell::RefCell;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::rc::Rc;
@@ -338,13 +338,22 @@ impl Git {
         files: &[PathBuf],
         run: &mut dyn FnMut(Launch) -> Result<Captured>,
     ) -> Result<Captured> {
-        let mut list = tempfile::NamedTempFile::new()?;
+        let mut list = self.scratch()?;
         list.write_all(&joined(files))?;
         let mut option = OsString::from("--pathspec-from-file=");
         option.push(list.path());
         let mut launch = self.launch(&[&["--literal-pathspecs"], arguments].concat());
         launch.arguments.extend([option, "--pathspec-file-nul".into()]);
         run(launch)
+    }
+
+    /// Returns a new temporary file in git's own folder, which a commit has to be able to write; the one for all programs may
+    /// be read-only, as in a container.
+    fn scratch(&self) -> io::Result<tempfile::NamedTempFile> {
+        match repository_of(&self.worktree) {
+            Some(repository) => tempfile::NamedTempFile::with_prefix_in("ralph-", repository),
+            None => tempfile::NamedTempFile::new(),
+        }
     }
 
     /// Returns what is in the middle of being done in the repository, such as a rebase; a commit would

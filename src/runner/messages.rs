@@ -5,7 +5,7 @@ use crate::session::messages::shortfall::{brief, open_count};
 
 use super::prices::micros;
 use super::screen::{counted, grouped, lasted};
-use super::state::{Iteration, LoopState};
+use super::state::{AgentShare, Iteration, LoopState};
 
 use std::time::Duration;
 
@@ -91,10 +91,29 @@ pub fn cost(state: &LoopState) -> Option<String> {
     Some(format!("{least}{words}"))
 }
 
-fn money(dollars: f64, estimated: bool) -> Option<String> {
+/// Returns dollars in words, `None` for none; `~` is an estimate.
+pub fn money(dollars: f64, estimated: bool) -> Option<String> {
     let micros = micros(dollars);
     let about = if estimated { "~" } else { "" };
     (micros > 0).then(|| format!("{about}{}", Dollars(micros)))
+}
+
+/// Returns what each agent of a loop did, on one line; `None` where one did all.
+pub fn shares(agents: &[AgentShare]) -> Option<String> {
+    let share = |it: &AgentShare| {
+        let model = if it.model.is_empty() { String::new() } else { format!(" {}", it.model) };
+        let mut words = format!(
+            "{}{model}: {}, {} tokens",
+            it.harness,
+            counted(it.runs.into(), "run"),
+            grouped(it.tokens)
+        );
+        if let Some(cost) = money(it.cost_usd, false) {
+            words = format!("{words}, {cost}");
+        }
+        words
+    };
+    (agents.len() > 1).then(|| agents.iter().map(share).collect::<Vec<_>>().join("; "))
 }
 
 /// Returns what an iteration came to: time, tokens, commits, files, tasks.

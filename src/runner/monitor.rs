@@ -1,33 +1,45 @@
 //! The watch over one run of the agent program: its lines go to the reader and to the screen, and a
 //! person's wish ends it.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::allowance::Allowance;
 use super::console::{Console, EndRequest};
 use super::harness::{AgentEvent, OutputReader, Stream, Told};
+use super::live_line::{LiveLine, LiveMoment};
 use super::options::time_in_words;
 use super::process::{Control, Watcher};
-use super::screen::{counted, lasted};
 use crate::world::Stopwatch;
 
 /// How often the live line is drawn again.
 const DRAW: Duration = Duration::from_millis(250);
 
-/// What the live line shows of an iteration.
-#[derive(Clone, Debug, Default)]
-pub struct About {
-    /// Which one it is, such as `iteration 3/100`.
-    pub iteration: String,
-    /// What may be cut off where the terminal is narrow: tokens, the task.
-    pub rest: String,
+/// The tool calls of a run that have not come back, by how many calls were shown before each.
+#[derive(Debug, Default)]
+struct OpenCalls {
+    open: BTreeMap<u64, String>,
 }
 
-impl About {
-    /// Returns the live line; a narrow terminal cuts off its end, so the time comes first.
-    fn line(&self, elapsed: Duration, calls: u64) -> String {
-        let (time, calls) = (lasted(elapsed), counted(calls, "tool call"));
-        format!("{} · {time} · {calls}{}", self.iteration, self.rest)
+/// The most open calls that are remembered.
+const OPEN: usize = 64;
+
+impl OpenCalls {
+    fn take(&mut self, event: &AgentEvent, shown_before: u64) {
+        match event {
+            AgentEvent::Called { tool, what } => {
+                if self.open.len() == OPEN {
+                    self.open.pop_first();
+                }
+                let words = if what.is_empty() { tool.clone() } else { format!("{tool}: {what}") };
+                self.open.insert(shown_before, words);
+            }
+            AgentEvent::Returned { call, .. } => {
+                self.open.remove(call);
+            }
+            AgentEvent::Finished => self.open.clear(),
+            AgentEvent::Said(_) | AgentEvent::Trouble(_) => {}
+        }
     }
 }
 
@@ -35,7 +47,7 @@ impl About {
 pub struct RunMonitor<'a> {
     reader: &'a mut dyn OutputReader,
     console: &'a Console<'a>,
-    about: &'a About,
+    live: &'a LiveLine,
     grace: Duration,
     clock: Stopwatch,
     /// When the live line was drawn.
@@ -44,6 +56,7 @@ pub struct RunMonitor<'a> {
     pub end_request: Option<EndRequest>,
     /// Tool calls that were seen.
     calls: u64,
+    open: OpenCalls,
     /// What the run may still use.
     pub allowance: Allowance<'a>,
     /// Whether the result is there: what is used then is used, and a run is not cut for it.
@@ -56,7 +69,7 @@ impl<'a> RunMonitor<'a> {
     pub fn new(
         reader: &'a mut dyn OutputReader,
         console: &'a Console<'a>,
-        about: &'a About,
+        live: &'a LiveLine,
         grace: Duration,
         clock: Stopwatch,
         allowance: Allowance<'a>,
@@ -65,15 +78,34 @@ impl<'a> RunMonitor<'a> {
         Self {
             reader,
             console,
-            about,
+            live,
             grace,
             clock,
             drawn,
             end_request,
             calls,
+            open: OpenCalls::default(),
             allowance,
             finished,
         }
+    }
+}
+
+impl RunMonitor<'_> {
+    /// Draws the live line, where there is one.
+    fn draw(&self, elapsed: Duration) {
+        let Some(room) = self.console.screen.room() else { return };
+        let so_far = self.reader.so_far();
+        let (tokens, calls) = (self.allowance.used(so_far).total(), self.calls);
+        let now = LiveMoment { elapsed, calls, tokens, cost: self.allowance.cost(so_far) };
+        let ending = if self.end_request.is_some() { "ending · " } else { "" };
+        let words = self.live.words(&now, room.saturating_sub(ending.len()));
+        self.console.screen.live(&format!("{ending}{words}"));
+    }
+
+    /// Returns the newest tool call that has not come back, with what it was used with; `None` where there is none.
+    pub fn open_call(&self) -> Option<&str> {
+        self.open.open.last_key_value().map(|(_, words)| words.as_str())
     }
 }
 
@@ -81,7 +113,7 @@ impl Watcher for RunMonitor<'_> {
     fn line(&mut self, stream: Stream, line: &[u8]) -> Control {
         self.console.screen.raw(line);
         let mut watch = Control::GoOn;
-        let (screen, calls) = (&self.console.screen, &mut self.calls);
+        let (screen, calls, open) = (&self.console.screen, &mut self.calls, &mut self.open);
         self.reader.line(stream, line, &mut |event| {
             let next = match event {
                 AgentEvent::Finished => Control::Finished,
@@ -89,6 +121,7 @@ impl Watcher for RunMonitor<'_> {
                 AgentEvent::Returned { .. } | AgentEvent::Trouble(_) => Control::GoOn,
             };
             watch = watch.then(next);
+            open.take(&event, *calls);
             *calls += u64::from(matches!(event, AgentEvent::Called { .. }));
             screen.heard(&event);
         });
@@ -111,6 +144,10 @@ impl Watcher for RunMonitor<'_> {
         self.reader.cancels()
     }
 
+    fn is_thinking(&self) -> bool {
+        self.reader.shows_calls() && self.open.open.is_empty()
+    }
+
     fn moment(&mut self) -> Control {
         self.end_request = self.end_request.or_else(|| self.console.end_request());
         let by_stop = self.end_request == Some(EndRequest::Stop);
@@ -127,9 +164,7 @@ impl Watcher for RunMonitor<'_> {
         let elapsed = self.clock.elapsed();
         if elapsed >= self.drawn + DRAW {
             self.drawn = elapsed;
-            let line = self.about.line(elapsed, self.calls);
-            let ending = if self.end_request.is_some() { "ending · " } else { "" };
-            self.console.screen.live(&format!("{ending}{line}"));
+            self.draw(elapsed);
         }
         let is_passed = !self.finished && self.allowance.is_passed_now(self.reader.so_far());
         if self.end_request.is_some() || is_passed { Control::End } else { Control::GoOn }

@@ -1,5 +1,7 @@
 //! What models cost: a table that a person gives, and what a run cost by it or by the agent program's own word.
 
+use std::fmt;
+
 use super::harness::{AgentReport, Missing, TokenUsage};
 use super::tokens::TokenCount;
 
@@ -39,6 +41,17 @@ impl Price {
             + part(usage.cache_read, self.cache_read)
             + part(usage.cache_write, self.cache_write);
         u64::try_from(all.div_ceil(1_000_000)).unwrap_or(u64::MAX)
+    }
+}
+
+impl fmt::Display for Price {
+    /// Writes it as `--prices` takes it, each price with all six digits behind the point.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { model, input, output, cache_read, cache_write } = self;
+        let dollars = |micros: &u64| format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000);
+        let [input, output, cache_read, cache_write] =
+            [input, output, cache_read, cache_write].map(dollars);
+        write!(out, "{model}={input}/{output}/{cache_read}/{cache_write}")
     }
 }
 

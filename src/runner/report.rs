@@ -139,7 +139,7 @@ impl RunnerReport {
             let _ = writeln!(text, "  Agent: {}", words.join(" "));
         }
         let _ = writeln!(text, "  Tokens: {}", messages::tokens(state, ""));
-        let reviews = reviews(state.ledger.review_tokens, state.ledger.review_cost);
+        let reviews = reviews(&state.ledger);
         if !reviews.is_empty() {
             let _ = writeln!(text, "  Reviews beside that: {reviews}");
         }

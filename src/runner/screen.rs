@@ -12,11 +12,16 @@ use super::harness::AgentEvent;
 use super::options::{Form, Shown};
 use crate::forms;
 use crate::forms::events::{EventForm, RunnerEvent};
+use crate::print::{fitted, size_of};
 use crate::text;
 pub use crate::text::{counted, grouped, lasted};
 
 /// The most characters of one line of the agent's words.
 const WIDEST: usize = 2_000;
+/// How many columns a terminal has that does not say it.
+const COLUMNS: usize = 80;
+/// The columns of the live line that its words do not have: the sign that turns, a blank, and the last one.
+const SPINNER: usize = 3;
 /// Takes the terminal's title away for later, and puts it back.
 const KEEP_TITLE: &str = "\u{1b}[22;2t";
 const PUT_TITLE_BACK: &str = "\u{1b}[23;2t";
@@ -86,7 +91,7 @@ impl Screen {
             let line = format!("{}warning{}: {words}", style.render(), style.render_reset());
             // See the first lines of this file.
             let line = text::styled(&line, &crate::style::sequences());
-            let _ = writeln!(anstream::stderr(), "{line}");
+            let _ = writeln!(anstream::stderr(), "{}", fitted(&line, size_of(io::stderr())));
         });
     }
 
@@ -151,6 +156,12 @@ impl Screen {
         }
     }
 
+    /// Returns how many columns the live line has, `None` where there is none.
+    pub fn room(&self) -> Option<usize> {
+        let columns = || size_of(io::stderr()).map_or(COLUMNS, |size| size.columns);
+        (!self.live.is_hidden()).then(|| columns().saturating_sub(SPINNER))
+    }
+
     /// Renews the live line.
     pub fn live(&self, words: &str) {
         if !self.live.is_hidden() {
@@ -201,7 +212,10 @@ impl Screen {
 
     fn print(&self, line: &str) {
         let line = match self.form {
-            Form::Words => text::styled(line, &crate::style::sequences()),
+            Form::Words => {
+                let line = text::styled(line, &crate::style::sequences());
+                fitted(&line, size_of(io::stdout())).into()
+            }
             Form::Json => text::json(line),
         };
         self.live.suspend(|| {

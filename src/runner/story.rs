@@ -11,10 +11,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
 
-use super::git::{ChangedLines, Git};
-use super::harness::{AgentOrder, Approval, Permissions, Stream, of_history};
+use super::git::{ChangedLines, Git, UnfinishedTry};
+use super::harness::{
+    AgentEvent, AgentOrder, Approval, OutputReader, Permissions, Stream, of_history,
+};
 use super::process::LineSplitter;
-use super::state::{Past, find_state_folder, prompt_beside, read_state, tail};
+use super::state::{Past, compact, find_state_folder, prompt_beside, read_state, tail, time_of};
 use crate::feature::project::printable;
 use crate::mask::masked_text;
 use crate::store::read::{self, Problem};
@@ -120,12 +122,19 @@ impl Story {
             return Err(format!("this version does not know the agent program `{name}`"));
         };
         let scratch = self.log.with_extension("none");
-        let permissions = Permissions::default();
+        let is_acp = self.harness == "acp";
+        // There a kind of tool was denied as a whole, by the runner itself; the log has only the questions.
+        let kinds = iteration.denied.iter().filter(|_| is_acp);
+        let kinds = kinds.map(|it| it.split(": ").next().unwrap_or_default().to_owned());
+        let permissions = Permissions { deny: kinds.collect(), ..Permissions::default() };
         let order = AgentOrder {
             prompt: self.prompt.as_ref().map_or("", |(_, text)| text),
             model: None,
             // Where the history names no denied tool, one that is missing was not denied.
-            approval: if iteration.denied.is_empty() { Approval::All } else { Approval::Own },
+            approval: match iteration.denied.as_slice() {
+                [_, ..] if !is_acp => Approval::Own,
+                _ => Approval::All,
+            },
             permissions: &permissions,
             resume: None,
             folder: Path::new(""),
@@ -134,23 +143,8 @@ impl Story {
         let mut reader = harness.reader(&order);
         let is_words = self.harness == "command";
         let mut steps = Steps::in_pieces(self.harness == "gemini");
-        let problem = |problem: Problem| match problem {
-            Problem::Missing => "the log is gone: the oldest ones are removed".to_owned(),
-            other => other.to_string(),
-        };
-        let (mut file, meta) = read::open(&self.log).map_err(problem)?;
-        let most = match iteration.agent_log_bytes {
-            0 => LOG,
-            known => known.min(LOG),
-        };
-        let mut line = |line: &[u8]| {
-            // Both outputs are in it; the agent programs that are known print one JSON object a line.
-            let is_output = is_words || line.trim_ascii_start().starts_with(b"{");
-            let stream = if is_output { Stream::Output } else { Stream::Errors };
-            reader.line(stream, line, &mut |event| steps.take(event));
-        };
-        each_line(&mut file, most.min(meta.len()), &mut line)
-            .map_err(|error| format!("the log cannot be read: {error}"))?;
+        let logged = (self.log.as_path(), iteration.agent_log_bytes);
+        read_again(reader.as_mut(), is_words, logged, &mut |event| steps.take(event))?;
         (self.steps, self.left_out) = steps.finish();
         Ok(())
     }
@@ -164,6 +158,8 @@ impl Story {
         let subjects = subjects.into_iter();
         self.subjects =
             subjects.map(|(commit, words)| (commit, masked_text(&words).into_owned())).collect();
+        self.find_kept(&git);
+        let iteration = &self.past.iteration;
         // What was not committed is in no commit, except where the try did not come to its own end.
         let last = Some(&iteration.kept_as).filter(|name| !name.is_empty());
         let Some(last) = last.or(iteration.commits.last()) else { return };
@@ -175,6 +171,28 @@ impl Story {
         let Some(last) = git.commit_named(last) else { return };
         let lines = git.changed_lines(&from, Some(&last)).unwrap_or_default();
         self.lines = lines.into_iter().map(|it| (it.path.clone(), it)).collect();
+        let iteration = &mut self.past.iteration;
+        if iteration.interrupted && iteration.files_changed == 0 {
+            let files = self.lines.keys().map(|file| file.display().to_string());
+            iteration.files = files.collect();
+            iteration.files_changed = iteration.files.len() as u64;
+        }
+    }
+
+    /// Looks for what was kept of an iteration in which the runner was killed: the next one keeps it when the entry of the
+    /// history is written.
+    fn find_kept(&mut self, git: &Git) {
+        let iteration = &mut self.past.iteration;
+        if iteration.interrupted && iteration.kept_as.is_empty() {
+            let began = time_of(&iteration.started).map(compact).unwrap_or_default();
+            let unfinished = UnfinishedTry {
+                change: &self.change,
+                iteration: iteration.n,
+                began: &began,
+                why: "",
+            };
+            iteration.kept_as = git.kept_of(&unfinished).unwrap_or_default();
+        }
     }
 }
 
@@ -202,6 +220,31 @@ impl WhichIteration {
         };
         Ok(past)
     }
+}
+
+/// Has a reader read a log again, as it read the output while the agent program ran; `is_words` where that prints words and no
+/// JSON. The number is how many bytes of the log are the agent program's, 0 where that is not known. An error in words when it
+/// cannot be read.
+pub fn read_again(
+    reader: &mut dyn OutputReader,
+    is_words: bool,
+    (log, bytes): (&Path, u64),
+    heard: &mut dyn FnMut(AgentEvent),
+) -> Result<(), String> {
+    let problem = |problem: Problem| match problem {
+        Problem::Missing => "the log is gone: the oldest ones are removed".to_owned(),
+        other => other.to_string(),
+    };
+    let (mut file, meta) = read::open(log).map_err(problem)?;
+    let most = if bytes == 0 { LOG } else { bytes.min(LOG) };
+    let mut line = |line: &[u8]| {
+        // Both outputs are in it; the agent programs that are known print one JSON object a line.
+        let is_output = is_words || line.trim_ascii_start().starts_with(b"{");
+        let stream = if is_output { Stream::Output } else { Stream::Errors };
+        reader.line(stream, line, heard);
+    };
+    each_line(&mut file, most.min(meta.len()), &mut line)
+        .map_err(|error| format!("the log cannot be read: {error}"))
 }
 
 /// Hands on the lines of the first `most` bytes of a file.

@@ -1,5 +1,5 @@
-//! Tokens of an iteration: `wt-usage` where it is there, else the agent's own report, else an
-//! estimate from the growth of its session files (spec 001, "Token tracking reliability").
+//! Tokens of an iteration: the agent program's own figure where it is exact, else `wt-usage`, which counts all sessions of a
+//! machine, else an estimate from the growth of its session files (spec 001, "Token tracking reliability").
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -60,29 +60,23 @@ impl Counter {
     ) -> TokenCount {
         let reported = self.own_report(report);
         let own = reported.map(TokenUsage::total);
-        let mut warning = None;
-        if let Some(WtUsage { before, after }) = usage {
-            match (before, after) {
-                (Some(before), Some(after)) if after > before => {
-                    let usage = reported.filter(|_| report.missing == Missing::Nothing);
-                    return TokenCount { tokens: after - before, usage, ..TokenCount::default() };
-                }
-                (Some(before), Some(after)) => {
-                    let grown = i128::from(after) - i128::from(before);
-                    warning = Some(format!("`{USAGE}` counted {grown} tokens for this iteration"));
-                }
-                _ => warning = Some(format!("`{USAGE}` failed")),
-            }
-        }
         let known = own.filter(|tokens| *tokens > 0);
+        let (growth, warning) = growth_of(usage);
         if let (Some(tokens), Missing::Nothing) = (known, report.missing) {
             return TokenCount { tokens, usage: reported, warning, ..TokenCount::default() };
         }
         // What a program writes down about a question that was never answered is no use of tokens.
-        if is_unanswered(report) {
+        let is_unanswered = is_unanswered(report);
+        let written =
+            if is_unanswered { None } else { self.written_down(report, harness, began_at) };
+        let is_exact = written.is_some() && report.missing != Missing::Lost;
+        if let Some(tokens) = growth.filter(|_| !is_exact) {
+            return TokenCount { tokens, ..TokenCount::default() };
+        }
+        if is_unanswered {
             return TokenCount { warning, ..TokenCount::default() };
         }
-        if let Some(written) = self.written_down(report, harness, began_at) {
+        if let Some(written) = written {
             let usage = reported.filter(|it| it.total() > written.total()).unwrap_or(written);
             let (tokens, usage) = (usage.total(), Some(usage));
             let estimated = report.missing == Missing::Lost;
@@ -158,6 +152,19 @@ impl Counter {
             growth = Some(grown.saturating_add(meta.len().saturating_sub(before)));
         }
         growth
+    }
+}
+
+/// By how much `wt-usage` grew, and what a person should know where it did not grow.
+fn growth_of(usage: Option<WtUsage>) -> (Option<u64>, Option<String>) {
+    let Some(WtUsage { before, after }) = usage else { return (None, None) };
+    match (before, after) {
+        (Some(before), Some(after)) if after > before => (Some(after - before), None),
+        (Some(before), Some(after)) => {
+            let grown = i128::from(after) - i128::from(before);
+            (None, Some(format!("`{USAGE}` counted {grown} tokens for this iteration")))
+        }
+        _ => (None, Some(format!("`{USAGE}` failed"))),
     }
 }
 
@@ -239,15 +246,29 @@ mod tests {
     }
 
     #[test]
-    fn the_growth_of_wt_usage_comes_first() {
-        let counted = Counter::default().count(
-            Some(usage(Some(100), Some(160))),
-            &reported("s", 1),
-            &NOTHING,
-            EVER,
-        );
-        let usage = reported("s", 1).tokens;
-        assert_eq!(counted, TokenCount { tokens: 60, usage, ..TokenCount::default() });
+    fn wt_usage_counts_other_sessions_too_so_an_exact_figure_of_the_agents_own_goes_before_it() {
+        let grown = Some(usage(Some(100), Some(160)));
+        let count =
+            |report: &AgentReport, kept: &Kept| Counter::default().count(grown, report, kept, EVER);
+        let exact = count(&reported("s", 1), &NOTHING);
+        let own = reported("s", 1).tokens;
+        assert_eq!(exact, TokenCount { tokens: 17, usage: own, ..TokenCount::default() });
+        let by_growth = TokenCount { tokens: 60, ..TokenCount::default() };
+        // Nothing, only a part, or nothing that counts.
+        assert_eq!(count(&AgentReport::default(), &NOTHING), by_growth);
+        for missing in [Missing::Elsewhere, Missing::Lost] {
+            let part = AgentReport { missing, ..reported("s", 1) };
+            assert_eq!(count(&part, &NOTHING), by_growth);
+        }
+        let zero = AgentReport { tokens: Some(TokenUsage::default()), ..AgentReport::default() };
+        assert_eq!(count(&zero, &NOTHING), by_growth);
+        // What the program has written down of this session is its own figure as well.
+        let written = TokenUsage { input: 1_000, ..TokenUsage::default() };
+        let kept = Kept { folders: Vec::new(), tokens: Some(written) };
+        let cut = AgentReport { outcome: RunOutcome::Cut, ..of_session("mine") };
+        assert_eq!(count(&cut, &kept).tokens, 1_000);
+        let lost = AgentReport { missing: Missing::Lost, ..of_session("mine") };
+        assert_eq!(count(&lost, &kept), by_growth);
     }
 
     #[test]

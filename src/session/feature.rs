@@ -15,6 +15,7 @@ use crate::feature::snapshot::FeatureSnapshot;
 use crate::feature::state::State;
 use crate::hosts::{ContinueForm, HookAnswer};
 use crate::session::messages::landing::{self, HandoffPlace};
+use crate::session::messages::shortfall::converged;
 use crate::session::messages::{ends, feature as messages};
 use crate::session::pinned;
 use crate::session::task_log::receipts_of;
@@ -142,7 +143,8 @@ impl FeatureStop {
         // After the calls were counted: what is written between the two looks is in both.
         if let Some(pin) = session.standing.pin() {
             let when = (*event, *deadline);
-            seen.hooks_due = hooks_due(&pin.hooks, when, record, from, snapshot.all_done());
+            seen.hooks_due = hooks_due(pin, when, record, from, snapshot.all_done());
+            seen.converge_ran = record.converge_ran;
         }
         seen.unproved.clone_from(&self.ticks.unproved);
         seen.tampered = snapshot.tampered_since(&before);
@@ -229,10 +231,12 @@ impl FeatureStop {
     /// Returns what the journal and `spool status` say of a verdict, on one line.
     pub fn words(&self, record: &Record, seen: &Observation, verdict: &Verdict) -> String {
         let words = match verdict {
-            Verdict::End(reason) => match messages::left(seen) {
-                Some(left) => format!("{reason}; {left}"),
-                None => reason.to_string(),
-            },
+            Verdict::End(reason) => {
+                let left = messages::left(seen, &record.ledger);
+                let converged = Some(converged(record.ledger.converging).to_owned());
+                let more = left.or(converged.filter(|it| !it.is_empty()));
+                more.map_or_else(|| reason.to_string(), |more| format!("{reason}; {more}"))
+            }
             Verdict::Wait(_) => String::new(),
             Verdict::Continue(missing) => messages::missing(&self.snapshot, missing),
         };
@@ -299,7 +303,7 @@ impl FeatureStop {
     ) -> HookAnswer {
         let (snapshot, record) = (&self.snapshot, &session.record);
         if *reason != TerminalReason::Completed {
-            let left = messages::left(seen);
+            let left = messages::left(seen, &record.ledger);
             let message = self
                 .with_proofs(session, ends::end_message(snapshot, record, reason, left.as_deref()));
             return HookAnswer::notify(&message).log(&ends::end_line(snapshot, reason)).alert(

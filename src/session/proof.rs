@@ -8,11 +8,13 @@ use std::time::Duration;
 
 use crate::engine::order::sorted;
 use crate::engine::proof::{
-    ChangedFile, ContentChange, FileFacts, JudgedTask, LeastProof, Proof, TaskFacts,
+    ChangedFile, ContentChange, FileFacts, JudgedTask, LeastProof, Proof, TaskFacts, Unproved,
     files_named_in, judge, paths_in,
 };
 use crate::engine::tasks::{Task, TaskList};
 use crate::evidence::contents::{Contents, ContentsLook, KeptContents, MOST_NAMED};
+use crate::evidence::grown::NoLook;
+use crate::evidence::links::ends_of_links;
 use crate::evidence::protected::Protected;
 use crate::evidence::task_list::TASKS;
 use crate::feature::HANDOFF;
@@ -60,6 +62,9 @@ pub struct FilesSeen {
     pub since_arming: Vec<ChangedFile>,
     /// Those of them that are protected and that no task names.
     pub protected: Vec<String>,
+    /// The folder that has most of what is new, with its last slash or empty, where the project could be looked at when the loop
+    /// was armed and has more now than can be.
+    pub too_large: Option<String>,
 }
 
 /// The task list as it was when the loop was armed.
@@ -125,6 +130,18 @@ impl<'a> TaskProofs<'a> {
         self.receipts_of(task, list).next().is_some()
     }
 
+    /// Returns the ids of the tasks of a list that were ticked by hand in this loop and that nobody has found proved yet; none
+    /// where every tick counts, or where the list is not known as it was when the loop was armed.
+    #[cfg(feature = "cli")]
+    pub fn not_proved(&self, list: &TaskList) -> Vec<String> {
+        let Some(armed) = self.armed_list().filter(|_| self.least == LeastProof::Files) else {
+            return Vec::new();
+        };
+        let known = self.receipts.known(self.armed_at);
+        let ticked = armed.ticked_since(list).into_iter();
+        ticked.filter(|(_, id)| !known.contains_key(*id)).map(|(task, _)| task.id.clone()).collect()
+    }
+
     /// Returns the id that the receipt of a task of this list has.
     pub fn id_of(&self, task: &Task, list: &TaskList) -> String {
         self.armed_list().map_or(task.id.as_str(), |armed| armed.id_of(task, list)).to_owned()
@@ -138,21 +155,26 @@ impl<'a> TaskProofs<'a> {
         with.into_iter().filter(move |it| it.task == task && it.at >= armed_at)
     }
 
-    /// Returns what the files show now. A tree that was too large before is not looked through again.
+    /// Returns what the files show now. A tree that was too large when the loop was armed is not looked through again; one that
+    /// has become too large since counts as that.
     pub fn look(&self, limit: Duration) -> FilesSeen {
         let last = self.kept(self.receipts.contents());
-        let is_large = last.as_ref().is_some_and(|kept| kept.contents.is_none());
-        if is_large {
+        let armed = self.kept(self.receipts.armed_contents()).and_then(|kept| kept.contents);
+        if last.as_ref().is_some_and(|kept| kept.contents.is_none()) && armed.is_none() {
             return FilesSeen::default();
         }
-        let earlier = last.as_ref().and_then(|kept| kept.contents.as_ref());
-        let now = self.look_again(earlier, limit);
-        let Some(seen) = &now else { return FilesSeen::default() };
+        let earlier = last.as_ref().and_then(|kept| kept.contents.as_ref()).or(armed.as_ref());
+        let seen = match self.look_now(earlier, limit) {
+            Ok(seen) => seen,
+            Err(NoLook::TooLarge { folder }) if armed.is_some() => {
+                return FilesSeen { too_large: Some(folder), ..FilesSeen::default() };
+            }
+            Err(_) => return FilesSeen::default(),
+        };
         let handoff = [&self.feature.relative, "/", HANDOFF].concat();
         let is_work = |file: &ChangedFile| file.path != handoff && file.path != SETTINGS;
         let mut since_tick =
             last.and_then(|kept| kept.contents).map(|kept| seen.changed_since(&kept));
-        let armed = self.kept(self.receipts.armed_contents()).and_then(|kept| kept.contents);
         let mut since_arming = armed.map(|kept| seen.changed_since(&kept)).unwrap_or_default();
         if let Some(files) = &mut since_tick {
             files.retain(is_work);
@@ -160,7 +182,7 @@ impl<'a> TaskProofs<'a> {
         since_arming.retain(is_work);
         // The settings are not among them: what was armed is pinned, and a message says that they differ.
         let protected = self.protected(&since_arming);
-        FilesSeen { now, since_tick, since_arming, protected }
+        FilesSeen { now: Some(seen), since_tick, since_arming, protected, too_large: None }
     }
 
     /// The protected ones of these files. What a task of the armed list names is its work.
@@ -171,13 +193,15 @@ impl<'a> TaskProofs<'a> {
         let armed = self.verify_commands();
         let commands = pin.checks.iter().map(|check| &check.run).chain(armed.values());
         let protected = Protected::of(&pin.protect, commands.map(String::as_str));
-        let list = self.receipts.armed_list(self.armed_at.millis());
-        protected.among(changed, &list.unwrap_or_default())
+        let list = self.armed_list().map(|armed| armed.bytes.as_slice());
+        protected.among(changed, list.unwrap_or_default())
     }
 
     /// Returns the Verify commands that a person armed, by the id of their task; none where they cannot be read.
     pub fn verify_commands(&self) -> VerifyCommands {
-        let Some(pin) = &self.pin else { return VerifyCommands::new() };
+        let Some(pin) = self.pin.as_ref().filter(|pin| pin.verify > 0) else {
+            return VerifyCommands::new();
+        };
         let whose = match pin.process {
             0 => PinKey::Feature(&self.feature.name),
             _ => PinKey::Change(&self.feature.name),
@@ -188,17 +212,21 @@ impl<'a> TaskProofs<'a> {
 
     /// Returns what the files contain now; what nobody has touched since an earlier look is not read again.
     pub fn look_again(&self, earlier: Option<&Contents>, limit: Duration) -> Option<Contents> {
+        self.look_now(earlier, limit).ok()
+    }
+
+    fn look_now(&self, earlier: Option<&Contents>, limit: Duration) -> Result<Contents, NoLook> {
         let (its, armed) = (list_of(self.feature), self.armed_list());
         let named = armed
             .zip(self.pin.as_ref())
             .map(|(armed, pin)| looked_at(&armed.bytes, pin, &self.verify_commands()));
         let named = named.unwrap_or_default();
         let root = &self.project.root;
-        ContentsLook { root, without: &its, named: &named, earlier, limit }.contents()
+        ContentsLook { root, without: &its, named: &named, earlier, limit }.look()
     }
 
     fn kept(&self, bytes: Option<Vec<u8>>) -> Option<KeptContents> {
-        let kept = KeptContents::parse(&bytes?)?;
+        let kept = KeptContents::parse(bytes?)?;
         (kept.number == self.armed_at.millis()).then_some(kept)
     }
 
@@ -211,14 +239,39 @@ impl<'a> TaskProofs<'a> {
         self.armed.get_or_init(read).as_ref()
     }
 
+    /// Returns these facts of a task with what is known of the tasks that are nested in it.
+    pub fn with_parts(&self, facts: TaskFacts, task: &Task, list: &TaskList) -> TaskFacts {
+        let armed = self.armed_list().map(|armed| &armed.list);
+        facts.with_parts(task, list, armed, &mut |part| {
+            let id = self.id_of(part, list);
+            let text = [["\"task\":", &in_json(&id)].concat()];
+            let mut receipts = self.receipts.claims(&text, self.armed_at).into_iter();
+            let its = receipts.find(|it| it.task == id && it.proof >= Some(Proof::Files))?;
+            Some(its.own)
+        })
+    }
+
     /// Returns how well these tasks are proved, which were ticked together; `list` is the list as it is now.
     pub fn judge(&self, tasks: &[TaskFacts], seen: &FilesSeen, list: &TaskList) -> Vec<JudgedTask> {
+        let followed = tasks.iter().map(|task| self.with_places(task.clone(), seen));
+        let tasks: &[TaskFacts] = &followed.collect::<Vec<_>>();
         let files = FileFacts {
             since_tick: seen.since_tick.clone(),
             unclaimed: self.unclaimed(tasks, seen, list),
             protected: seen.protected.clone(),
+            too_large: seen.too_large.clone(),
         };
         judge(tasks, &files)
+    }
+
+    /// These facts of a task with where links lead on the way to what it names, and what of that is no file.
+    fn with_places(&self, facts: TaskFacts, seen: &FilesSeen) -> TaskFacts {
+        let ends = ends_of_links(&self.project.root, &facts.text, &seen.since_arming);
+        let facts = facts.naming(&ends);
+        match &seen.now {
+            Some(now) => facts.with_words(&seen.since_arming, &|named| now.has(named)),
+            None => facts,
+        }
     }
 
     /// The files that one of these tasks names, that differ since arming, and that no receipt has as the work of another
@@ -243,8 +296,10 @@ impl<'a> TaskProofs<'a> {
             .filter_map(|receipt| {
                 let task = list.find(&receipt.task)?;
                 let then = armed.and_then(|armed| Some((armed.list.find(&task.id)?, &armed.bytes)));
-                let text = then.map(|(then, bytes)| TaskFacts::of(then, bytes).text);
-                Some((receipt, paths_in(text.as_ref().unwrap_or(&task.title))))
+                let its = |then: (&Task, &Vec<u8>)| TaskFacts::of(then.0, then.1);
+                let title = || TaskFacts { text: task.title.clone(), ..TaskFacts::default() };
+                let facts = then.map_or_else(title, its);
+                Some((receipt, paths_in(&self.with_places(facts, seen).text)))
             })
             .collect();
         let is_claimed = |file: &ChangedFile| {
@@ -257,6 +312,14 @@ impl<'a> TaskProofs<'a> {
 }
 
 impl FilesSeen {
+    /// Returns why nothing counts as done as long as the files are like this, `None` as a rule.
+    pub fn held_up(&self) -> Option<Unproved> {
+        if !self.protected.is_empty() {
+            return Some(Unproved::ProtectedChanged(self.protected.clone()));
+        }
+        self.too_large.clone().map(Unproved::TreeTooLarge)
+    }
+
     /// Adds what is still there of the work of a task that was ticked before, by its receipt. Returns whether that may be
     /// the work of other tasks.
     pub fn add_rest_of(&mut self, receipt: &Receipt) -> bool {
@@ -308,6 +371,11 @@ impl ArmedList {
         ticked
     }
 
+    /// Returns a task of this list as it was when the loop was armed, `None` where it is new.
+    pub fn then<'b>(&'b self, task: &Task, list: &TaskList) -> Option<&'b Task> {
+        self.list.same_task(task, list)
+    }
+
     /// Returns the id that the receipt of a task of this list has: that which it had when the loop was armed, where another
     /// task of the list has it now.
     pub fn id_of<'b>(&'b self, task: &'b Task, list: &TaskList) -> &'b str {
@@ -325,6 +393,15 @@ pub fn facts_of(armed: Option<&ArmedList>, task: &Task, list: &TaskList, text: &
         None => TaskFacts::of(task, text),
     };
     TaskFacts { id: armed.id_of(task, list).to_owned(), ..facts }
+}
+
+/// Returns the id under which the Verify command of a task of a list was armed: an agent may have renumbered the list. `None` for
+/// a task that was added since; its own id where the armed list is not known.
+pub fn armed_id(proofs: Option<&TaskProofs<'_>>, task: &Task, list: &TaskList) -> Option<String> {
+    match proofs.and_then(TaskProofs::armed_list) {
+        Some(armed) => armed.then(task, list).map(|then| then.id.clone()),
+        None => Some(task.id.clone()),
+    }
 }
 
 /// Returns how well a task is proved where every tick counts.

@@ -393,8 +393,10 @@ impl StopSession<'_> {
             // Nothing is counted while waiting: what was read is read again at the next stop.
             self.record.read_as_far_as(before);
         } else if let StopKind::Feature(stop) = kind {
-            stop.keep_list(self)?;
+            self.record.converge_ran = false;
+            // The list comes last: what is killed before it is judged again.
             not_kept = stop.keep_ticks(self, &seen).err();
+            stop.keep_list(self)?;
         }
         self.record.words = match (&verdict, kind) {
             (Verdict::Wait(waiting), _) => format!("waiting for {}", waited_for(waiting)),

@@ -494,11 +494,17 @@ pub enum ArmedVerify {
     Unreadable(Option<String>, String),
 }
 
-/// Returns what may be run to prove a task, out of what a person armed for its feature.
+/// Returns what may be run to prove a task, out of what a person armed for its feature under the id that it had then; `None`
+/// for a task that was added since.
 ///
 /// The agent can write the list, and `spool task` may be allowed to it without a question: only
 /// commands that a person armed are run.
-pub fn armed_verify(project: &Project, feature: &Feature, task: &Task, text: &[u8]) -> ArmedVerify {
+pub fn armed_verify(
+    project: &Project,
+    feature: &Feature,
+    (task, armed_id): (&Task, Option<&str>),
+    text: &[u8],
+) -> ArmedVerify {
     let command = task.verify_command(text);
     let (standing, whose) = match pinned::standing_of_feature(&project.root, &feature.name) {
         PinState::Armed(pin) => (PinState::Armed(pin), PinKey::Feature(&feature.name)),
@@ -524,7 +530,7 @@ pub fn armed_verify(project: &Project, feature: &Feature, task: &Task, text: &[u
         Ok(commands) => commands,
         Err(why) => return ArmedVerify::Unreadable(command, why),
     };
-    match (command, commands.get(&task.id)) {
+    match (command, armed_id.and_then(|id| commands.get(id))) {
         (None, None) => ArmedVerify::None,
         (Some(command), Some(known)) if command == *known => ArmedVerify::Run(command),
         (_, Some(known)) => ArmedVerify::Changed(known.clone()),

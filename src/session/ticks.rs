@@ -90,9 +90,11 @@ impl StopTicks {
             return ticks;
         }
         let commands = proofs.verify_commands();
-        let command = |id: &str| commands.get(id).cloned();
+        // A person armed it for what the task was then, whatever its id is now.
+        let command = |task: &Task| commands.get(&armed.then(task, list)?.id).cloned();
         ticks.seen = proofs.look(limit);
-        if ticks.seen.now.is_none() && !all_done {
+        let held_up = ticks.seen.held_up();
+        if ticks.seen.now.is_none() && held_up.is_none() && !all_done {
             // Nobody could look: at the end it is asked again, and then the word counts.
             return ticks;
         }
@@ -101,14 +103,14 @@ impl StopTicks {
             .iter()
             .map(|(task, _)| {
                 let why = said.iter().find(|(id, _)| id.eq_ignore_ascii_case(&task.id));
-                let facts =
-                    facts_of(Some(armed), task, list, &snapshot.text).with_parts(task, list);
+                let facts = facts_of(Some(armed), task, list, &snapshot.text);
+                let facts = proofs.with_parts(facts, task, list);
                 TaskFacts { no_change: why.map(|(_, why)| why.clone()), ..facts }
             })
             .collect();
         let judged = proofs.judge(&facts, &ticks.seen, list);
         for ((facts, judged), (task, _)) in facts.iter().zip(judged).zip(hand.iter().copied()) {
-            let command = command(&judged.id);
+            let command = command(task);
             let proof = match judged.proof {
                 Ok(proof) => proof,
                 // With its command to come, it is no worse than one with nothing else.
@@ -131,17 +133,16 @@ impl StopTicks {
                 verify: None,
             });
         }
-        if all_done && hand.is_empty() && !ticks.seen.protected.is_empty() {
+        if let Some(why) = held_up.filter(|_| all_done && hand.is_empty()) {
             // The task that was ticked last stands for all of them.
             let newest = ticked.iter().max_by_key(|(_, id)| known.get(*id).map(|it| it.number));
-            let why = Unproved::ProtectedChanged(ticks.seen.protected.clone());
             ticks
                 .unproved
                 .extend(newest.map(|(task, _)| UnprovedTask { id: task.id.clone(), why }));
         }
         if all_done && ticks.unproved.is_empty() {
-            let waits = |(_, id): &(&Task, &str)| {
-                let (known, command) = (known.get(*id)?, command(id)?);
+            let waits = |(task, id): &(&Task, &str)| {
+                let (known, command) = (known.get(*id)?, command(task)?);
                 StopTick::of_receipt(known, command)
             };
             ticks.earlier = ticked.iter().filter_map(waits).collect();
@@ -184,7 +185,7 @@ impl StopTicks {
     }
 
     /// Keeps a receipt for each that counts, and what the files contain, to compare the next tick with. A program that is
-    /// killed on the way leaves some without a receipt: they are judged again.
+    /// killed on the way leaves none: they are judged again.
     pub fn keep(
         &self,
         project: &Project,
@@ -193,6 +194,7 @@ impl StopTicks {
         pin: &Pin,
         seen: &Observation,
     ) -> io::Result<()> {
+        self.keep_review(project, snapshot, pin, seen)?;
         let verified = self.earlier.iter().filter(|tick| tick.verify.is_some());
         let mut ticks = self.proved.iter().chain(verified).peekable();
         if ticks.peek().is_none() {
@@ -205,11 +207,10 @@ impl StopTicks {
         let files: Option<Vec<String>> = paths.map(|paths| paths.take(MOST_FILES).collect());
         // What the checks wrote is not the work of the next task.
         let after = seen.after_checks.and_then(|_| proofs.look_again(self.seen.now.as_ref(), LOOK));
-        let contents = after.or_else(|| self.seen.now.clone());
-        let number = proofs.armed_at.millis();
-        while let Some(tick) = ticks.next() {
+        let contents = after.as_ref().or(self.seen.now.as_ref());
+        let receipts = ticks.map(|tick| {
             let failed = record.attempts.get(&tick.task).copied().unwrap_or_default();
-            let receipt = Receipt {
+            Receipt {
                 at: record.seen_at,
                 task: tick.task.clone(),
                 by: Witness::Stop,
@@ -227,17 +228,47 @@ impl StopTicks {
                 proof: Some(tick.proof),
                 own: tick.own.iter().take(MOST_FILES).cloned().collect(),
                 no_change: tick.no_change.clone(),
+                reviewer: reviewer_of(&tick.task, seen),
                 ..Receipt::default()
-            };
-            match (&contents, ticks.peek()) {
-                (Some(_), None) => {
-                    let kept = KeptContents { number, contents: contents.clone() };
-                    proofs.receipts.add_with(&receipt, &kept.to_bytes())?;
-                }
-                _ => proofs.receipts.add(&receipt)?,
             }
+        });
+        let receipts: Vec<Receipt> = receipts.collect();
+        if contents.is_none() {
+            return proofs.receipts.add_all(&receipts);
         }
-        Ok(())
+        let (head, files) = KeptContents::parts(proofs.armed_at.millis(), contents);
+        proofs.receipts.add_with(&receipts, (&head, files))
+    }
+}
+
+/// Who has read the work of this task at this stop and found it good.
+fn reviewer_of(task: &str, seen: &Observation) -> Option<String> {
+    let is_read = seen.finished.as_ref().is_none_or(|part| part.tasks.iter().any(|id| id == task));
+    let proof = seen.checks.iter().flatten().find(|it| it.is_proof_by_review() && is_read)?;
+    Some(Check { run: proof.run.clone(), ..Check::default() }.reader().to_owned())
+}
+
+impl StopTicks {
+    /// Notes a review that has passed at this stop in the receipts of the done tasks that it read and that have one already.
+    fn keep_review(
+        &self,
+        project: &Project,
+        snapshot: &FeatureSnapshot,
+        pin: &Pin,
+        seen: &Observation,
+    ) -> io::Result<()> {
+        if !seen.checks.iter().flatten().any(CheckResult::is_proof_by_review) {
+            return Ok(());
+        }
+        let done = snapshot.tasks.iter().flat_map(|list| &list.tasks).filter(|task| task.done);
+        let read = |id: &str| {
+            let is_new = self.proved.iter().any(|tick| tick.task == id);
+            let task = done.clone().find(|task| task.id == id && !is_new);
+            task.and_then(|task| reviewer_of(&task.id, seen))
+        };
+        let Some(reader) = done.clone().find_map(|task| read(&task.id)) else { return Ok(()) };
+        let proofs = TaskProofs::of(project, &snapshot.feature, Some(pin))?;
+        proofs.receipts.reviewed(&reader, proofs.armed_at, &|id| read(id).is_some())
     }
 }
 

@@ -56,6 +56,9 @@ pub struct Entry {
     /// What all reviews of the loop cost, in millionths of a dollar, in the same way.
     #[serde(skip_serializing_if = "is_nothing")]
     pub review_cost: u64,
+    /// Whether a part of that is an estimate, by the prices that a person gave.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub review_cost_estimated: bool,
     /// Why, in plain words.
     pub words: String,
     /// Fields of another version, kept.
@@ -78,7 +81,12 @@ impl Entry {
     /// Returns the same entry with what the reviews of a loop used that ends with it.
     #[must_use]
     pub fn with_reviews(self, ledger: &Ledger) -> Self {
-        Self { review_tokens: ledger.review_tokens, review_cost: ledger.review_cost, ..self }
+        Self {
+            review_tokens: ledger.review_tokens,
+            review_cost: ledger.review_cost,
+            review_cost_estimated: ledger.review_cost_estimated,
+            ..self
+        }
     }
 }
 

@@ -207,6 +207,8 @@ names! {
         TimedOut = "timed_out",
         /// [`TerminalReason::HarnessFailed`].
         HarnessFailed = "harness_failed",
+        /// [`TerminalReason::UsageLimit`].
+        UsageLimit = "usage_limit",
         /// [`TerminalReason::Budget`].
         Budget = "budget",
         /// [`TerminalReason::CorruptState`].
@@ -265,6 +267,7 @@ impl EndName {
             TerminalReason::Stopped => Self::Stopped,
             TerminalReason::TimedOut { .. } => Self::TimedOut,
             TerminalReason::HarnessFailed { .. } => Self::HarnessFailed,
+            TerminalReason::UsageLimit { .. } => Self::UsageLimit,
             TerminalReason::Budget { .. } => Self::Budget,
             TerminalReason::CorruptState => Self::CorruptState,
         }
@@ -320,6 +323,7 @@ mod tests {
             TerminalReason::Stopped,
             TerminalReason::TimedOut { limit: 1 },
             TerminalReason::HarnessFailed { why: String::new() },
+            TerminalReason::UsageLimit { why: String::new() },
             TerminalReason::Budget { used: 1, limit: 1, unit: crate::engine::BudgetUnit::Tokens },
             TerminalReason::CorruptState,
         ];

@@ -79,6 +79,9 @@ pub struct Pin {
     /// The extension hooks of spec-kit that have to run for a feature.
     #[serde(skip_serializing_if = "ExtensionHooks::is_empty")]
     pub hooks: ExtensionHooks,
+    /// The converge command of spec-kit that has to run before a feature is done, without its slash; empty for none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub converge: String,
     /// What was asked of a feature's loop besides the feature, `None` for nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asked: Option<Box<Asked>>,

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::journal::behind_a_torn_one;
 use super::pins::Pins;
 use super::read;
-use super::write::{Flush, append_private_line, write_private};
+use super::write::{Flush, append_private_line, write_private, write_private_parts};
 use crate::engine::CheckResult;
 use crate::engine::proof::Proof;
 use crate::engine::scoreboard::{Scoreboard, ScoredTask};
@@ -108,7 +108,7 @@ pub enum Witness {
     Iteration,
     /// The hook, at the stop before which somebody ticked it by hand.
     Stop,
-    /// `spool review`, which read its work later and found it good; the rest is as in the receipt of the tick.
+    /// The driver, whose review read its work later and found it good; the rest is as in the receipt of the tick.
     Review,
 }
 
@@ -182,7 +182,10 @@ impl Receipts {
     /// Returns the last receipt of each task of this time or later, by its id. Of those that no stop has written only the
     /// task is read.
     pub fn known(&self, since: WallTime) -> BTreeMap<String, KnownReceipt> {
-        let files = ["old.jsonl", "jsonl"].map(|end| self.bytes(end));
+        self.known_in(&self.files(), since)
+    }
+
+    fn known_in(&self, files: &[Vec<u8>; 2], since: WallTime) -> BTreeMap<String, KnownReceipt> {
         let lines = files.iter().flat_map(|bytes| lines(bytes)).zip(0..);
         let mut all: BTreeMap<String, KnownReceipt> = BTreeMap::new();
         for (line, number) in lines {
@@ -197,8 +200,7 @@ impl Receipts {
 
     /// What a line says, `None` for one of another list or before this time.
     fn known_receipt(&self, line: &[u8], since: WallTime, whole: bool) -> Option<KnownReceipt> {
-        // A line may begin with what a full disk has torn.
-        let line = &line[memchr::memmem::rfind(line, b"{\"at\":")?..];
+        let line = behind_torn(line)?;
         let mut value: Value = Value::Null;
         if let Some(end) = memchr::memmem::find(line, b",\"session\":").filter(|_| !whole) {
             value = serde_json::from_slice(&[&line[..end], b"}"].concat()).ok()?;
@@ -224,53 +226,72 @@ impl Receipts {
 
     /// Appends a receipt in one write: a program that is killed leaves all of it or nothing.
     pub fn add(&self, receipt: &Receipt) -> io::Result<()> {
-        self.append(&self.line(receipt)?)
+        self.add_all(std::slice::from_ref(receipt))
     }
 
-    fn line(&self, receipt: &Receipt) -> io::Result<Vec<u8>> {
-        let list = self.list.clone().unwrap_or_default();
-        Ok(serde_json::to_vec(&Receipt { version: VERSION, list, ..receipt.clone() })?)
+    /// Appends receipts in one write.
+    pub fn add_all(&self, receipts: &[Receipt]) -> io::Result<()> {
+        self.append(&self.lines(receipts)?)
     }
 
-    fn append(&self, line: &[u8]) -> io::Result<()> {
+    fn lines(&self, receipts: &[Receipt]) -> io::Result<Vec<u8>> {
+        let mut lines = Vec::new();
+        for receipt in receipts {
+            if !lines.is_empty() {
+                lines.push(b'\n');
+            }
+            let list = self.list.clone().unwrap_or_default();
+            let receipt = Receipt { version: VERSION, list, ..receipt.clone() };
+            serde_json::to_writer(&mut lines, &receipt)?;
+        }
+        Ok(lines)
+    }
+
+    fn append(&self, lines: &[u8]) -> io::Result<()> {
         self.pins.make()?;
         let path = self.path("jsonl");
         if fs::metadata(&path).is_ok_and(|meta| meta.len() > MOST) {
             fs::rename(&path, self.path("old.jsonl"))?;
         }
-        append_private_line(&path, line)
+        append_private_line(&path, lines)
     }
 
-    /// Appends for each of these tasks that this reader has found it good: its last receipt since that time once more.
-    #[cfg(feature = "cli")]
-    pub fn reviewed(&self, reader: &str, since: WallTime, tasks: &[String]) -> io::Result<()> {
-        let mut all = self.all();
-        all.retain(|it| it.at >= since && it.by != Witness::Review && tasks.contains(&it.task));
-        for (place, receipt) in all.iter().enumerate() {
-            if all[place + 1..].iter().any(|later| later.task == receipt.task) {
-                continue;
+    /// Appends for each task that it names that this reader has found it good: its last receipt since that time once more.
+    ///
+    /// Only the driver of a loop calls it, when a review that it has run itself has passed.
+    pub fn reviewed(
+        &self,
+        reader: &str,
+        since: WallTime,
+        is_read: &dyn Fn(&str) -> bool,
+    ) -> io::Result<()> {
+        let reader = serde_json::to_string(reader)?;
+        let files = self.files();
+        for known in self.known_in(&files, since).into_values().filter(|it| is_read(&it.task)) {
+            let line = files.iter().flat_map(|bytes| lines(bytes)).nth(known.number);
+            if let Some(reviewed) = line.and_then(|line| as_reviewed(line, &reader)) {
+                self.append(&reviewed)?;
             }
-            self.add(&Receipt {
-                at: crate::world::now(),
-                by: Witness::Review,
-                reviewer: Some(reader.to_owned()),
-                ..receipt.clone()
-            })?;
         }
         Ok(())
     }
 
-    /// Appends a receipt and keeps what the files contain now, as these bytes, for the next task: a program that is killed leaves
-    /// both or neither.
-    pub fn add_with(&self, receipt: &Receipt, contents: &[u8]) -> io::Result<()> {
-        self.pins.make()?;
-        let line = self.line(receipt)?;
+    /// Appends receipts in one write and keeps what the files contain now, as these bytes in two parts, for the next task: a
+    /// program that is killed leaves all of it or nothing.
+    pub fn add_with(&self, receipts: &[Receipt], contents: (&[u8], &[u8])) -> io::Result<()> {
+        let lines = self.lines(receipts)?;
+        let last = memchr::memrchr(b'\n', &lines).map_or(0, |end| end + 1);
         // Its time and its task: a stop writes several at the same time.
-        let head = memchr::memmem::find(&line, b",\"list\":").unwrap_or(line.len());
-        let next = [&line[..head], b"\n", contents].concat();
-        write_private(&self.path("next"), &next, Flush::ToSystem)?;
-        self.append(&line)?;
-        self.keep_contents(contents)
+        let head = memchr::memmem::find(&lines[last..], b",\"list\":").unwrap_or(0);
+        self.pins.make()?;
+        if self.kept_with_receipt().is_some() {
+            // It would be lost with the file that takes its place, where this one comes to nothing.
+            fs::rename(self.path("next"), self.path("contents"))?;
+        }
+        let next = [&lines[last..last + head], b"\n", contents.0, contents.1];
+        write_private_parts(&self.path("next"), &next, Flush::ToSystem)?;
+        self.append(&lines)?;
+        fs::rename(self.path("next"), self.path("contents"))
     }
 
     /// Returns the paths of what is kept when a loop is armed: what the files contain, also for the next task, and the list.
@@ -297,17 +318,18 @@ impl Receipts {
         kept.strip_prefix(format!("{number}\n").as_bytes()).map(<[u8]>::to_vec)
     }
 
-    /// Returns the bytes that were kept last of what the files contained; `None` where there are none.
+    /// Returns the bytes that were kept last of what the files contained, behind a line of the receipt that they were kept with
+    /// where there was one; `None` where there are none.
     pub fn contents(&self) -> Option<Vec<u8>> {
-        let kept = |end: &str| Some(read::read(&self.path(end), 8 * MOST).ok()?.bytes);
-        // What was killed after it had written its receipt has left it there.
-        let next = kept("next").and_then(|next| {
-            let end = memchr::memchr(b'\n', &next)?;
-            let head = [String::from_utf8_lossy(&next[..end]).into_owned()];
-            let has_receipt = !self.claims(&head, WallTime::default()).is_empty();
-            has_receipt.then(|| next[end + 1..].to_vec())
-        });
-        next.or_else(|| kept("contents"))
+        let kept = || Some(read::read(&self.path("contents"), 8 * MOST).ok()?.bytes);
+        self.kept_with_receipt().or_else(kept)
+    }
+
+    /// What was kept by a program that was killed after it had written its receipt.
+    fn kept_with_receipt(&self) -> Option<Vec<u8>> {
+        let next = read::read(&self.path("next"), 8 * MOST).ok()?.bytes;
+        let line = [String::from_utf8_lossy(&next[..memchr::memchr(b'\n', &next)?]).into_owned()];
+        (!self.claims(&line, WallTime::default()).is_empty()).then_some(next)
     }
 
     /// Keeps the bytes of what the files contain, for the next task.
@@ -318,6 +340,11 @@ impl Receipts {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         }
+    }
+
+    /// The receipts as they are on the disk, the older ones first.
+    fn files(&self) -> [Vec<u8>; 2] {
+        ["old.jsonl", "jsonl"].map(|end| self.bytes(end))
     }
 
     fn bytes(&self, end: &str) -> Vec<u8> {
@@ -333,6 +360,28 @@ impl Receipts {
     fn path(&self, end: &str) -> PathBuf {
         self.pins.beside(&format!("receipts-{}.{end}", self.name))
     }
+}
+
+/// The receipt in a line, which may begin with what a full disk has torn.
+fn behind_torn(line: &[u8]) -> Option<&[u8]> {
+    Some(&line[memchr::memmem::rfind(line, b"{\"at\":")?..])
+}
+
+/// The receipt in a line once more, as that of a reader, which is a text of JSON; `None` for one that a reader has already.
+fn as_reviewed(line: &[u8], reader: &str) -> Option<Vec<u8>> {
+    let find = memchr::memmem::find;
+    let line = behind_torn(line)?;
+    let line = &line[memchr::memchr(b',', line)?..];
+    let by = find(line, b"\"by\":\"")? + 6;
+    let after = &line[by + memchr::memchr(b'"', &line[by..])? + 1..];
+    if find(after, b"\"reviewer\":\"").is_some() {
+        return None;
+    }
+    let none = b",\"reviewer\":null";
+    let none = find(after, none).map_or(after.len()..after.len(), |at| at..at + none.len());
+    let at = ["{\"at\":", &crate::world::now().millis().to_string()].concat();
+    let by = [&line[..by], b"review\",\"reviewer\":", reader.as_bytes()].concat();
+    Some([at.as_bytes(), &by, &after[..none.start], &after[none.end..]].concat())
 }
 
 /// Returns how well the tasks of these receipts are proved, as far as somebody has judged that.

@@ -95,6 +95,9 @@ pub struct Record {
     /// The extension hooks of spec-kit that have run under this loop.
     #[serde(skip_serializing_if = "ExtensionHooks::is_empty")]
     pub hooks_ran: ExtensionHooks,
+    /// Whether the agent was told to run the converge command of spec-kit and has: the next verdict counts it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub converge_ran: bool,
     /// Fields of another version, kept.
     #[serde(flatten)]
     pub more: Map<String, Value>,

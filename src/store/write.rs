@@ -45,17 +45,22 @@ enum Readers {
 /// The permissions of a file that is replaced are kept. A name that is a folder, a pipe or a link
 /// is an error.
 pub fn write_whole(path: &Path, bytes: &[u8], flush: Flush) -> io::Result<()> {
-    write_for(Readers::AsBefore, path, bytes, flush)
+    write_for(Readers::AsBefore, path, &[bytes], flush)
 }
 
 /// Writes a file whole that only its owner may read; otherwise as [`write_whole`].
 pub fn write_private(path: &Path, bytes: &[u8], flush: Flush) -> io::Result<()> {
-    write_for(Readers::Owner, path, bytes, flush)
+    write_private_parts(path, &[bytes], flush)
 }
 
-fn write_for(readers: Readers, path: &Path, bytes: &[u8], flush: Flush) -> io::Result<()> {
+/// Writes a file of several parts whole; otherwise as [`write_private`].
+pub fn write_private_parts(path: &Path, parts: &[&[u8]], flush: Flush) -> io::Result<()> {
+    write_for(Readers::Owner, path, parts, flush)
+}
+
+fn write_for(readers: Readers, path: &Path, parts: &[&[u8]], flush: Flush) -> io::Result<()> {
     for _ in 0..TRIES {
-        match write_once(readers, path, bytes, flush) {
+        match write_once(readers, path, parts, flush) {
             // The temporary file was taken away in the same moment, by `git clean` say.
             Err(error)
                 if error.kind() == io::ErrorKind::NotFound
@@ -63,10 +68,10 @@ fn write_for(readers: Readers, path: &Path, bytes: &[u8], flush: Flush) -> io::R
             done => return done,
         }
     }
-    write_once(readers, path, bytes, flush)
+    write_once(readers, path, parts, flush)
 }
 
-fn write_once(readers: Readers, path: &Path, bytes: &[u8], flush: Flush) -> io::Result<()> {
+fn write_once(readers: Readers, path: &Path, parts: &[&[u8]], flush: Flush) -> io::Result<()> {
     let before = match path.symlink_metadata() {
         Ok(meta) if meta.is_file() => Some(meta),
         Ok(_) => return Err(not_a_file()),
@@ -79,7 +84,10 @@ fn write_once(readers: Readers, path: &Path, bytes: &[u8], flush: Flush) -> io::
         (Readers::AsBefore, Some(meta)) => file.set_permissions(meta.permissions()),
         (Readers::AsBefore, None) => Ok(()),
     };
-    let written = allowed.and_then(|()| file.write_all(bytes)).and_then(|()| {
+    let written = allowed.and_then(|()| {
+        for part in parts.iter().filter(|part| !part.is_empty()) {
+            file.write_all(part)?;
+        }
         if flush == Flush::ToDisk {
             file.sync_all()?;
         }

@@ -22,7 +22,7 @@ fn claude_code_goes_on_when_the_limit_of_a_subscription_is_lifted() {
                 Reply::text("<promise>COMPLETE</promise>")
             }
         }));
-        let (code, printed) = stage.ralph(&["--allow-all"]).end();
+        let (code, printed) = stage.ralph(&["--allow-all", "--max-limit-wait=0"]).end();
         let facts = stage.facts();
         assert_eq!(code, Some(0), "{facts}");
         assert!(printed.contains("waiting for the usage limit"), "{facts}");
@@ -72,7 +72,7 @@ fn gemini_cli_is_waited_for_when_its_daily_quota_is_used_up() {
 /// A limit of which nobody says when it is lifted: the loop waits, counts nothing, and ends when it is interrupted.
 pub fn waited_for(agent: Agent, limit: fn() -> Reply) {
     let stage = Stage::new(agent, |_| move |_: &Asked| limit());
-    let mut run = stage.ralph(&["--allow-all"]);
+    let mut run = stage.ralph(&["--allow-all", "--max-limit-wait=0"]);
     run.wait_until(|printed| printed.contains("waiting for the usage limit"));
     run.signal(Signal::INT);
     let (code, _) = run.end();
@@ -86,7 +86,7 @@ pub fn waited_for(agent: Agent, limit: fn() -> Reply) {
 
 /// The loop waits until the limit is lifted and a little longer, says so, and ends when it is interrupted.
 fn assert_waits(stage: &Stage, lifted: u64, longer: u64) {
-    let mut run = stage.ralph(&["--allow-all"]);
+    let mut run = stage.ralph(&["--allow-all", "--max-limit-wait=0"]);
     run.wait_until(|printed| printed.contains("waiting for the usage limit"));
     run.wait_until(|_| stage.state()["waits_until"] != 0);
     let until = stage.state()["waits_until"].as_u64().expect("a time");

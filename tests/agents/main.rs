@@ -8,6 +8,7 @@ mod bare;
 #[path = "../it/support/limited.rs"]
 mod limited;
 mod limits;
+mod night;
 mod permitted;
 mod ralph;
 mod review;

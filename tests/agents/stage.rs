@@ -99,7 +99,8 @@ impl Stage {
         let flag = if self.agent == Agent::Opencode { "acp" } else { "--acp" };
         let harness = format!("acp:{} {flag}", self.agent.name());
         command.args(["--harness", &harness, "--no-interactive"]).args(arguments);
-        if self.agent == Agent::Opencode {
+        // Gemini CLI's own choice is to ask another model which one is to answer; Copilot CLI names its model in its environment.
+        if self.agent != Agent::Copilot {
             command.args(["--model", self.agent.model()]);
         }
         self.started(command)

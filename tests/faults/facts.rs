@@ -141,7 +141,8 @@ fn files_load(world: &World) -> Result<(), String> {
                 }
             }
             Some("contents" | "armed")
-                if KeptContents::parse(&bytes).is_none_or(|kept| kept.contents.is_none()) =>
+                if KeptContents::parse(bytes.clone())
+                    .is_none_or(|kept| kept.contents.is_none()) =>
             {
                 return fails("is no look at the files");
             }

@@ -44,6 +44,7 @@ fn stopping() -> Vec<Story> {
     vec![
         Story::new("stop, go on", implemented, stop, goes_on),
         Story::new("stop, list changed", list_changed, stop, goes_on),
+        Story::new("stop, two ticked by hand", two_ticked, stop, keeps_hand_ticks),
         Story::new("stop, done", all_ticked, stop, completes),
         Story::new("stop, last iteration", last_iteration, stop, ends_as_max_iters),
         Story::new("stop, no tool call", idle, stop, ends_as_no_progress),
@@ -138,6 +139,11 @@ fn still_corrupt(world: &World) {
 fn list_changed(world: &World) {
     implemented(world);
     world.tick("T002");
+}
+
+fn two_ticked(world: &World) {
+    list_changed(world);
+    world.tick("T003");
 }
 
 fn all_ticked(world: &World) {
@@ -501,6 +507,31 @@ fn completes(case: &Case<'_>) -> Outcome {
             receipts <= 1 && (receipts == 1 || !can_keep),
             &format!("{id}: {receipts} receipts"),
         )?;
+    }
+    Ok(())
+}
+
+/// Each box that was ticked by hand gets one receipt, at this stop or at the next one, and the work counts for no third one.
+fn keeps_hand_ticks(case: &Case<'_>) -> Outcome {
+    ensure(case.now.live() == [OURS], "the loop does not live any more")?;
+    same(&case.now.tasks, &case.before.tasks, "the list is another one")?;
+    case.stops_idle(OURS, "I stop again.").held("at the next stop")?;
+    let next = case.facts()?;
+    // Where a file could not be read or written, less can be proved, and it is told.
+    let sees_all = case.killed() || case.fault == Fault::None;
+    for id in ["T002", "T003"] {
+        let (then, receipts) = (case.now.receipts_of(id), next.receipts_of(id));
+        ensure(then <= receipts && receipts <= 1, &format!("{id}: {then}, then {receipts}"))?;
+        ensure(receipts == 1 || !sees_all, &format!("{id} has no receipt"))?;
+    }
+    // They share the work, whenever they are judged.
+    let is_shared = next.receipts.iter().all(|(_, proof)| proof == "tick");
+    ensure(is_shared || !sees_all, &format!("proofs: {:?}", next.receipts))?;
+    case.world.tick("T004");
+    let answer = case.stops_idle(OURS, "All is done.");
+    if sees_all {
+        answer.held("with a box that nothing proves")?;
+        same(&case.facts()?.receipts_of("T004"), &0, "receipts of what is not done")?;
     }
     Ok(())
 }

@@ -11,6 +11,8 @@ const MOST_LINES: usize = 600;
 const REASON: &str = "long because";
 /// The most lines of ARCHITECTURE.md: one page.
 const MOST_OF_ARCHITECTURE: usize = 200;
+/// The most columns of a line of prose in `docs`.
+const MOST_COLUMNS: usize = 130;
 
 #[test]
 fn no_file_of_the_library_is_longer_than_600_lines_without_a_reason_in_its_first_line() {
@@ -53,6 +55,44 @@ fn every_type_name_means_one_thing() {
 fn the_page_on_the_architecture_stays_one_page() {
     let lines = fs::read_to_string(checkout().join("ARCHITECTURE.md")).unwrap().lines().count();
     assert!(lines <= MOST_OF_ARCHITECTURE, "ARCHITECTURE.md has {lines} lines");
+}
+
+#[test]
+fn no_line_of_prose_in_the_documents_is_longer_than_130_columns() {
+    let pages = fs::read_dir(checkout().join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    let mut pages: Vec<_> =
+        pages.filter(|path| path.extension().is_some_and(|it| it == "md")).collect();
+    pages.sort();
+    assert!(pages.len() > 15, "{} pages", pages.len());
+    let mut wrong = Vec::new();
+    for page in pages {
+        let text = fs::read_to_string(&page).unwrap();
+        for (number, columns) in too_long(&text) {
+            wrong.push(format!("{}:{number} has {columns} columns", page.display()));
+        }
+    }
+    assert!(wrong.is_empty(), "at most {MOST_COLUMNS}:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_line_of_prose_is_told_from_tables_and_code() {
+    let (word, long) = ("word ".repeat(30), "w".repeat(131));
+    assert_eq!(too_long(&"ü".repeat(130)), []);
+    assert_eq!(too_long(&format!("| a | {long} |\n```sh\n{word}\n```\n- {long}\n")), [(5, 133)]);
+}
+
+/// The lines of prose of a document that are too long, each with its number and its columns; tables and code are none.
+fn too_long(text: &str) -> Vec<(usize, usize)> {
+    let mut is_code = false;
+    let mut found = Vec::new();
+    for (line, number) in text.lines().zip(1..) {
+        let (begins, columns) = (line.trim_start(), line.chars().count());
+        is_code ^= begins.starts_with("```");
+        if !is_code && !begins.starts_with('|') && columns > MOST_COLUMNS {
+            found.push((number, columns));
+        }
+    }
+    found
 }
 
 #[test]

@@ -324,6 +324,7 @@ fn all_reasons() -> Vec<TerminalReason> {
         Reason::Stopped,
         Reason::TimedOut { limit: 1 },
         Reason::HarnessFailed { why: String::new() },
+        Reason::UsageLimit { why: String::new() },
         Reason::Budget { used: 1, limit: 1, unit: BudgetUnit::Tokens },
         Reason::CorruptState,
     ];
@@ -338,6 +339,7 @@ fn all_reasons() -> Vec<TerminalReason> {
             | Reason::Stopped
             | Reason::TimedOut { .. }
             | Reason::HarnessFailed { .. }
+            | Reason::UsageLimit { .. }
             | Reason::Budget { .. }
             | Reason::CorruptState => {}
         }

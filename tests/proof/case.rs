@@ -53,6 +53,20 @@ pub struct Case {
     pub must_stay_open: bool,
 }
 
+/// Texts of tasks with a word in each that looks like a file and is none, or has other capital letters than the file.
+pub fn with_words(layout: &Layout, number: usize) -> String {
+    let texts = [
+        "Take every `console.log` out",
+        "Keep to `server.port` of the settings",
+        "Return the route `users/` a page at a time",
+        "Let it run with `Node.js` 22",
+        "Use Express.js/Vue.js for it",
+        "Do it as in example.com/spec.html",
+    ];
+    let other_case = || format!("Sum up more than two in `{}`", layout.source.to_uppercase());
+    texts.get(number % 7).map_or_else(other_case, |text| (*text).to_owned())
+}
+
 impl Case {
     /// A case in this layout with these tasks: id and text.
     pub fn new(layout: &Layout, tasks: &[(&'static str, String)]) -> Self {

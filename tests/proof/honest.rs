@@ -1,6 +1,6 @@
 //! Work that was done, also where little of it can be seen.
 
-use crate::case::{Case, Kind, Way};
+use crate::case::{Case, Kind, Way, with_words};
 use crate::layout::{Layout, MARKER};
 
 const BOTH_WAYS: &[Way] = &[Way::Hand, Way::Spool];
@@ -60,9 +60,15 @@ pub const KINDS: &[Kind] = &[
     Kind { name: "file that git ignores", cases: 2, ways: BOTH_WAYS, fits: in_git, make: ignored },
     kind("task done before its turn", 5, before_its_turn),
     kind("task that names no file", 5, nameless),
+    kind("word that looks like a file", 14, words),
     kind("Verify passes", 6, verify_passes),
     kind("work in several turns", 4, several_turns),
     kind("ticked before the loop", 4, ticked_before),
+    kind("many files that a program made", 4, many_files),
+    kind("file behind a link", 4, behind_link),
+    kind("link that was asked for", 4, link),
+    kind("end of a large file", 3, large_file),
+    Kind { name: "ticked again", cases: 4, ways: &[Way::Hand], fits: any, make: ticked_again },
 ];
 
 fn mark(layout: &Layout, number: usize) -> String {
@@ -323,6 +329,11 @@ fn nameless(layout: &Layout, number: usize) -> Case {
     task(layout, text.to_owned()).turn(format!("put better {}\n{}", layout.source, mark(layout, 1)))
 }
 
+fn words(layout: &Layout, number: usize) -> Case {
+    let case = task(layout, with_words(layout, number));
+    case.turn(format!("put better {}\n{}", layout.source, mark(layout, 1)))
+}
+
 fn verify_passes(layout: &Layout, number: usize) -> Case {
     let text = if number.is_multiple_of(2) {
         implement(layout)
@@ -345,4 +356,53 @@ fn ticked_before(layout: &Layout, _: usize) -> Case {
     let tasks = [(a, format!("Write {}", layout.said(layout.old))), (b, implement(layout))];
     let case = Case::new(layout, &tasks).suspects(&[b]).before(format!("tick {a}"));
     case.turn(format!("put better {}\nmark {b}", layout.source))
+}
+
+/// What git ignores, or a `.gitignore` without git, may grow as it likes.
+fn many_files(layout: &Layout, number: usize) -> Case {
+    let folder = if number.is_multiple_of(2) { "node_modules/many" } else { "build/many" };
+    let make = format!("mkdir -p {folder}; (cd {folder}; seq 20001 | xargs touch)");
+    let work = format!("put better {}\n{make}\n{}", layout.source, mark(layout, 1));
+    let case = task(layout, implement(layout));
+    if layout.git { case.file(".gitignore", "/node_modules\nbuild/\n") } else { case }.turn(work)
+}
+
+/// As `CLAUDE.md` is often a link to `AGENTS.md`, and a folder one to another.
+fn behind_link(layout: &Layout, number: usize) -> Case {
+    let (before, text, work) = match number % 2 {
+        0 => ("ln -s AGENTS.md CLAUDE.md", "CLAUDE.md", "echo 'Build: make all' >>CLAUDE.md"),
+        _ => {
+            ("mkdir -p real/part; ln -s real/part linked", "linked/", "echo 'x = 1' >linked/new.py")
+        }
+    };
+    let case = task(layout, format!("Say in `{text}` how it is built"))
+        .file("AGENTS.md", "# For agents\n");
+    case.before(before).turn(format!("{work}\n{}", mark(layout, 1)))
+}
+
+fn link(layout: &Layout, number: usize) -> Case {
+    let text = match number % 2 {
+        0 => format!("Make links/first.txt a link to {}", layout.said(layout.source)),
+        _ => "Give the first file another name".to_owned(),
+    };
+    let work = format!("mkdir -p links; ln -s ../{} links/first.txt", layout.source);
+    task(layout, text).turn(format!("{work}\n{}", mark(layout, 1)))
+}
+
+fn large_file(layout: &Layout, _: usize) -> Case {
+    let work = "printf changed | dd of=data/table.bin bs=1 seek=2999000 conv=notrunc 2>/dev/null";
+    task(layout, "Mend the last row of data/table.bin".to_owned())
+        .file("data/table.bin", vec![7; 3_000_000])
+        .turn(format!("{work}\n{}", mark(layout, 1)))
+}
+
+/// The agent opens a box that counted, and closes it again.
+fn ticked_again(layout: &Layout, _: usize) -> Case {
+    let (a, b) = (layout.id(1), layout.id(2));
+    let tasks = [(a, implement(layout)), (b, format!("Show it in {}", layout.said(layout.other)))];
+    Case::new(layout, &tasks)
+        .turn(format!("put better {}\n{}", layout.source, mark(layout, 1)))
+        .turn("relist 's/\\[x\\]/[ ]/'")
+        .turn(mark(layout, 1))
+        .turn(format!("put other-better {}\n{}", layout.other, mark(layout, 2)))
 }

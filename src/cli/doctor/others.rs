@@ -1,9 +1,12 @@
 //! Whether another loop or another Stop hook works on the same sessions.
 
+use std::path::Path;
+
 use super::client_settings::{SettingsFile, has_stop_hook, stop_hooks};
 use super::finding::{Finding, one_line};
 use crate::plugin::client::InstalledPlugin;
 use crate::plugin::{IDENTIFIER, NAME};
+use crate::runner::inhibitor::Inhibitor;
 
 /// Returns a warning when another plugin that loops is switched on.
 pub fn check_other_loops(plugins: &[InstalledPlugin]) -> Finding {
@@ -26,6 +29,15 @@ pub fn check_other_loops(plugins: &[InstalledPlugin]) -> Finding {
         format!("another loop may block the same session: {}", names.join(", ")),
         format!("use one loop at a time: {}", commands.join("; ")),
     )
+}
+
+/// Returns whether `spool ralph` can keep this machine awake; where it cannot, that is no fault of a loop.
+pub fn check_stay_awake(project: &Path) -> Finding {
+    let found = match Inhibitor::start(project).trouble() {
+        None => "`spool ralph` keeps this machine awake while it runs".to_owned(),
+        Some(why) => format!("this machine may fall asleep while `spool ralph` runs: {why}"),
+    };
+    Finding::ok("stay-awake", one_line(&found))
 }
 
 /// Returns which other Stop hooks are configured; none of them is a fault.

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::feature::project::printable;
-use crate::session::messages::person::{more_than, reviews};
+use crate::session::messages::person::{more_than, reviews_of};
 use crate::session::report::feature::sums;
 use crate::store::journal::Entry;
 use crate::store::loops::TERMINAL;
@@ -123,7 +123,8 @@ impl LoggedLoop {
             VerdictName::End => sums(entry.tool_calls, entry.commits, entry.tokens),
             _ => None,
         };
-        let reviews = Some(reviews(entry.review_tokens, entry.review_cost));
+        let reviews =
+            Some(reviews_of(entry.review_tokens, entry.review_cost, entry.review_cost_estimated));
         let reviews = reviews.filter(|it| !it.is_empty()).map(|it| format!("reviews {it}"));
         let sums: Vec<String> = sums.into_iter().chain(reviews).collect();
         let words = more_than(&entry.reason, &entry.words);

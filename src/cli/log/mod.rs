@@ -147,6 +147,8 @@ struct ShownLog {
     title: String,
     /// When the loop of the last entry began.
     began: WallTime,
+    /// What was printed after the last entry on how well the tasks are proved.
+    proofs: String,
 }
 
 impl ShownLog {
@@ -172,11 +174,16 @@ impl ShownLog {
             }
             outln!("{title}");
         }
+        let is_same_loop = title == self.title && !is_next;
         (self.title, self.began) = (title, it.began());
         outln!("{}", it.line(entry));
         let mut proofs = String::new();
         write_proofs(&mut proofs, &board);
-        out!("{proofs}");
+        // The runner writes an entry of its last iteration and one of its end.
+        if !is_same_loop || proofs != self.proofs {
+            out!("{proofs}");
+        }
+        self.proofs = proofs;
         Ok(())
     }
 }

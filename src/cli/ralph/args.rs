@@ -1,7 +1,7 @@
 //! The arguments of `spool ralph`, as they are typed.
 
 use crate::cli::context::Where;
-use crate::runner::options::{AgentArgument, CHANGE, RunnerSettings, Set};
+use crate::runner::options::{AgentArgument, CHANGE, LIMITS, RunnerSettings, Set};
 
 /// Run an agent again and again until a change is done
 ///
@@ -39,6 +39,9 @@ pub struct RalphArgs {
     #[arg(long, group = "action", conflicts_with = "prompt", help_heading = RUNNING)]
     pub list_harnesses: bool,
 
+    /// Begin at iteration 1 with whole budgets, although the last run was stopped and this one would go on with what it has used
+    #[arg(long, conflicts_with = "action", help_heading = LIMITS)]
+    pub restart: bool,
     /// Let the project's `.spool/ralph.toml` name checks and the agent program, commit, and lift limits, this once
     #[arg(long, help_heading = CHANGE)]
     pub trust_project: bool,
@@ -73,7 +76,7 @@ Examples:
 Until the tests pass:
   spool ralph \"Fix it\" --change login --done check --check \"cargo test\"
 Overnight, a commit after each iteration:
-  spool ralph --prompt-file night.md --change login --max-runtime 8h --commit
+  spool ralph --prompt-file night.md --change login --max-runtime 8h --commit --max-limit-wait 6h
 
 Times:
   90s, 30m and 1h30m; a plain number is minutes where it does not say seconds.
@@ -88,7 +91,7 @@ Files with settings:
     max-iterations = 20
     iteration-timeout = \"1h30m\"
     check = [\"cargo test\", \"cargo clippy\"]
-  A project's file comes with the repository: allow-all, permission-mode, allow, deny, agent-args, prices and harness-command are refused there. harness, check, review and its settings, commit, done, completion-promise and promise-match need your trust there: run `spool trust`, use --trust-project, or name the project in your own file:
+  A project's file comes with the repository: allow-all, permission-mode, allow, deny, agent-args, prices, no-stay-awake and harness-command are refused there. harness, fallback-harness, check, review and its settings, commit, done, completion-promise and promise-match need your trust there: run `spool trust`, use --trust-project, or name the project in your own file:
     trusted-projects = [\"/path/to/the/project\"]
   Without it a limit, grace, retry-pause, proof or strict of that file counts only where it is stricter than yours or the default; a higher limit is named and does not count, and 0 is refused.
 
@@ -97,6 +100,7 @@ Exit codes:
   3 iterations used up · 4 no commits · 5 nothing changes
   6 a person is needed · 7 time is up · 8 tokens or money used up
   9 the agent program failed
+  13 a usage limit that is not waited for
   10 the task list stayed unreadable
   11 done, but --strict finds something to look at
   129, 130, 131, 143 ended by a closed terminal, by Ctrl-C or `spool stop`, by Ctrl-\\, by SIGTERM";

@@ -77,9 +77,9 @@ pub fn named(start: &Path, id: &str) -> Result<Change> {
     }
 }
 
-/// Whether a person sits there: the list is drawn on standard error, so that has to be a terminal too. Standard
+/// Returns whether a person sits there: the list is drawn on standard error, so that has to be a terminal too. Standard
 /// output may go elsewhere: it has no part in the choice.
-fn is_attended() -> bool {
+pub fn is_attended() -> bool {
     stdin().is_terminal() && stderr().is_terminal()
 }
 

@@ -14,6 +14,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use super::person::in_agents_session;
 use super::steered::{Answer, Steered};
 use crate::engine::Check;
+use crate::feature::converge::{ConvergeCommand, for_any_agent};
 use crate::feature::requirements::specification;
 use crate::feature::settings;
 use crate::forms::events::{EventForm, RunnerEvent};
@@ -24,8 +25,8 @@ use crate::runner::exit;
 use crate::runner::harness::demo as demo_agent;
 use crate::runner::options::file;
 use crate::runner::options::{
-    self, DoneCriteria, Form, HarnessChoice, Layers, Options, ProjectChecks, ProjectTrust,
-    RunnerSettings, resolve,
+    self, Counting, DoneCriteria, Form, HarnessChoice, Layers, LimitWait, Options, ProjectChecks,
+    ProjectTrust, RunnerSettings, resolve,
 };
 use crate::runner::report::{RunnerReport, only_live, select};
 use crate::runner::state::{Context as Added, make_state_folder};
@@ -199,7 +200,7 @@ fn job(args: &RalphArgs) -> Result<RalphJob> {
     if args.clear_context {
         return Ok(RalphJob::ClearContext(change, options.form));
     }
-    options::refuse_what_the_agent_cannot_do(&settings, &options)?;
+    options::refuse_what_the_agents_cannot_do(&settings, &options)?;
     if options.checks.iter().any(Check::is_review) {
         can_be_reviewed(&change)?;
     }
@@ -208,6 +209,18 @@ fn job(args: &RalphArgs) -> Result<RalphJob> {
     }
     options.done = Some(done(&change, &options)?);
     options.spec_kit = spec_kit(&change, args)?;
+    let asks = settings.no_interactive.as_ref().is_none_or(|it| !it.value)
+        && options.form == Form::Words
+        && choose::is_attended();
+    if options.limit_wait == LimitWait::Never && asks {
+        options.limit_wait = LimitWait::Confirmed;
+    }
+    if args.restart {
+        options.counting = Counting::Anew;
+    }
+    if options.converge {
+        options.spec_kit.converge = Some(converge_command(&change, &options)?);
+    }
     if args.dry_run {
         return Ok(RalphJob::Plan(Some(change), options, Box::new(layers)));
     }
@@ -244,8 +257,8 @@ fn of_every_loop(root: &Path) -> Result<ProjectChecks> {
     }
     let has_any = !settings.checks.is_empty() || settings.review.is_some();
     let foreign = has_any && settings::come_with_the_repository(root);
-    let settings::Settings { checks, review, protect, .. } = settings;
-    Ok(ProjectChecks { checks, review, protect, foreign })
+    let settings::Settings { checks, review, converge, protect, .. } = settings;
+    Ok(ProjectChecks { checks, review, converge, protect, foreign })
 }
 
 /// The demo brings a project of its own: nothing of this place or of the person's files counts.
@@ -261,7 +274,8 @@ fn demo(
     if let Some(stray) = made.iter().find(|it| names.contains(&it.name)) {
         bail!("{} means nothing to the demo: it plays on a throw-away project", stray.named());
     }
-    let names = ["permission-mode", "allow", "deny", "agent-args"];
+    let names =
+        ["permission-mode", "allow", "deny", "agent-args", "fallback-model", "fallback-harness"];
     if let Some(stray) = made.iter().find(|it| names.contains(&it.name)) {
         bail!("{} means nothing to the demo: its agent is a part of `spool`", stray.named());
     }
@@ -291,6 +305,20 @@ fn can_be_reviewed(change: &Change) -> Result<()> {
     let found = specification(&change.folder, &shown.display().to_string());
     found.map(drop).map_err(|why| {
         anyhow!("a review is asked for, and {why}\ngive each requirement an id such as FR-001, or leave the review out with --review=false")
+    })
+}
+
+/// The converge command that the loop asks for; an error where there is none, or no list that it could append to.
+fn converge_command(change: &Change, options: &Options) -> Result<ConvergeCommand> {
+    let without = "leave it out with --converge=false";
+    if change.kind != ChangeKind::SpecKit || options.done != Some(DoneCriteria::Tasks) {
+        bail!(
+            "--converge is for a feature of spec-kit whose task list decides, and `{}` is none in this loop\n{without}",
+            change.id
+        );
+    }
+    for_any_agent(&change.worktree).map_err(|why| {
+        anyhow!("spec-kit's converge command is asked for, and {why}\nupdate spec-kit in this project, or {without}")
     })
 }
 

@@ -18,7 +18,7 @@ use crate::forms::runner::DoneWhen;
 use crate::forms::{self, FORMS_VERSION};
 use crate::runner::harness::{AgentOrder, Approval, Harness, Input, Launch, harness};
 use crate::runner::options::{
-    Commits, Form, HarnessChoice, Layers, Options, Sessions, Setting, time_in_words,
+    Commits, Form, HarnessChoice, Layers, LimitWait, Options, Sessions, Setting, time_in_words,
 };
 use crate::runner::prices::{in_dollars, micros};
 use crate::runner::prompt::{self, Material, prompt};
@@ -44,11 +44,16 @@ fn plan(change: Option<&Change>, options: &Options, layers: &Layers) -> Result<P
         version: FORMS_VERSION,
         change: change.map(about),
         agent: agent(options, prompt.as_deref())?,
+        fallbacks: options.agents()[1..]
+            .iter()
+            .map(|it| agent(&options.with_agent(it), prompt.as_deref()))
+            .collect::<Result<_>>()?,
         done_when: options.done.map(Into::into),
         promise: contract.token,
         min_iterations: options.min_iterations,
         checks: options.checks.iter().map(Into::into).collect(),
         notify: words(&options.notify),
+        converge: options.spec_kit.converge.as_ref().map(|it| it.file.clone()),
         hooks: words(&options.spec_kit.hooks_in_words()),
         open_checklists: options.spec_kit.open_checklists.clone(),
         limits: limits(options),
@@ -88,6 +93,7 @@ fn first_prompt(change: &Change, options: &Options) -> Result<String> {
         near_limit: options.near_limit(&contract, &Ledger::default(), 0),
         tasks: change.tasks().as_deref(),
         proof: options.proof,
+        converge: None,
         resumed: false,
         spec_kit: &options.spec_kit,
     })
@@ -167,7 +173,12 @@ fn limits(options: &Options) -> PlannedLimits {
         runtime_seconds: seconds(options.max_runtime),
         tokens: options.token_budget.filter(|limit| *limit > 0).map(Into::into),
         cost_usd: options.max_cost.map(in_dollars),
-        limit_wait_seconds: seconds(options.max_limit_wait),
+        limit_wait_seconds: match options.limit_wait {
+            LimitWait::Never | LimitWait::Confirmed => Some(0.0),
+            LimitWait::AtMost(time) => Some(time.as_secs_f64()),
+            LimitWait::Always => None,
+        },
+        asks_at_usage_limit: options.limit_wait == LimitWait::Confirmed,
         grace_seconds: options.grace.as_secs_f64(),
         retry_seconds: options.retry_pause.as_secs_f64(),
     }
@@ -232,6 +243,15 @@ fn write_agent(text: &mut String, plan: &PlanForm) {
     if agent.commit {
         text.push_str("Commits: after each iteration, only the files that it changed\n");
     }
+    write_command_line(text, agent);
+    for other in &plan.fallbacks {
+        let _ = writeln!(text, "\nGoes on at a usage limit or an overload: {}", other.harness);
+        let _ = writeln!(text, "Model: {}", other.model.as_deref().unwrap_or("its own choice"));
+        write_command_line(text, other);
+    }
+}
+
+fn write_command_line(text: &mut String, agent: &PlannedAgent) {
     if let Some(problem) = &agent.problem {
         let _ = writeln!(text, "Command line: {problem}");
     }
@@ -267,6 +287,9 @@ fn write_criteria(text: &mut String, plan: &PlanForm) {
         let _ = writeln!(text, "Not before: iteration {}", plan.min_iterations);
     }
     // What spec-kit asks for around the work.
+    if let Some(file) = &plan.converge {
+        let _ = writeln!(text, "Converge: {file}, before it counts as done");
+    }
     if let Some(hooks) = &plan.hooks {
         let _ = writeln!(text, "Extension hooks: {hooks}");
     }
@@ -291,7 +314,14 @@ fn write_limits(text: &mut String, limits: &PlannedLimits) {
         ("the whole loop", time(limits.runtime_seconds)),
         ("tokens", limits.tokens.map_or_else(none, |limit| limit.to_string())),
         ("dollars", limits.cost_usd.map_or_else(none, |limit| Dollars(micros(limit)).to_string())),
-        ("the wait for a usage limit", time(limits.limit_wait_seconds)),
+        (
+            "the wait for a usage limit",
+            match (limits.asks_at_usage_limit, limits.limit_wait_seconds) {
+                (true, _) => "until you confirm it".to_owned(),
+                (false, Some(0.0)) => "it ends the loop".to_owned(),
+                (false, limit) => time(limit),
+            },
+        ),
         ("between asking and killing", in_words(limits.grace_seconds)),
         ("the pause after a failed run", in_words(limits.retry_seconds)),
     ];

@@ -9,6 +9,7 @@ use anyhow::Result;
 use super::job::TaskJob;
 use super::report::left_alone;
 use super::verify::prove;
+use crate::engine::promise::is_reason;
 use crate::engine::proof::{JudgedTask, LeastProof, Proof, TaskFacts, Unproved, VerifyShown};
 use crate::engine::tasks::{Task, TaskList};
 use crate::feature::project::printable;
@@ -16,8 +17,8 @@ use crate::forms;
 use crate::forms::task::{ProvedTask, VerifyState};
 use crate::refusal::Refusal;
 use crate::runner::options::Form;
-use crate::session::messages::proof::{PUT_BACK, lack};
-use crate::session::proof::{FilesSeen, TaskProofs, Unjudged, at_least_word, facts_of};
+use crate::session::messages::proof::{REASON, lack, remedy};
+use crate::session::proof::{FilesSeen, TaskProofs, Unjudged, armed_id, at_least_word, facts_of};
 use crate::session::task_log::{ArmedVerify, Done, Tick, is_together, no_task, one_line};
 use crate::world::Stopwatch;
 
@@ -62,7 +63,11 @@ pub fn done(job: &TaskJob<'_>, request: DoneRequest<'_>) -> Result<ExitCode> {
     for (number, task) in tasks.iter().enumerate() {
         let is_known = task.done && ticking.knows(task);
         // The command runs while the task log is not locked: it may take long, and others write meanwhile.
-        let verify = if is_known { ArmedVerify::None } else { job.armed_verify(task, &text) };
+        let verify = if is_known {
+            ArmedVerify::None
+        } else {
+            job.armed_verify(task, ticking.armed_id(task).as_deref(), &text)
+        };
         let clock = Stopwatch::start();
         let mut proved = prove(task, verify, &job.project.root, request.limit)?;
         if proved.done {
@@ -92,12 +97,16 @@ impl<'a> Ticking<'a> {
         tasks: &[&Task],
         request: DoneRequest<'_>,
     ) -> Result<Self> {
-        let no_change = request.no_change.map(one_line).transpose()?;
+        let no_change = request.no_change.map(reason).transpose()?;
         let proofs = TaskProofs::standing(job.project, job.feature);
         let armed = proofs.as_ref().ok().and_then(TaskProofs::armed_list);
         let facts = tasks.iter().map(|task| {
             let facts = facts_of(armed, task, list, text);
-            TaskFacts { no_change: no_change.clone(), ..facts }.with_parts(task, list)
+            let facts = TaskFacts { no_change: no_change.clone(), ..facts };
+            match &proofs {
+                Ok(proofs) => proofs.with_parts(facts, task, list),
+                Err(_) => facts,
+            }
         });
         let facts = facts.collect();
         let seen = proofs.as_ref().map(|proofs| proofs.look(LOOK)).unwrap_or_default();
@@ -136,6 +145,11 @@ impl<'a> Ticking<'a> {
             self.seen.add_work_of(&last);
         }
         Ok(())
+    }
+
+    /// The id under which the Verify command of a task was armed, `None` for a task that was added since.
+    fn armed_id(&self, task: &Task) -> Option<String> {
+        armed_id(self.proofs.as_ref().ok(), task, self.list)
     }
 
     /// Whether the loop has a receipt of a task; where every tick counts, none is missed.
@@ -231,17 +245,26 @@ impl<'a> Ticking<'a> {
     }
 }
 
+/// Why tasks change nothing, in one line; a refusal for what says nothing.
+fn reason(text: &str) -> Result<String, Refusal> {
+    if is_reason(text) {
+        return one_line(text);
+    }
+    let what = format!("`{}` says nothing on why no file changes", printable(text));
+    Err(Refusal::new(what, format!("{REASON}: --no-change \"the limit is 10 already\"")))
+}
+
 /// The answer on a task whose work cannot be seen.
 fn refused(proved: &ProvedTask, task: &Task, unproved: &Unproved) -> ProvedTask {
     let id = printable(&task.id);
     let what = if task.done { "is ticked by hand and not proved" } else { "is not ticked" };
     let verify = proved.words.as_ref().map_or_else(String::new, |words| format!("\n{words}"));
     let lack = lack(unproved);
-    let words = if let Unproved::ProtectedChanged(_) = unproved {
-        format!("{id} {what}: {lack}.{verify}\n{PUT_BACK}, and call done again.")
+    let words = if let Some(remedy) = remedy(unproved) {
+        format!("{id} {what}: {lack}.{verify}\n{remedy}, and call done again.")
     } else {
         format!(
-            "{id} {what}: {lack}.{verify}\nDo the work and call done again. Done together with a task that is ticked: spool task done {id} --with ID. It rightly changes nothing: spool task done {id} --no-change \"why\""
+            "{id} {what}: {lack}.{verify}\nDo the work and call done again. If it was done together with a ticked task: spool task done {id} --with ID. If it rightly changes nothing: spool task done {id} --no-change \"why\""
         )
     };
     ProvedTask {

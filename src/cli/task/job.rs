@@ -5,7 +5,6 @@ use std::process::ExitCode;
 use anyhow::Result;
 
 use crate::cli::person::can_be_asked;
-use crate::engine::proof::LeastProof;
 use crate::engine::tasks::{Task, TaskList};
 use crate::evidence::task_list::TASKS;
 use crate::feature::project::{Feature, Project, printable};
@@ -45,9 +44,9 @@ impl TaskJob<'_> {
         part::asked(self.project, self.feature).map_or_else(Vec::new, |it| it.tasks)
     }
 
-    /// Returns whether and how the Verify command of a task may be run.
-    pub fn armed_verify(&self, task: &Task, text: &[u8]) -> ArmedVerify {
-        armed_verify(self.project, self.feature, task, text)
+    /// Returns whether and how the Verify command of a task may be run that had this id when the loop was armed.
+    pub fn armed_verify(&self, task: &Task, armed_id: Option<&str>, text: &[u8]) -> ArmedVerify {
+        armed_verify(self.project, self.feature, (task, armed_id), text)
     }
 
     /// Returns the task log, locked; an error when it is not free within 20 s.
@@ -96,12 +95,10 @@ impl TaskJob<'_> {
             return format!("{TASKS} holds no task. An empty list is not done: restore it.");
         }
         let all = list.tasks.len();
-        let by_hand = self.ticked_by_hand(list);
+        let by_hand = self.not_proved(list);
         if !by_hand.is_empty() {
-            let ids: Vec<_> = by_hand.iter().map(String::as_str).collect();
-            let ids = printable(&shortened(&ids));
             return format!(
-                "All {all} boxes are ticked, these by hand and not proved yet: {ids}\n\
+                "All {all} boxes are ticked, these by hand and not proved yet: {by_hand}\n\
                  `spool task done ID` judges one now. Without it they are judged when the agent stops."
             );
         }
@@ -111,18 +108,12 @@ impl TaskJob<'_> {
         format!("All {all} tasks are done.{next}")
     }
 
-    /// The ids of the tasks of a loop that a person armed that were ticked since then and have no receipt of it.
-    fn ticked_by_hand(&self, list: &TaskList) -> Vec<String> {
-        let Ok(proofs) = TaskProofs::standing(self.project, self.feature) else {
-            return Vec::new();
-        };
-        if proofs.least != LeastProof::Files {
-            return Vec::new();
-        }
-        let Some(armed) = proofs.armed_list() else { return Vec::new() };
-        let known = proofs.receipts.known(proofs.armed_at);
-        let ticked = armed.ticked_since(list).into_iter();
-        ticked.filter(|(_, id)| !known.contains_key(*id)).map(|(task, _)| task.id.clone()).collect()
+    /// Returns the first ids of tasks that were ticked by hand and that nobody has judged yet, empty for none.
+    pub fn not_proved(&self, list: &TaskList) -> String {
+        let proofs = TaskProofs::standing(self.project, self.feature);
+        let by_hand = proofs.map(|proofs| proofs.not_proved(list)).unwrap_or_default();
+        let ids: Vec<_> = by_hand.iter().map(String::as_str).collect();
+        printable(&shortened(&ids))
     }
 
     /// Prints what was noted, and returns success.

@@ -67,7 +67,7 @@ enum Action {
         /// The ids of the tasks
         #[arg(required = true)]
         ids: Vec<String>,
-        /// Why they rightly change nothing, in one line: a doubt that the person is told
+        /// Why they rightly change nothing, in two words or more: a doubt that the person is told
         #[arg(long, value_name = "WHY")]
         no_change: Option<String>,
         /// A task that is ticked already, with whose work theirs was done (may be repeated)

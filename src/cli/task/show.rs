@@ -68,6 +68,11 @@ pub fn next(job: &TaskJob<'_>) -> Result<ExitCode> {
         outln!("{}\n", text::block(&list.block_text(task, &text)));
     }
     outln!("{}", job.instruction(&next, &list));
+    let by_hand = job.not_proved(&list);
+    if !by_hand.is_empty() {
+        let judges = "`spool task done ID` judges one now";
+        outln!("Ticked by hand and not proved yet: {by_hand}. {judges}.");
+    }
     Ok(ExitCode::SUCCESS)
 }
 

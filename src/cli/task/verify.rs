@@ -17,6 +17,7 @@ use crate::forms::loops::CheckOutcome;
 use crate::forms::task::{ProvedTask, VerifyState};
 use crate::runner::options::Form;
 use crate::session::pinned;
+use crate::session::proof::{TaskProofs, armed_id};
 use crate::session::task_log::{ArmedVerify, no_task};
 use crate::text;
 
@@ -65,8 +66,15 @@ pub fn verify(job: &TaskJob<'_>, id: &str, limit: Duration) -> Result<ExitCode> 
     let (list, text) = job.list()?;
     let task = list.find(id).ok_or_else(|| no_task(job.feature, &list, id))?;
     let about = printable(&task.id);
-    let verified =
-        carry_out(task, job.armed_verify(task, &text), &job.project.root, limit, "proved")?;
+    let proofs = TaskProofs::standing(job.project, job.feature);
+    let id = armed_id(proofs.as_ref().ok(), task, &list);
+    let verified = carry_out(
+        task,
+        job.armed_verify(task, id.as_deref(), &text),
+        &job.project.root,
+        limit,
+        "proved",
+    )?;
     let words = match &verified {
         Verified::Without => {
             format!("{} has no Verify command in backticks: check it by reading.", task.id)

@@ -31,7 +31,14 @@ fn command(passed: bool) -> CheckResult {
 
 /// The results of a review that came to these verdicts, 0 for a pass, with other words each time.
 fn judged(verdicts: u64, words: &str) -> Vec<CheckResult> {
-    let review = ReviewResult { judged: true, verdicts, tokens: 1_000, cost: 300_000 };
+    let review = ReviewResult {
+        judged: true,
+        met: 1,
+        verdicts,
+        tokens: 1_000,
+        cost: 300_000,
+        estimated: false,
+    };
     let outcome = if verdicts == 0 { "passed" } else { "not passed (1 of 2 met)" };
     let result = CheckResult {
         run: RUN.to_owned(),
@@ -199,12 +206,27 @@ fn the_money_of_reviews_counts_against_the_limit() {
 
 #[test]
 fn what_a_loop_reads_of_a_review_is_numbers_that_nothing_else_is_taken_for() {
-    let result = ReviewResult { judged: true, verdicts: u64::MAX, tokens: 5, cost: 6 };
+    let result = ReviewResult {
+        judged: true,
+        met: 4,
+        verdicts: u64::MAX,
+        tokens: 5,
+        cost: 6,
+        estimated: true,
+    };
     assert_eq!(result.to_string().parse(), Ok(result));
-    for wrong in ["", "1 2", "1 2 3", "x 1 2 3", "error: `1 2 3 4`", "1  2 3 4", "-1 2 3 4"] {
+    for wrong in [
+        "",
+        "1 2",
+        "1 2 3 4 5",
+        "x 1 2 3 4 5",
+        "error: `1 2 3 4 5 6`",
+        "1  2 3 4 5 6",
+        "-1 2 3 4 5 6",
+    ] {
         assert_eq!(wrong.parse::<ReviewResult>(), Err(()), "{wrong}");
     }
-    assert!(!"2 0 0 0".parse::<ReviewResult>().unwrap().judged);
+    assert!(!"2 0 0 0 0 0".parse::<ReviewResult>().unwrap().judged);
     for model in ["opus", "anthropic/claude-sonnet", "gpt-5-codex"] {
         assert!(Check::is_model(model), "{model}");
     }

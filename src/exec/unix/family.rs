@@ -59,6 +59,28 @@ fn adopt_orphans() -> bool {
     false
 }
 
+/// Does something, and returns what came of it, while what is orphaned below this process is not adopted: what it leaves
+/// running is not below this process then. No program may run meanwhile.
+pub fn apart<T>(start: impl FnOnce() -> T) -> T {
+    let adopts = PARENT.load(Ordering::Relaxed) == ADOPTS;
+    if adopts {
+        let_orphans_go();
+    }
+    let came = start();
+    if adopts {
+        adopt_orphans();
+    }
+    came
+}
+
+#[cfg(target_os = "linux")]
+fn let_orphans_go() {
+    let _ = rustix::process::set_child_subreaper(None);
+}
+
+#[cfg(not(target_os = "linux"))]
+fn let_orphans_go() {}
+
 /// Whether this process has a child, dead or alive.
 fn has_children() -> bool {
     use rustix::process::{WaitId, WaitIdOptions, waitid};

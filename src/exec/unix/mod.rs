@@ -1,5 +1,6 @@
 //! Running a program on Linux and macOS: pipes, process groups, and who descends from whom.
 
+pub mod beside;
 pub mod family;
 mod pipes;
 mod running;

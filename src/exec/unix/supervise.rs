@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::family;
 use super::supervisor::{SUPERVISE, awake_when_orphaned, can_be_one};
+use super::{beside, family};
 use crate::exec::{Outputs, Program, ProgramEnd};
 
 /// The exit code of a supervisor whose program could not be started, as a shell has it.
@@ -21,11 +21,16 @@ pub fn supervise_if_asked() {
     can_be_one();
     family::alone();
     let mut arguments = std::env::args_os().skip(1);
-    if arguments.next().as_deref() != Some(OsStr::new(SUPERVISE)) {
-        return;
-    }
-    let Some(program) = arguments.next() else { return };
-    std::process::exit(keep(&program, arguments));
+    let asked = arguments.next();
+    let asked = [SUPERVISE, beside::BESIDE, beside::KEEP]
+        .into_iter()
+        .find(|it| asked.as_deref() == Some(OsStr::new(it)));
+    let Some((asked, program)) = asked.zip(arguments.next()) else { return };
+    std::process::exit(match asked {
+        beside::BESIDE => beside::start_keeper(&program, arguments),
+        beside::KEEP => beside::keep(&program, arguments),
+        _ => keep(&program, arguments),
+    });
 }
 
 /// Runs a program to its end, or until standard input is closed, by hand or because its holder was

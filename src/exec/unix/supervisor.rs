@@ -34,18 +34,9 @@ pub fn awake_when_orphaned() {}
 /// Returns the command that starts a supervisor for `command`, and the end of a pipe whose closing has the
 /// program ended; `None` where this program knows no supervisor.
 pub fn of(command: &Command) -> io::Result<Option<(Command, PipeWriter)>> {
-    if !KNOWN.load(Ordering::Relaxed) {
-        return Ok(None);
-    }
-    let Some(own) = crate::exec::own_program() else { return Ok(None) };
+    let Some(mut supervisor) = own(SUPERVISE) else { return Ok(None) };
     let (watched, lifeline) = io::pipe()?;
-    let mut supervisor = Command::new(own);
-    supervisor
-        .arg0(NAME)
-        .arg(SUPERVISE)
-        .arg(command.get_program())
-        .args(command.get_args())
-        .stdin(watched);
+    supervisor.arg(command.get_program()).args(command.get_args()).stdin(watched);
     for (name, value) in command.get_envs() {
         match value {
             Some(value) => supervisor.env(name, value),
@@ -56,4 +47,14 @@ pub fn of(command: &Command) -> io::Result<Option<(Command, PipeWriter)>> {
         supervisor.current_dir(folder);
     }
     Ok(Some((supervisor, lifeline)))
+}
+
+/// Returns this program with this argument, under the name of a supervisor; `None` where it knows no supervisor.
+pub fn own(argument: &str) -> Option<Command> {
+    if !KNOWN.load(Ordering::Relaxed) {
+        return None;
+    }
+    let mut own = Command::new(crate::exec::own_program()?);
+    own.arg0(NAME).arg(argument);
+    Some(own)
 }

@@ -9,10 +9,11 @@ use crate::evidence::pattern::Pattern;
 use crate::text::{self, distance};
 
 /// The keys that the settings have.
-pub const NAMES: [&str; 10] = [
+pub const NAMES: [&str; 11] = [
     "enabled",
     "checks",
     "continue_with",
+    "converge",
     "landing",
     "notify",
     "proof",
@@ -111,6 +112,8 @@ pub struct Settings {
     pub checks: Vec<Check>,
     /// The review that follows them, `None` for none.
     pub review: Option<Check>,
+    /// Whether spec-kit's converge command has to run before the review and the end.
+    pub converge: bool,
     /// How a stop that sends the agent back is answered.
     pub continue_with: ContinueWith,
     /// The command that tells the person of an end, and that they are needed; empty for none.
@@ -135,6 +138,7 @@ impl Default for Settings {
             enabled: true,
             checks: Vec::new(),
             review: None,
+            converge: false,
             continue_with: ContinueWith::Auto,
             notify: String::new(),
             quiet: false,
@@ -171,6 +175,7 @@ pub fn settings_of(node: Node) -> Result<Settings, SettingsError> {
     for (key, value) in pairs {
         match name_of(&key, &NAMES)? {
             "enabled" => settings.enabled = switch("enabled", &value)?,
+            "converge" => settings.converge = switch("converge", &value)?,
             "landing" => settings.landing = switch("landing", &value)?,
             "quiet" => settings.quiet = switch("quiet", &value)?,
             "notify" => settings.notify = command("`notify`", &value)?,

@@ -12,18 +12,31 @@ use crate::runner::allowance::{Allowance, BudgetsLeft};
 use crate::runner::capture::{TAIL, capture};
 use crate::runner::console::{Console, EndRequest};
 use crate::runner::harness::{AgentOrder, AgentReport, Harness, Launch, RunOutcome, TokenUsage};
-use crate::runner::monitor::{About, RunMonitor};
-use crate::runner::process::{self, ProcessLimits, ProcessOutcome};
-use crate::runner::tokens::{self, Counter};
-use crate::world::{self, Stopwatch};
+use crate::runner::live_line::LiveLine;
+use crate::runner::monitor::RunMonitor;
+use crate::runner::process::{self, Cut, ProcessLimits, ProcessOutcome};
+use crate::runner::tokens::{self, Counter, TokenCount, WtUsage};
+use crate::world::{self, Stopwatch, WallTime};
 
 /// The longest that `wt-usage` may take.
 const USAGE_LIMIT: Duration = Duration::from_secs(20);
 
-/// The agent program of a loop, with what starts it and what counts its tokens.
-pub struct AgentProgram {
+/// An agent program with the model that it is asked for.
+pub struct AgentSeat {
     /// How it is driven.
     pub harness: Box<dyn Harness>,
+    /// Its version, empty where it is not known.
+    pub version: String,
+    /// The model, `None` for its own choice.
+    pub model: Option<String>,
+}
+
+/// The agent programs of a loop, with what starts them and what counts their tokens.
+pub struct AgentProgram {
+    /// All of them, the first choice first.
+    pub seats: Vec<AgentSeat>,
+    /// The one that works.
+    pub current: usize,
     /// The program between the runner and what it starts.
     pub supervisor: PathBuf,
     /// Where `wt-usage` is, `None` for nowhere.
@@ -42,19 +55,46 @@ pub struct AgentRun {
     pub end_request: Option<EndRequest>,
     /// What it had used when it was ended because a limit was passed, `None` where none was.
     pub passed_at: Option<TokenUsage>,
+    /// The tool call that had not come back when a time limit ended it, `None` where there was none.
+    pub hung_call: Option<String>,
     /// How long it took.
     pub lasted: Duration,
 }
 
+impl AgentSeat {
+    /// Returns it in words: the program, with the model that it is asked for.
+    pub fn words(&self) -> String {
+        let name = self.harness.name();
+        self.model.as_ref().map_or_else(|| name.to_owned(), |model| format!("{name} {model}"))
+    }
+}
+
 impl AgentProgram {
-    /// Returns the agent program of a harness; an error when the running program cannot be found.
-    pub fn new(harness: Box<dyn Harness>) -> Result<Self> {
+    /// Returns these agent programs, the first of which works; an error when the running program cannot be found.
+    pub fn new(seats: Vec<AgentSeat>) -> Result<Self> {
         Ok(Self {
-            harness,
+            seats,
+            current: 0,
             supervisor: process::own_program().context("the running program cannot be found")?,
             usage: find(tokens::USAGE),
             counter: Counter::default(),
         })
+    }
+
+    /// Returns the one that works.
+    pub fn seat(&self) -> &AgentSeat {
+        &self.seats[self.current]
+    }
+
+    /// Returns what a run of it used; `began_at` is when its iteration began.
+    pub fn count(
+        &mut self,
+        used: Option<WtUsage>,
+        report: &AgentReport,
+        began_at: WallTime,
+    ) -> TokenCount {
+        let Self { counter, seats, current, .. } = self;
+        counter.count(used, report, seats[*current].harness.as_ref(), began_at)
     }
 
     /// Runs it once and returns what came of it; an error when it cannot be started.
@@ -63,22 +103,26 @@ impl AgentProgram {
         order: &AgentOrder<'_>,
         worktree: &Path,
         (limits, left): (&ProcessLimits, BudgetsLeft<'_>),
-        about: &About,
+        live: &LiveLine,
         console: &Console<'_>,
         log: &mut File,
     ) -> Result<AgentRun> {
-        let mut launch = self.harness.launch(order)?;
+        let harness = self.seat().harness.as_ref();
+        let mut launch = harness.launch(order)?;
         launch.set.push((world::RUNNER.to_owned(), std::process::id().to_string().into()));
-        let mut reader = self.harness.reader(order);
+        let mut reader = harness.reader(order);
         let clock = Stopwatch::start();
-        let allowance = Allowance::new(left, self.harness.as_ref(), world::now());
+        let allowance = Allowance::new(left, harness, world::now());
         let mut monitor =
-            RunMonitor::new(reader.as_mut(), console, about, limits.grace, clock, allowance);
+            RunMonitor::new(reader.as_mut(), console, live, limits.grace, clock, allowance);
         let ended = process::run(&self.supervisor, &launch, worktree, limits, log, &mut monitor)
             .with_context(|| format!("cannot start `{}`", launch.program.display()))?;
         let (end_request, passed_at) = (monitor.end_request, monitor.allowance.passed_at);
-        let report = reader.report(&ended.left);
-        Ok(AgentRun { report, ended, end_request, passed_at, lasted: clock.elapsed() })
+        let is_late = matches!(ended.cut, Some(Cut::Wall | Cut::Silence));
+        let hung_call = monitor.open_call().filter(|_| is_late).map(str::to_owned);
+        let mut report = reader.report(&ended.left);
+        report.model = report.model.or_else(|| order.model.map(str::to_owned));
+        Ok(AgentRun { report, ended, end_request, passed_at, hung_call, lasted: clock.elapsed() })
     }
 
     /// Returns what `wt-usage` counts since a time in the form of ISO 8601, `None` without it or when it fails.
@@ -119,6 +163,7 @@ impl AgentRun {
             ended: ProcessOutcome::default(),
             end_request: None,
             passed_at: None,
+            hung_call: None,
             lasted: Duration::ZERO,
         }
     }

@@ -17,10 +17,12 @@ use crate::runner::messages;
 use crate::runner::options::{DoneCriteria, Doubted};
 use crate::runner::report::form;
 use crate::runner::screen::{counted, lasted};
-use crate::runner::state::{LoopStatus, iso, time_of};
+use crate::runner::state::{Iteration, LoopStatus, Past, iso, tail, time_of};
 use crate::runner::step_summary;
+use crate::runner::summary::RunSummary;
 use crate::runner::task_list::list_at;
 use crate::session::messages::person::reviews;
+use crate::session::messages::shortfall::converged;
 use crate::store::journal::Entry;
 use crate::store::names::{EndName, JournalEvent};
 use crate::store::receipts::Receipts;
@@ -131,6 +133,7 @@ impl Driver<'_> {
                 && self.plan.options.checks.is_empty(),
             no_change: &self.proofs.no_change,
             uncommitted: self.totals.uncommitted.len(),
+            converging: self.files.state.ledger.converging,
             hooks: match reason {
                 TerminalReason::Completed => self.plan.options.spec_kit.hooks_in_words(),
                 _ => String::new(),
@@ -161,7 +164,7 @@ impl Driver<'_> {
         let state = &self.files.state;
         let mut parts = vec![
             counted(state.current_iteration.into(), "iteration"),
-            lasted(self.clock.elapsed()),
+            lasted(self.elapsed()),
             match messages::tokens(state, if self.totals.estimated { "about " } else { "" })
                 .as_str()
             {
@@ -174,14 +177,26 @@ impl Driver<'_> {
             counted(self.totals.commits, "commit"),
             counted(self.totals.touched.len() as u64, "file"),
         ]);
-        let reviews = reviews(state.ledger.review_tokens, state.ledger.review_cost);
+        let reviews = reviews(&state.ledger);
         if !reviews.is_empty() {
             parts.push(format!("reviews {reviews}"));
+        }
+        if state.ledger.converging.passed {
+            parts.push(converged(state.ledger.converging).to_owned());
         }
         if !tasks.is_empty() {
             parts.push(format!("{tasks} tasks"));
         }
         parts
+    }
+
+    /// What changed in this run, and what its tasks cost.
+    fn run_summary(&self) -> RunSummary {
+        let past = tail(&self.files.folder.join("history.jsonl"), usize::MAX).unwrap_or_default();
+        let is_own = |it: &Past| it.run_started_at == self.files.state.started_at;
+        let own: Vec<Iteration> =
+            past.iterations.into_iter().filter(is_own).map(|it| it.iteration).collect();
+        RunSummary::of(&own, self.view.folder, self.view.git.as_ref(), true)
     }
 
     fn summary(&self, reason: &TerminalReason, code: u8, doubts: &[String]) {
@@ -216,16 +231,22 @@ impl Driver<'_> {
             let ids = crate::runner::messages::some_of(&ids);
             words = format!("{words}\n       ticked with nothing behind it, and taken back: {ids}");
         }
+        let shares = messages::shares(&state.agents);
         let kept = match state.kept_as.as_str() {
             "" => None,
-            name => Some(format!("the unfinished work of the last try is kept: git show {name}")),
+            name => Some(format!("Unfinished work: git show {name}")),
         };
-        for doubt in doubts.iter().chain(&self.unfinished_words()).chain(&kept) {
+        for doubt in doubts.iter().chain(&self.unfinished_words()).chain(&kept).chain(&shares) {
             words = format!("{words}\n       {doubt}");
         }
         let next = exit::what_next(reason);
         if !next.is_empty() {
             words = format!("{words}\n       {next}");
+        }
+        let came = self.run_summary();
+        let is_elsewhere = !self.plan.options.start.starts_with(self.view.folder);
+        for line in came.text(is_elsewhere.then_some(self.view.folder)) {
+            words = format!("{words}\n       {line}");
         }
         let place = self.project_flag();
         words =
@@ -235,7 +256,7 @@ impl Driver<'_> {
             reason: reason.name(),
             exit_code: code,
             iterations: state.current_iteration,
-            seconds: self.clock.elapsed().as_secs().into(),
+            seconds: self.elapsed().as_secs().into(),
             tokens: form::tokens(state),
             tokens_complete: !state.tokens_unknown,
             cost_usd: (state.total_cost_usd > 0.0).then_some(state.total_cost_usd),
@@ -243,6 +264,7 @@ impl Driver<'_> {
             cost_complete: !state.cost_unknown,
             review_tokens: state.ledger.review_tokens.into(),
             review_cost_usd: plain::dollars(state.ledger.review_cost),
+            review_cost_estimated: state.ledger.review_cost_estimated,
             denied_tools: state.denied.clone(),
             commits: self.totals.commits.into(),
             files_changed: (self.totals.touched.len() as u64).into(),
@@ -252,6 +274,7 @@ impl Driver<'_> {
             next: plain::words(&next),
             doubts: doubts.to_vec(),
             kept_as: plain::words(&state.kept_as),
+            summary: (&came).into(),
         };
         self.console.screen.report(RunnerEvent::End(Box::new(end)), &words);
         if let Some(why) = step_summary::append(&words, code) {

@@ -6,16 +6,16 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use super::agent::{AgentProgram, AgentRun};
+use super::agent::AgentRun;
 use super::next::Next;
 use super::parts::Driver;
 use crate::engine::{NearLimit, Observation, Verdict, Work};
 use crate::forms::events::RunnerEvent;
 use crate::forms::iteration::IterationForm;
 use crate::runner::allowance::BudgetsLeft;
-use crate::runner::harness::{AgentOrder, RunOutcome};
+use crate::runner::harness::{AgentOrder, AgentReport, RunOutcome};
+use crate::runner::live_line::LiveLine;
 use crate::runner::messages;
-use crate::runner::monitor::About;
 use crate::runner::options::Sessions;
 use crate::runner::prices::{RunCost, in_dollars, micros};
 use crate::runner::process::{Cut, ProcessLimits};
@@ -42,10 +42,10 @@ impl Driver<'_> {
         let before = self.view.begin();
         let next_task = self.view.tasks.as_mut().and_then(|tasks| tasks.look().next);
         let list_before = self.view.tasks.as_ref().map(Tasks::hash).unwrap_or_default();
-        let ledger = &self.files.state.ledger;
-        let elapsed = self.clock.elapsed().as_secs();
+        let (ledger, elapsed) = (&self.files.state.ledger, self.elapsed().as_secs());
         let near_limit = self.plan.options.near_limit(&self.plan.contract, ledger, elapsed);
-        let text = self.prompt(number, near_limit)?;
+        let converges = self.files.state.ledger.converging.asked == Some(list_before);
+        let text = self.prompt(number, near_limit, converges)?;
         let (mut log, log_name) = self.files.log(number)?;
         let mut entry = Iteration {
             n: number,
@@ -53,33 +53,33 @@ impl Driver<'_> {
             head_at_start: self.view.head_at_start(),
             log: log_name,
             handoff_asked: near_limit.is_some(),
-            harness: self.agent.harness.name().to_owned(),
+            harness: self.agent.seat().harness.name().to_owned(),
+            model: self.agent.seat().model.clone().unwrap_or_default(),
             ..Iteration::default()
         };
         self.files.state.status = LoopStatus::Running;
         self.files.state.doing = format!("iteration {number}");
         self.files.begin(&entry)?;
-        let about = self.announce(number, next_task.as_ref());
+        let live = self.announce(number, next_task.as_ref());
         let used_before = self.used(&mut log);
         self.keep_prompt(&entry, &text);
-        let mut ran = self.try_agent(&text, &about, &mut log);
+        let mut ran = self.try_agent(&text, &live, &mut log);
         if let RunOutcome::SessionGone(why) = &ran.report.outcome
             && ran.end_request.is_none()
         {
             let screen = &self.console.screen;
             screen.warn(&format!("the session to continue is gone, so a fresh one begins: {why}"));
             self.files.state.session_id.clear();
-            let text = self.prompt(number, near_limit)?;
+            let text = self.prompt(number, near_limit, converges)?;
             self.keep_prompt(&entry, &text);
-            ran = self.try_agent(&text, &about, &mut log);
+            ran = self.try_agent(&text, &live, &mut log);
         }
         entry.agent_log_bytes = log.stream_position().unwrap_or(0);
         self.feedback.remarks.clear();
         self.console.screen.still();
         let usage = self.agent.usage.is_some();
         let used = usage.then(|| WtUsage { before: used_before, after: self.used(&mut log) });
-        let AgentProgram { counter, harness, .. } = &mut self.agent;
-        let mut counted = counter.count(used, &ran.report, harness.as_ref(), began_at);
+        let mut counted = self.agent.count(used, &ran.report, began_at);
         if let Some(passed_at) = ran.passed_at {
             // What ended the run counts, also where another figure goes before it otherwise.
             counted.tokens = counted.tokens.max(passed_at.total());
@@ -100,8 +100,8 @@ impl Driver<'_> {
                 .warn(&format!("`{}` cannot be read: {problem}", tasks.path.display()));
         }
         self.judge_ticks(&mut looked, &ran, &mut entry, began_at);
-        let before = (&before, list_before);
-        let commits = self.look_at_changes(before, &looked, &ran, &mut entry, &mut log);
+        let commits =
+            self.look_at_changes((&before, list_before), &looked, &ran, &mut entry, &mut log);
         self.fill(&mut entry, &ran, &counted, &looked);
         self.fill_cost(&mut entry, cost);
         self.keep_unfinished(&mut entry, &ran);
@@ -111,6 +111,7 @@ impl Driver<'_> {
         };
         let seen = Observation {
             cost: cost.map_or(0, |it| it.cost),
+            converge_ran: converges && has_worked(&ran.report),
             ..self.observe(&ran, &counted, looked, commits)
         };
         let verdict = self.judge(seen, &mut entry, &mut log);
@@ -119,7 +120,12 @@ impl Driver<'_> {
         Ok(self.after(verdict, &ran))
     }
 
-    fn prompt(&mut self, number: u32, near_limit: Option<NearLimit>) -> Result<String> {
+    fn prompt(
+        &mut self,
+        number: u32,
+        near_limit: Option<NearLimit>,
+        converges: bool,
+    ) -> Result<String> {
         let context = self.files.context().unwrap_or_else(|error| {
             self.console.screen.warn(&format!("the added context is left out: {error:#}"));
             String::new()
@@ -138,6 +144,7 @@ impl Driver<'_> {
             remarks: &remarks,
             near_limit,
             tasks: self.view.tasks.as_ref().map(|tasks| tasks.path.as_path()),
+            converge: self.plan.options.spec_kit.converge.as_ref().filter(|_| converges),
             resumed: self.resumes().is_some(),
             proof: self.plan.options.proof,
             spec_kit: &self.plan.options.spec_kit,
@@ -153,11 +160,11 @@ impl Driver<'_> {
     }
 
     /// Runs the agent program; one that could not be started is a failed run.
-    fn try_agent(&self, prompt: &str, about: &About, log: &mut File) -> AgentRun {
-        self.run_agent(prompt, about, log).unwrap_or_else(|error| AgentRun::not_started(&error))
+    fn try_agent(&self, prompt: &str, live: &LiveLine, log: &mut File) -> AgentRun {
+        self.run_agent(prompt, live, log).unwrap_or_else(|error| AgentRun::not_started(&error))
     }
 
-    fn run_agent(&self, prompt: &str, about: &About, log: &mut File) -> Result<AgentRun> {
+    fn run_agent(&self, prompt: &str, live: &LiveLine, log: &mut File) -> Result<AgentRun> {
         let scratch = self.files.folder.join("scratch");
         // What the last iteration left there says nothing of this one.
         let _ = fs::remove_dir_all(&scratch);
@@ -166,7 +173,7 @@ impl Driver<'_> {
         let options = self.plan.options;
         let order = AgentOrder {
             prompt,
-            model: options.model.as_deref(),
+            model: self.agent.seat().model.as_deref(),
             approval: options.allow_all,
             permissions: &options.permissions,
             resume: self.resumes(),
@@ -180,7 +187,7 @@ impl Driver<'_> {
             grace: options.grace,
         };
         let left = (&limits, self.budgets_left());
-        self.agent.run(&order, self.view.folder, left, about, &self.console, log)
+        self.agent.run(&order, self.view.folder, left, live, &self.console, log)
     }
 
     /// The session to continue, `None` for a fresh one.
@@ -204,6 +211,7 @@ impl Driver<'_> {
             tokens: rails.max_tokens.map(|limit| limit.saturating_sub(ledger.all_tokens())),
             cost: rails.max_cost.map(|limit| limit.saturating_sub(ledger.all_cost())),
             prices: &self.plan.options.prices,
+            model: self.agent.seat().model.as_deref(),
         }
     }
 
@@ -234,6 +242,7 @@ impl Driver<'_> {
         entry.denied.clone_from(&report.denied);
         self.note_denied(&report.denied);
         entry.session_id = report.session.clone().unwrap_or_default();
+        entry.model = report.model.clone().unwrap_or_else(|| entry.model.clone());
         entry.tasks_ticked.clone_from(&looked.ticked);
         self.totals.ticked += looked.ticked.len();
         if let RunOutcome::Failed(why) | RunOutcome::Lasting(why) | RunOutcome::SessionGone(why) =
@@ -243,6 +252,9 @@ impl Driver<'_> {
         }
         if let RunOutcome::UsageLimit { words, .. } = &report.outcome {
             entry.failure.clone_from(words);
+        }
+        if let Some(call) = &ran.hung_call {
+            entry.failure = format!("`{call}` did not come back");
         }
         if let Some(trouble) = &ran.ended.trouble {
             let failure = std::mem::take(&mut entry.failure);
@@ -268,6 +280,7 @@ impl Driver<'_> {
             }
             None => state.cost_unknown = true,
         }
+        self.add_share(entry);
     }
 
     /// Keeps which tools were denied, for a person who reads only the end.
@@ -327,10 +340,7 @@ impl Driver<'_> {
         }
         let is_limit = matches!(ran.report.outcome, RunOutcome::UsageLimit { .. });
         let went = match (&entry.timed_out, &entry.interrupted, entry.failure.is_empty()) {
-            (true, ..) if ran.ended.cut == Some(Cut::Silence) => {
-                " (cut short: nothing was heard of it)".to_owned()
-            }
-            (true, ..) => " (cut short by its time limit)".to_owned(),
+            (true, ..) => cut_short(ran),
             (_, true, _) => " (interrupted)".to_owned(),
             _ if ran.passed_at.is_some() => " (cut short: the budget is used up)".to_owned(),
             (.., false) if !is_limit => format!(" (failed: {})", entry.failure),
@@ -365,6 +375,11 @@ impl Driver<'_> {
             ),
             _ => {}
         }
+        if let Some(call) = &ran.hung_call {
+            self.feedback.remarks.push(format!(
+                "This tool call did not come back: {call}. Do not make it again like that: run nothing that waits for a person or never ends by itself, and give what may take long a time limit of its own."
+            ));
+        }
         if !entry.denied.is_empty() {
             let denied = entry.denied.join(", ");
             self.feedback
@@ -390,5 +405,23 @@ impl Driver<'_> {
             let processes = (ran.ended.survivors as u64).into();
             self.console.screen.report(RunnerEvent::Survivors { processes }, &format!("  {left}"));
         }
+    }
+}
+
+/// Whether a run came to its own good end and read or wrote something, as far as that can be seen.
+fn has_worked(report: &AgentReport) -> bool {
+    let has_called = report.tool_calls.is_none_or(|calls| calls > report.failed_calls);
+    report.outcome == RunOutcome::Finished && has_called
+}
+
+/// Which limit has ended a run, and the tool call that had not come back.
+fn cut_short(ran: &AgentRun) -> String {
+    let limit = match ran.ended.cut {
+        Some(Cut::Silence) => "cut short: nothing was heard of it",
+        _ => "cut short by its time limit",
+    };
+    match &ran.hung_call {
+        Some(call) => format!(" ({limit}, and `{call}` did not come back)"),
+        None => format!(" ({limit})"),
     }
 }

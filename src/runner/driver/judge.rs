@@ -20,7 +20,7 @@ use crate::runner::checks;
 use crate::runner::harness::{AgentReport, RunOutcome, is_passing};
 use crate::runner::screen::lasted;
 use crate::runner::state::Iteration;
-use crate::runner::task_list::{TaskListUpdate, list_at};
+use crate::runner::task_list::{TaskListUpdate, Tasks, list_at};
 use crate::runner::tokens::TokenCount;
 use crate::session::messages::shortfall::of_check;
 use crate::session::stop::LAST_WORDS;
@@ -58,7 +58,7 @@ impl Driver<'_> {
                         let (since, known) = (self.saved_now(), results.clone());
                         self.checked = Some(Checked { fingerprint, results: known, since });
                         let now = Observation { fingerprint, ..pending.seen().clone() };
-                        let has_passed = results.iter().any(|it| it.review.is_some() && it.passed);
+                        let has_passed = results.iter().any(CheckResult::is_proof_by_review);
                         if let Some(review) = pending.review().filter(|_| has_passed) {
                             let part = pending.finished().map(|it| it.tasks.clone());
                             let reader = review.reader().to_owned();
@@ -114,9 +114,10 @@ impl Driver<'_> {
             answered: is_answered(report),
             commits,
             tokens: counted.tokens,
+            list: self.view.tasks.as_ref().map(Tasks::hash).unwrap_or_default(),
             since_arming: self.view.since_start(&self.totals.touched),
             fingerprint: self.view.fingerprint(),
-            elapsed_seconds: self.clock.elapsed().as_secs(),
+            elapsed_seconds: self.elapsed().as_secs(),
             last_words: crate::text::title(said, LAST_WORDS),
             ..Observation::default()
         };
@@ -200,11 +201,19 @@ impl Driver<'_> {
         if let Some(review) = review.filter(|_| results.iter().all(|result| result.passed)) {
             let left = self.time_left().unwrap_or(Duration::MAX);
             let about = (self.plan.change.id.as_str(), pending.finished());
-            let call = ReviewCall::of(review, about, &results, left);
+            let mut call = ReviewCall::of(review, about, &results, left);
+            let prices = self.plan.options.prices.0.iter();
+            call.arguments.extend(prices.map(|price| format!("--prices={price}")));
             let result = self.check_one(review, (all, all), &mut Vec::new(), &mut |about| {
                 let CheckPlace { supervisor, folder, interrupted } = about;
                 checks::run_review(supervisor, review, &call, folder, log, interrupted)
             })?;
+            let counts_money = self.plan.contract.guardrails.max_cost.is_some();
+            if counts_money && result.review.is_some_and(|it| it.tokens > 0 && it.cost == 0) {
+                self.console.screen.warn(
+                    "nothing tells what this review cost, so --max-usd does not count it; --prices does",
+                );
+            }
             // A journal that cannot be written ends the loop with the entry of the iteration.
             let _ = self.files.note(&Entry {
                 at: world::now(),

@@ -1,9 +1,13 @@
 //! The loop: gather, ask the engine, carry out.
 
 mod agent;
+mod awake;
 mod commits;
+mod counting;
+mod cut_off;
 mod earlier;
 mod ending;
+mod fallback;
 mod iteration;
 mod judge;
 mod kept;
@@ -23,13 +27,12 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use crate::engine::{self, TerminalReason};
+use crate::engine::{self, Converging, TerminalReason};
 use crate::exec::family;
 use crate::forms::events::RunnerEvent;
 use crate::forms::loops::LoopCheck;
 use crate::runner::exit;
-use crate::runner::harness;
-use crate::runner::options::{Options, time_in_words};
+use crate::runner::options::{LimitWait, Options, time_in_words};
 use crate::runner::process;
 use crate::runner::screen::lasted;
 use crate::runner::signals::Signals;
@@ -41,7 +44,7 @@ use crate::system::processes;
 use crate::world::{self, Stopwatch, WallTime};
 use next::Next;
 use parts::{Driver, LOOK};
-use wait::{LONGEST_LIMIT, limit_pause, until};
+use wait::{LONGEST_LIMIT, until};
 
 /// The longest that the supervisor of a killed runner takes to end its tree, with some room.
 const ORPHANS: Duration = Duration::from_secs(10);
@@ -51,23 +54,24 @@ const ORPHANS: Duration = Duration::from_secs(10);
 /// An error means that the loop did not begin, or that its state could not be written any more.
 pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
     let signals = Signals::listen().context("signals cannot be listened to")?;
-    let harness = harness::harness(&options.harness)?;
-    let version = match harness.check() {
-        Ok(version) => version.unwrap_or_default(),
+    let seats = match fallback::seats(options) {
+        Ok(seats) => seats,
         Err(why) => {
             show_error(&why);
             return Ok(ExitCode::from(exit::HARNESS_FAILED));
         }
     };
     let left = end_what_was_left_before(change, &signals);
-    let mut driver = match Driver::new(change, options, harness, &version, &signals) {
+    let mut driver = match Driver::new(change, options, seats, &signals) {
         Err(error) if error.is::<LockTaken>() => {
             show_error(&error);
             return Ok(ExitCode::from(exit::TAKEN));
         }
         driver => driver?,
     };
-    driver.greet(&version);
+    driver.keep_awake();
+    driver.greet();
+    driver.count_on()?;
     let checks = pinned::shown(
         &driver.plan.options.checks,
         "the settings and the command line",
@@ -75,7 +79,11 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
         "",
     );
     let notify = pinned::shown_notice(&driver.plan.options.notify, "your settings");
-    let checks = checks + &notify;
+    let converge = driver.plan.options.spec_kit.converge.as_ref().map_or_else(String::new, |it| {
+        let most = Converging::MOST;
+        format!("spec-kit's converge command, in an iteration of its own before the end, at most {most} times:\n  {}\n", it.file)
+    });
+    let checks = checks + &converge + &notify;
     if !checks.is_empty() {
         let checks_in_force = driver.plan.options.checks.iter().map(LoopCheck::from).collect();
         let event = RunnerEvent::Armed { checks: checks_in_force };
@@ -89,6 +97,7 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
     if let Some(words) = left {
         driver.console.screen.warn(&words);
     }
+    driver.say_if_it_may_sleep();
     driver.settle_unfinished();
     let end = driver.until_the_end();
     if let Err(error) = &end {
@@ -150,33 +159,52 @@ impl Driver<'_> {
             if let Some(request) = self.wait_while_paused()? {
                 return self.stop(request);
             }
-            if let Some(reason) = self.time_is_up() {
+            if let Some(reason) = self.limit_is_up() {
                 return self.finish(&reason, None);
             }
+            if let Some(reason) = self.change_is_gone() {
+                return self.finish(&reason, None);
+            }
+            self.say_if_it_may_sleep();
+            self.choose_agent();
             let next = self.iteration()?;
             let request = match next {
                 Next::End(reason) => {
                     return self.finish(&reason, self.console.signals.asked());
                 }
-                Next::Iteration(pause) if pause.is_zero() => None,
+                Next::Iteration(pause) if pause.is_zero() || self.another_agent_goes_on() => None,
                 Next::Iteration(pause) => self.rest(pause, "a pause after a failed run")?,
                 Next::Limit(resets_at) => {
                     // A run that met a usage limit has used something as well.
                     if let Some(reason) = self.budget_is_up() {
                         return self.finish(&reason, None);
                     }
-                    let words = "the usage limit";
-                    let pause = limit_pause(resets_at.map(until), self.totals.limits_in_a_row);
-                    if let Some(reason) = self.waits_too_long(resets_at, pause) {
-                        return self.finish(&reason, None);
+                    match self.at_limit(resets_at) {
+                        None => None,
+                        Some((resets_at, pause)) => {
+                            if let Some(reason) = self.waits_too_long(resets_at, pause) {
+                                return self.finish(&reason, None);
+                            }
+                            self.rest_at_limit(resets_at, pause)?
+                        }
                     }
-                    self.rest(pause, words)?
                 }
             };
             if let Some(request) = request {
                 return self.stop(request);
             }
         }
+    }
+
+    /// The end of a loop whose change somebody has taken away: nothing says any more what is wanted.
+    fn change_is_gone(&mut self) -> Option<TerminalReason> {
+        let change = self.plan.change;
+        let document = change.folder.join(change.primary());
+        let is_gone = !document.exists() && !change.folder.is_dir();
+        let reason =
+            is_gone.then(|| engine::change_is_gone(&change.folder.display().to_string()))?;
+        self.files.state.ledger.ended = Some(reason.clone());
+        Some(reason)
     }
 
     /// The end of a loop whose budget is used up.
@@ -188,26 +216,33 @@ impl Driver<'_> {
 
     /// The end of a loop whose usage limit is lifted too late.
     fn waits_too_long(&mut self, at: Option<u64>, pause: Duration) -> Option<TerminalReason> {
-        let most = self.plan.options.max_limit_wait?;
+        let limit = match self.plan.options.limit_wait {
+            LimitWait::Never => "not given".to_owned(),
+            LimitWait::AtMost(most) => time_in_words(most),
+            LimitWait::Confirmed | LimitWait::Always => return None,
+        };
         let waited = self.totals.waited_for_limits;
         self.totals.waited_for_limits = waited.saturating_add(pause);
         let when = match at.filter(|at| until(*at) <= LONGEST_LIMIT && !until(*at).is_zero()) {
             Some(at) => format!("the usage limit is lifted at {}", iso(WallTime::from_seconds(at))),
+            None if waited.is_zero() => "nothing tells when the usage limit is lifted".to_owned(),
             None => format!(
                 "nothing tells when the usage limit is lifted, and it was waited for {}",
                 lasted(waited)
             ),
         };
-        let words = format!("{when}; --max-limit-wait is {}", time_in_words(most));
+        let words = format!("{when}; --max-limit-wait is {limit}");
         let seconds = self.totals.waited_for_limits.as_secs();
         let reason = engine::waits_too_long(&self.plan.contract, seconds, &words)?;
         self.files.state.ledger.ended = Some(reason.clone());
         Some(reason)
     }
 
-    /// The end of a loop whose time a wait or a pause has used up: no agent is started for nothing.
-    fn time_is_up(&mut self) -> Option<TerminalReason> {
-        let reason = engine::time_is_up(&self.plan.contract, self.clock.elapsed().as_secs())?;
+    /// The end of a loop whose time a wait or a pause has used up, or whose limits an earlier run: no agent is started for
+    /// nothing.
+    fn limit_is_up(&mut self) -> Option<TerminalReason> {
+        let elapsed = self.elapsed().as_secs();
+        let reason = engine::limit_is_up(&self.plan.contract, &self.files.state.ledger, elapsed)?;
         self.files.state.ledger.ended = Some(reason.clone());
         Some(reason)
     }

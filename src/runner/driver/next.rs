@@ -5,8 +5,9 @@ use std::time::Duration;
 use super::agent::AgentRun;
 use super::parts::Driver;
 use super::wait::doubled;
-use crate::engine::{TerminalReason, Verdict};
-use crate::runner::harness::RunOutcome;
+use crate::engine::{RunSign, TerminalReason, Verdict};
+use crate::runner::harness::{RunOutcome, is_overload};
+use crate::world;
 
 /// What is to be done after an iteration.
 pub(super) enum Next {
@@ -21,12 +22,13 @@ pub(super) enum Next {
 impl Driver<'_> {
     /// Returns what comes after a run with this verdict.
     pub(super) fn after(&mut self, verdict: Verdict, ran: &AgentRun) -> Next {
-        let limits = &mut self.totals.limits_in_a_row;
-        *limits = match verdict {
-            Verdict::Wait(_) => limits.saturating_add(1),
-            _ => 0,
+        let sign = match (&verdict, &ran.report.outcome) {
+            (Verdict::Wait(_), _) => RunSign::Limited,
+            (_, RunOutcome::Failed(_)) if is_overload(ran.report.status) => RunSign::Overloaded,
+            _ => RunSign::Answered,
         };
-        if *limits == 0 {
+        self.lineup.ended(self.agent.current, sign, world::now().millis());
+        if sign != RunSign::Limited {
             self.totals.waited_for_limits = Duration::ZERO;
         }
         match (verdict, &ran.report.outcome) {

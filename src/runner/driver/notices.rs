@@ -4,14 +4,14 @@ use super::parts::Driver;
 use crate::forms::events::RunnerEvent;
 use crate::forms::plain;
 use crate::runner::harness::Approval;
-use crate::runner::messages;
-use crate::runner::monitor::About;
+use crate::runner::live_line::{LiveLine, LiveSum, LiveTasks};
 use crate::runner::options::DoneCriteria;
-use crate::runner::screen::{counted, grouped};
+use crate::runner::prices::micros;
+use crate::runner::screen::counted;
 
 impl Driver<'_> {
     /// Says what is about to run, and what will not go as a person expects.
-    pub(super) fn greet(&mut self, version: &str) {
+    pub(super) fn greet(&mut self) {
         for path in &self.files.put_aside {
             self.console.screen.warn(&format!(
                 "a file of an earlier loop cannot be read and was kept as `{}`",
@@ -35,14 +35,22 @@ impl Driver<'_> {
             );
         }
         let options = self.plan.options;
-        if options.allow_all == Approval::Own
-            && options.permissions.permits_nothing()
-            && let Some(accepts) = self.agent.harness.accepts()
-        {
-            self.console.screen.warn(accepts.denies);
-        }
-        if let Some(words) = self.agent.harness.caution(version) {
-            self.console.screen.warn(&words);
+        let mut named: Vec<&str> = Vec::new();
+        for seat in &self.agent.seats {
+            // The same program with another model has the same to say.
+            if named.contains(&seat.harness.name()) {
+                continue;
+            }
+            named.push(seat.harness.name());
+            if options.allow_all == Approval::Own
+                && options.permissions.permits_nothing()
+                && let Some(accepts) = seat.harness.accepts()
+            {
+                self.console.screen.warn(accepts.denies);
+            }
+            if let Some(words) = seat.harness.caution(&seat.version) {
+                self.console.screen.warn(&words);
+            }
         }
         self.warn_of_the_place();
         let until = match self.plan.done {
@@ -56,7 +64,8 @@ impl Driver<'_> {
             Some(limit) => format!("at most {}", counted(limit.into(), "iteration")),
             None => "with no limit of iterations (`spool stop` ends it)".to_owned(),
         };
-        let name = self.agent.harness.name();
+        let (name, version) =
+            (self.agent.seat().harness.name(), self.agent.seat().version.as_str());
         let words = format!(
             "ralph: {}{}, {name} {version}, {until}, {limit}",
             self.plan.change.id,
@@ -105,7 +114,7 @@ impl Driver<'_> {
     }
 
     /// Says that an iteration begins and returns what the live line shows of it.
-    pub(super) fn announce(&self, number: u32, task: Option<&(String, String)>) -> About {
+    pub(super) fn announce(&self, number: u32, task: Option<&(String, String)>) -> LiveLine {
         let of = match self.plan.options.max_iterations {
             Some(limit) => format!("{number}/{limit}"),
             None => format!("{number}/∞"),
@@ -119,13 +128,28 @@ impl Driver<'_> {
         let words = format!("-- iteration {of}{next}");
         let event = RunnerEvent::Iteration { number, task: task.map(|it| it.0.clone()) };
         self.console.screen.report(event, &words);
-        let mut used = match self.files.state.total_tokens {
-            0 => String::new(),
-            used => format!(" · {} tokens so far", grouped(used)),
-        };
-        if let Some(cost) = messages::cost(&self.files.state) {
-            used = format!("{used} · {cost}");
+        let (state, options) = (&self.files.state, self.plan.options);
+        let (ledger, rails) = (&state.ledger, &self.plan.contract.guardrails);
+        let reviews = (ledger.review_tokens, ledger.review_cost);
+        LiveLine {
+            iteration: of,
+            list: self.view.tasks.as_ref().map(|tasks| tasks.path.clone()),
+            clock: self.clock,
+            max_runtime: options.max_runtime,
+            iteration_timeout: options.iteration_timeout,
+            tokens: LiveSum {
+                known: state.total_tokens.saturating_add(reviews.0),
+                estimated: self.totals.estimated,
+                partial: state.tokens_unknown,
+                limit: rails.max_tokens,
+            },
+            cost: LiveSum {
+                known: micros(state.total_cost_usd).saturating_add(reviews.1),
+                estimated: state.cost_estimated,
+                partial: state.cost_unknown,
+                limit: rails.max_cost,
+            },
+            tasks: LiveTasks::beginning_with(task).into(),
         }
-        About { iteration: format!("iteration {of}"), rest: format!("{used}{next}") }
     }
 }

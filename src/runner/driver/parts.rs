@@ -7,18 +7,19 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use super::agent::AgentProgram;
+use super::agent::{AgentProgram, AgentSeat};
+use super::cut_off::count_cut_off;
 use super::ticks::TickProofs;
 use super::view::WorkTreeView;
-use crate::engine::{Contract, Ledger, Shortfall, Work};
+use crate::engine::{Contract, Lineup, Shortfall, Work};
 use crate::runner::console::Console;
 use crate::runner::git::Git;
-use crate::runner::harness::Harness;
+use crate::runner::inhibitor::Inhibitor;
 use crate::runner::options::{Commits, DoneCriteria, Options};
 use crate::runner::requests::{Requests, RunnerRequest};
 use crate::runner::screen::Screen;
 use crate::runner::signals::Signals;
-use crate::runner::state::{LoopState, StateFiles, state_folder};
+use crate::runner::state::{Iteration, LoopState, StateFiles, state_folder};
 use crate::runner::target::Change;
 use crate::runner::task_list::Tasks;
 use crate::store::loops::Checked;
@@ -35,8 +36,10 @@ pub struct Driver<'a> {
     pub files: StateFiles,
     /// The person's side of it.
     pub console: Console<'a>,
-    /// The agent program.
+    /// The agent programs.
     pub agent: AgentProgram,
+    /// Which of them may work.
+    pub lineup: Lineup,
     /// What it sees of the work tree.
     pub view: WorkTreeView<'a>,
     /// What it came to so far.
@@ -47,8 +50,10 @@ pub struct Driver<'a> {
     pub proofs: TickProofs,
     /// The last run of the checks, `None` before the first.
     pub checked: Option<Checked>,
-    /// How long it has been running.
+    /// How long this run has been running.
     pub clock: Stopwatch,
+    /// What keeps the machine awake meanwhile, `None` for nothing.
+    pub inhibitor: Option<Inhibitor>,
 }
 
 /// What a loop was asked for.
@@ -78,8 +83,6 @@ pub struct RunTotals {
     pub estimated: bool,
     /// Why the loop has ended, as the journal says it in the entry of the last iteration; empty before that.
     pub journaled_end: String,
-    /// Usage limits in a row.
-    pub limits_in_a_row: u32,
     /// How long they were waited for.
     pub waited_for_limits: Duration,
     /// Files that should have been committed, and could not be.
@@ -102,23 +105,29 @@ impl<'a> Driver<'a> {
     pub fn new(
         change: &'a Change,
         options: &'a Options,
-        harness: Box<dyn Harness>,
-        version: &str,
+        seats: Vec<AgentSeat>,
         signals: &'a Signals,
     ) -> Result<Self> {
         let tasks = Tasks::of(change);
         let plan = Plan::of(change, options, tasks.is_some());
         let git = git_of(change, options, signals);
-        let commits = |head: &str| git.iter().flat_map(|git| git.commits_on_top_of(head)).collect();
-        let files =
-            StateFiles::open_with(change, plan.first_state(harness.name(), version), commits)?;
+        let complete = |left: &mut Iteration| {
+            let head = left.head_at_start.as_str();
+            if !head.is_empty() {
+                left.commits = git.iter().flat_map(|git| git.commits_on_top_of(head)).collect();
+            }
+            count_cut_off(left, &state_folder(&change.root, &change.id), &options.prices);
+        };
+        let first = plan.first_state(&seats[0]);
+        let files = StateFiles::open_with(change, first, options.counting, complete)?;
         let mut driver = Self {
             console: Console {
                 screen: Screen::new(&change.id, options.shown, options.form),
                 signals,
                 requests: files.requests(),
             },
-            agent: AgentProgram::new(harness)?,
+            lineup: Lineup::new(seats.len()),
+            agent: AgentProgram::new(seats)?,
             view: WorkTreeView::of(
                 &change.worktree,
                 git,
@@ -129,6 +138,7 @@ impl<'a> Driver<'a> {
             proofs: TickProofs::default(),
             checked: None,
             clock: Stopwatch::start(),
+            inhibitor: None,
             plan,
             files,
         };
@@ -138,15 +148,20 @@ impl<'a> Driver<'a> {
             driver.totals.open_at_start = open;
         }
         // What is there at the start is no progress of the first iteration.
-        driver.files.state.ledger =
-            Ledger { fingerprint: Some(driver.view.fingerprint()), ..Ledger::default() };
+        driver.files.state.ledger.fingerprint = Some(driver.view.fingerprint());
+        driver.take_up_totals();
         driver.files.save()?;
         Ok(driver)
     }
 
+    /// Returns how long the loop has taken, with the time that earlier runners had it.
+    pub fn elapsed(&self) -> Duration {
+        self.files.ran_before().saturating_add(self.clock.elapsed())
+    }
+
     /// Returns how long the loop may still take, `None` for no limit.
     pub fn time_left(&self) -> Option<Duration> {
-        self.plan.options.max_runtime.map(|all| all.saturating_sub(self.clock.elapsed()))
+        self.plan.options.max_runtime.map(|all| all.saturating_sub(self.elapsed()))
     }
 }
 
@@ -162,7 +177,7 @@ impl<'a> Plan<'a> {
         Self { change, options, contract: options.contract(done), done }
     }
 
-    fn first_state(&self, harness: &str, version: &str) -> LoopState {
+    fn first_state(&self, first: &AgentSeat) -> LoopState {
         let Self { change, options, done, .. } = self;
         LoopState {
             change_id: change.id.clone(),
@@ -174,13 +189,14 @@ impl<'a> Plan<'a> {
             iteration_timeout_min: options
                 .iteration_timeout
                 .map_or(0.0, |limit| limit.as_secs_f64() / 60.0),
-            harness: harness.to_owned(),
-            harness_version: version.to_owned(),
-            model: options.model.clone().unwrap_or_default(),
+            harness: first.harness.name().to_owned(),
+            harness_version: first.version.clone(),
+            model: first.model.clone().unwrap_or_default(),
             module: change.module.clone().unwrap_or_default(),
             pid: std::process::id(),
             checks: options.checks.clone(),
             notify: options.notify.clone(),
+            converge: self.contract.converge.clone(),
             doing: "starting".to_owned(),
             ..LoopState::default()
         }

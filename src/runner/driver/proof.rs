@@ -11,11 +11,15 @@ use super::ticks::{HandTick, TickProof, TickProofs};
 use crate::engine::edit::untick;
 use crate::engine::promise::no_changes;
 use crate::engine::proof::{
-    ChangedFile, FileFacts, JudgedTask, LeastProof, Proof, TaskFacts, Unproved, VerifyShown, judge,
+    ChangedFile, FileFacts, JudgedTask, LeastProof, NamedPath, Proof, TaskFacts, Unproved,
+    VerifyShown, judge,
 };
 use crate::engine::tasks::Task;
+use crate::engine::unticked::unticked;
 use crate::engine::{Work, ran_no_test};
 use crate::evidence::contents::{Contents, ContentsLook, KeptContents};
+use crate::evidence::grown::NoLook;
+use crate::evidence::links::ends_of_links;
 use crate::evidence::protected::Protected;
 use crate::evidence::task_list::{self, TASKS, TaskFile};
 use crate::feature::HANDOFF;
@@ -24,7 +28,7 @@ use crate::runner::harness::RunOutcome;
 use crate::runner::state::Iteration;
 use crate::runner::target::ChangeKind;
 use crate::runner::task_list::{TaskListUpdate, Tasks};
-use crate::session::messages::proof::{PUT_BACK, lack};
+use crate::session::messages::proof::{self as messages, REASON, lack, remedy};
 use crate::session::proof::named_in;
 use crate::store::loops::Loops;
 use crate::store::receipts::{Receipt, Witness};
@@ -53,7 +57,7 @@ impl Driver<'_> {
         // They come first: a list may name more than is looked at.
         let mut named = Protected::known_paths(&options.protect, runs.map(String::as_str));
         named.extend(list_at_start.iter().flat_map(|file| named_in(&file.bytes)));
-        let contents = self.look(&list, &self.in_worktree(&named), None);
+        let contents = self.look(&list, &self.in_worktree(&named), None).ok();
         self.proofs = TickProofs {
             named,
             at_tick: contents.clone(),
@@ -66,9 +70,14 @@ impl Driver<'_> {
     }
 
     /// What the files of the work tree contain.
-    fn look(&self, list: &str, named: &[String], earlier: Option<&Contents>) -> Option<Contents> {
+    fn look(
+        &self,
+        list: &str,
+        named: &[String],
+        earlier: Option<&Contents>,
+    ) -> Result<Contents, NoLook> {
         let root = self.view.folder;
-        ContentsLook { root, without: list, named, earlier, limit: LOOK }.contents()
+        ContentsLook { root, without: list, named, earlier, limit: LOOK }.look()
     }
 
     /// These paths of the project as paths of the work tree.
@@ -107,19 +116,23 @@ impl Driver<'_> {
         let Ok(file) = task_list::read(&folder) else { return };
         let ticked = self.ticked(looked, &file);
         let is_nothing_to_ask = !is_complete || self.proofs.last.is_empty();
-        if ticked.is_empty() && is_nothing_to_ask {
+        // An iteration that was cut off leaves files that are written in part.
+        let came_to_its_end = ran.report.outcome == RunOutcome::Finished && !is_complete;
+        if ticked.is_empty() && is_nothing_to_ask && !came_to_its_end {
             return;
         }
         let is_small = self.proofs.at_start.is_some();
         let named = self.in_worktree(&self.proofs.named);
-        let earlier = self.proofs.at_tick.as_ref();
-        let now = is_small.then(|| self.look(&list, &named, earlier)).flatten();
-        let files = self.file_facts(now.as_ref(), &file, &list);
-        // What was ticked before is asked about once more only where protected files differ.
-        let ticked = match (ticked.is_empty(), files.protected.is_empty()) {
+        let earlier = self.proofs.at_tick.as_ref().or(self.proofs.at_start.as_ref());
+        let now = if is_small { self.look(&list, &named, earlier) } else { Err(NoLook::NotNow) };
+        let files = self.file_facts(&now, &file, &list);
+        let now = now.ok();
+        let known = [now.as_ref(), self.proofs.at_start.as_ref()];
+        // What was ticked before is asked about once more only where everything is held up.
+        let ticked = match (ticked.is_empty(), files.holds_up_all()) {
             (false, _) => ticked,
-            (true, true) => return,
-            (true, false) => self.proofs.last.clone(),
+            (true, true) if is_complete => self.proofs.last.clone(),
+            (true, _) => return self.name_unticked(&file, &files, &[]),
         };
         let receipts = self.receipts_since(began_at);
         let said = match ran.report.outcome {
@@ -131,12 +144,20 @@ impl Driver<'_> {
             .filter_map(|id| file.list.find(id))
             .map(|task| self.facts(task, &file, &receipts, &said))
             .collect();
+        let project = self.view.folder.join(self.project_in_worktree());
+        let follow = |facts: TaskFacts| {
+            let ends = ends_of_links(&project, &facts.text, &files.unclaimed);
+            let has = |named: &NamedPath| known.iter().flatten().any(|it| it.has(named));
+            facts.naming(&ends).with_words(&files.unclaimed, &has)
+        };
+        let facts: Vec<TaskFacts> = facts.into_iter().map(follow).collect();
         let judged = judge(&facts, &files);
         let mut unproved = Vec::new();
         let mut accepted = Vec::new();
         for (facts, one) in facts.into_iter().zip(judged) {
             let receipt = receipts.iter().rev().find(|receipt| receipt.task == one.id);
-            match self.proof_of(facts, &one, receipt) {
+            let command = self.proofs.armed_command(&one.id, &file.list);
+            match self.proof_of(facts, &one, receipt, command) {
                 Ok(proof) => {
                     self.proofs.claimed.extend(proof.files.iter().cloned());
                     let task = file.list.find(&one.id);
@@ -157,6 +178,29 @@ impl Driver<'_> {
             self.proofs.last = accepted;
         }
         self.take_back(&unproved, looked, entry);
+        if came_to_its_end {
+            self.name_unticked(&file, &files, &unproved);
+        }
+    }
+
+    /// Has the next prompt name the open tasks that may be done, each once.
+    fn name_unticked(
+        &mut self,
+        file: &TaskFile,
+        files: &FileFacts,
+        unproved: &[(String, Unproved)],
+    ) {
+        if files.holds_up_all() {
+            return;
+        }
+        let told = &self.proofs.named_open;
+        let is_known = |id: &str| told.contains(id) || unproved.iter().any(|it| it.0 == id);
+        // What is another task's work says nothing of this one.
+        let found = unticked(&file.list, &file.bytes, &files.unclaimed, &is_known);
+        if !found.is_empty() {
+            self.feedback.remarks.push(messages::unticked(&found, "tick its box"));
+            self.proofs.named_open.extend(found.into_iter().map(|task| task.id));
+        }
     }
 
     /// The tasks whose ticks are to be judged: those that were ticked in this iteration, and any other one that was open when
@@ -173,7 +217,15 @@ impl Driver<'_> {
             .filter(|(task, id)| task.id != *id || !looked.ticked.contains(id))
             .map(|(_, id)| id)
             .collect();
-        self.proofs.accepted.retain(|id, _| still.contains(id));
+        let claimed = &mut self.proofs.claimed;
+        self.proofs.accepted.retain(|id, proof| {
+            let is_still = still.contains(id);
+            if !is_still {
+                // Ticked again, it is proved by what is still there of its work.
+                proof.files.iter().for_each(|file| _ = claimed.remove(file));
+            }
+            is_still
+        });
         let all = done.iter().filter(|(_, id)| !self.proofs.accepted.contains_key(id));
         all.map(|(task, _)| *task).filter(|task| !was_done(task)).map(|it| it.id.clone()).collect()
     }
@@ -199,7 +251,7 @@ impl Driver<'_> {
         let (change, number) = (self.plan.change, since.millis());
         let is_whole = change.root == self.view.folder;
         if all_by_done {
-            let kept = receipts.contents().and_then(|bytes| KeptContents::parse(&bytes));
+            let kept = receipts.contents().and_then(KeptContents::parse);
             let kept = kept.filter(|kept| is_whole && kept.number == number);
             return kept.map_or(now, |kept| kept.contents);
         }
@@ -227,12 +279,16 @@ impl Driver<'_> {
         receipts: &[Receipt],
         said: &[(String, String)],
     ) -> TaskFacts {
-        let then = self.proofs.list_at_start.as_ref();
+        let at_start = self.proofs.list_at_start.as_ref();
         let then =
-            then.and_then(|then| Some((then.list.same_task(task, &file.list)?, &then.bytes)));
+            at_start.and_then(|then| Some((then.list.same_task(task, &file.list)?, &then.bytes)));
         let (asked, bytes) = then.unwrap_or((task, &file.bytes));
         let facts = TaskFacts { id: task.id.clone(), ..TaskFacts::of(asked, bytes) };
-        let mut facts = facts.with_parts(task, &file.list);
+        let armed = at_start.map(|then| &then.list);
+        let mut facts = facts.with_parts(task, &file.list, armed, &mut |part| {
+            let known = self.proofs.accepted.get(&self.proofs.id_of(part, &file.list))?;
+            (known.proof >= Proof::Files).then(|| known.files.clone())
+        });
         let receipt = receipts.iter().rev().find(|receipt| receipt.task == task.id);
         let of_receipt = receipt.and_then(|receipt| receipt.no_change.clone());
         let said = said.iter().find(|(id, _)| *id == task.id).map(|(_, why)| why.clone());
@@ -253,12 +309,13 @@ impl Driver<'_> {
         facts: TaskFacts,
         judged: &JudgedTask,
         receipt: Option<&Receipt>,
+        command: Option<String>,
     ) -> Result<TickProof, Unproved> {
         let id = &judged.id;
-        let command = self.proofs.armed.get(id).filter(|_| receipt.is_none()).cloned();
+        let command = command.filter(|_| receipt.is_none());
         let seen = receipt.and_then(|receipt| self.proofs.judged_by_done(receipt));
         let proof = match (judged.proof.clone(), seen) {
-            (Err(why @ Unproved::ProtectedChanged(_)), _) => return Err(why),
+            (Err(why), _) if why.holds_up_all() => return Err(why),
             (_, Some(seen)) => seen,
             (Ok(proof), None) => proof,
             (Err(_), None) if self.proofs.suspended.contains_key(id) => {
@@ -283,21 +340,26 @@ impl Driver<'_> {
     }
 
     /// What the files show, the list and the handoff left out.
-    fn file_facts(&self, now: Option<&Contents>, file: &TaskFile, list: &str) -> FileFacts {
+    fn file_facts(&self, now: &Result<Contents, NoLook>, file: &TaskFile, list: &str) -> FileFacts {
         let TickProofs { at_start, at_tick, claimed, .. } = &self.proofs;
         let handoff = list.replace(TASKS, HANDOFF);
         let own = [list, handoff.as_str()];
         let changed = |before: &Option<Contents>| {
-            let mut files = now?.changed_since(before.as_ref()?);
+            let mut files = now.as_ref().ok()?.changed_since(before.as_ref()?);
             files.retain(|file| !own.contains(&file.path.as_str()));
             Some(files)
         };
         let since_start = changed(at_start).unwrap_or_default();
         let protected = self.protected(&since_start, file);
         let is_free = |file: &ChangedFile| !claimed.contains(&file.path);
+        let too_large = match now {
+            Err(NoLook::TooLarge { folder }) => Some(folder.clone()),
+            _ => None,
+        };
         FileFacts {
             since_tick: changed(at_tick),
             protected,
+            too_large,
             unclaimed: since_start.into_iter().filter(is_free).collect(),
         }
     }
@@ -401,11 +463,11 @@ impl Driver<'_> {
 /// What the next agent is told of a tick that was taken back.
 fn remark(id: &str, why: &Unproved) -> String {
     let lack = lack(why);
-    if matches!(why, Unproved::ProtectedChanged(_)) {
-        return format!("The box of {id} is open again: {lack}. {PUT_BACK}, then tick it.");
+    if let Some(remedy) = remedy(why) {
+        return format!("The box of {id} is open again: {lack}. {remedy}, then tick it.");
     }
     format!(
-        "The box of {id} is open again: it was ticked, but {lack}. Do the work, then tick it. If it rightly changes nothing, tick it and write in your final message, alone on its line: `<no-change>{id}: why</no-change>`"
+        "The box of {id} is open again: it was ticked, but {lack}. Do the work, then tick it. If it rightly changes nothing, tick it and {REASON}, in your final message, alone on its line: `<no-change>{id}: why</no-change>`"
     )
 }
 

@@ -1,19 +1,23 @@
 //! The receipts of tasks that somebody ticked by hand in an iteration.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 
 use super::parts::Driver;
-use crate::runner::state::Iteration;
+use crate::runner::state::{Iteration, time_of};
+use crate::runner::task_list::list_at;
 use crate::store::receipts::{MOST_FILES, Receipt, Receipts, Witness};
 use crate::system::names;
 use crate::world::WallTime;
 
 impl Driver<'_> {
-    /// Keeps a receipt for each task that was ticked in an iteration and for which `spool task done` has kept none; a
-    /// warning says why one cannot be kept.
+    /// Keeps a receipt for each task that was ticked in an iteration and for which `spool task done` has kept none, and notes
+    /// a review that has passed in those of the tasks that it read; a warning says why one cannot be kept.
     pub(super) fn keep_receipts(&self, entry: &Iteration, began_at: WallTime, at: WallTime) {
-        let is_any = !entry.tasks_ticked.is_empty() || !self.verified().is_empty();
+        let is_any = !entry.tasks_ticked.is_empty()
+            || !self.verified().is_empty()
+            || self.proofs.reviewed.is_some();
         if is_any && let Err(error) = self.try_to_keep_receipts(entry, began_at, at) {
             self.console
                 .screen
@@ -55,6 +59,7 @@ impl Driver<'_> {
         let files = entry.files.iter().filter(|file| !is_list(file)).take(MOST_FILES);
         let files: Vec<String> = files.cloned().collect();
         let named = (lists + files.len()) as u64;
+        let mut new = BTreeSet::new();
         let (verified, above) = (self.verified(), self.project_in_worktree());
         for task in entry.tasks_ticked.iter().chain(&verified) {
             if known.iter().any(|receipt| receipt.task == *task) {
@@ -81,7 +86,20 @@ impl Driver<'_> {
                 }
             }
             receipts.add(&receipt)?;
+            new.insert(task.clone());
         }
-        Ok(())
+        self.keep_review(&receipts, &new)
+    }
+
+    /// Notes a review that has passed in this iteration in the receipts of the done tasks that it read; the new ones have it.
+    fn keep_review(&self, receipts: &Receipts, new: &BTreeSet<String>) -> io::Result<()> {
+        let Some((reader, _)) = &self.proofs.reviewed else { return Ok(()) };
+        let list = self.view.tasks.as_ref().and_then(|tasks| list_at(&tasks.path));
+        let done = list.iter().flat_map(|list| &list.tasks).filter(|task| task.done);
+        let read = done.map(|task| &task.id).filter(|id| self.proofs.reviewer_of(id).is_some());
+        let read: BTreeSet<&str> =
+            read.filter(|id| !new.contains(*id)).map(String::as_str).collect();
+        let since = time_of(&self.files.state.started_at).unwrap_or_default();
+        receipts.reviewed(reader, since, &|id| read.contains(id))
     }
 }

@@ -47,6 +47,8 @@ pub struct TickProofs {
     pub taken_back: BTreeSet<String>,
     /// The agent program whose review has passed in this iteration, and the tasks that it read; none for all.
     pub reviewed: Option<(String, Vec<String>)>,
+    /// Open tasks that the next prompt named as perhaps done, by id: each is named once.
+    pub named_open: BTreeSet<String>,
     /// The tasks that change nothing, with why, in the agent's words.
     pub no_change: BTreeMap<String, String>,
 }
@@ -87,6 +89,16 @@ impl TickProofs {
         let then = self.list_at_start.as_ref().and_then(|then| then.list.same_task(task, list));
         let id = then.map(|then| &then.id).filter(|id| list.find(id).is_some());
         id.unwrap_or(&task.id).clone()
+    }
+
+    /// Returns the Verify command that a person armed for what the task with this id in a list was then, whatever its id was.
+    pub fn armed_command(&self, id: &str, list: &TaskList) -> Option<String> {
+        let task = list.find(id)?;
+        let id = match &self.list_at_start {
+            Some(then) => &then.list.same_task(task, list)?.id,
+            None => &task.id,
+        };
+        self.armed.get(id).cloned()
     }
 
     /// Returns how well a task is proved as `spool task done` has judged it, `None` where the runner has to judge it.

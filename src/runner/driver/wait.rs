@@ -47,7 +47,7 @@ impl Driver<'_> {
                 self.files.save()?;
                 self.console.screen.report(RunnerEvent::Paused, &words);
             }
-            if engine::time_is_up(&self.plan.contract, self.clock.elapsed().as_secs()).is_some() {
+            if engine::time_is_up(&self.plan.contract, self.elapsed().as_secs()).is_some() {
                 self.console.screen.still();
                 return Ok(None);
             }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use super::{Git, is_commit_name, joined};
+use super::{Git, is_commit_name, joined, repository_of};
 use crate::evidence::tree::is_own;
 use crate::store::read;
 
@@ -64,7 +64,12 @@ impl Git {
             return Ok(None);
         }
         let (files, left_out) = self.within_bounds(dirty);
-        let folder = tempfile::tempdir().context("no temporary folder can be made")?;
+        // The one for all programs may be read-only, as in a container.
+        let folder = match repository_of(&self.worktree) {
+            Some(repository) => tempfile::TempDir::with_prefix_in("ralph-", repository),
+            None => tempfile::tempdir(),
+        };
+        let folder = folder.context("no temporary folder can be made")?;
         let index = folder.path().join("index");
         self.copy_index(&index)?;
         let set = [("GIT_INDEX_FILE", index.as_os_str()), ("GIT_NO_LAZY_FETCH", OsStr::new("1"))];
@@ -83,13 +88,12 @@ impl Git {
         {
             return Ok(None);
         }
-        let folder = format!("{REFS}{}/", ref_part(unfinished.change));
-        let refs = self.kept_below(&folder)?;
+        let refs = self.kept_below(&folder_of(unfinished.change))?;
         if let Some(same) = refs.iter().find(|kept| kept.tree == tree) {
             return Ok(Some(KeptWork { name: same.name.clone(), left_out }));
         }
         let commit = self.commit_tree(&tree, head.as_deref(), unfinished)?;
-        let name = free_name(&folder, unfinished, &refs);
+        let name = free_name(unfinished, &refs);
         let new = format!("create {name} {commit}\n");
         git(&["update-ref", "--stdin"], new.as_bytes()).context("`git update-ref` failed")?;
         let many = (refs.len() + 1).saturating_sub(MOST_REFS);
@@ -102,6 +106,11 @@ impl Git {
             let _ = git(&["update-ref", "--stdin"], oldest.concat().as_bytes());
         }
         Ok(Some(KeptWork { name, left_out }))
+    }
+
+    /// Returns the ref that holds what a try left, `None` where there is none of its name.
+    pub fn kept_of(&self, unfinished: &UnfinishedTry<'_>) -> Option<String> {
+        Some(name_of(unfinished)).filter(|name| self.has_kept(name))
     }
 
     /// Returns whether a ref is one of ours and is still there.
@@ -190,9 +199,20 @@ struct KeptRef {
     tree: String,
 }
 
-/// The name for a try, another one where it is taken: two tries may begin in the same second.
-fn free_name(folder: &str, unfinished: &UnfinishedTry<'_>, refs: &[KeptRef]) -> String {
-    let name = format!("{folder}{}-{}", unfinished.began, unfinished.iteration);
+/// What the refs of a change begin with.
+fn folder_of(change: &str) -> String {
+    format!("{REFS}{}/", ref_part(change))
+}
+
+/// The name for a try.
+fn name_of(unfinished: &UnfinishedTry<'_>) -> String {
+    let UnfinishedTry { change, iteration, began, .. } = unfinished;
+    format!("{}{began}-{iteration}", folder_of(change))
+}
+
+/// The same, another one where it is taken: two tries may begin in the same second.
+fn free_name(unfinished: &UnfinishedTry<'_>, refs: &[KeptRef]) -> String {
+    let name = name_of(unfinished);
     let is_taken = |name: &String| refs.iter().any(|kept| kept.name == *name);
     let more = (2..).map(|again| format!("{name}-{again}"));
     std::iter::once(name.clone()).chain(more).find(|name| !is_taken(name)).unwrap_or(name)

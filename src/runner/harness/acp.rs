@@ -52,6 +52,8 @@ const ACCEPTS: Accepts = Accepts {
 pub struct Acp {
     program: PathBuf,
     arguments: Vec<String>,
+    /// Whether a kept log is read, and not a program that runs.
+    reads_log: bool,
 }
 
 impl Acp {
@@ -72,7 +74,12 @@ impl Acp {
         } else {
             program
         };
-        Ok(Self { program, arguments: words.collect() })
+        Ok(Self { program, arguments: words.collect(), reads_log: false })
+    }
+
+    /// Returns the harness that reads the log of an iteration; which program it was makes no difference to that.
+    pub fn of_log() -> Self {
+        Self { program: PathBuf::from("agent"), arguments: Vec::new(), reads_log: true }
     }
 }
 
@@ -138,7 +145,11 @@ impl Harness for Acp {
             prompt: order.prompt.to_owned(),
             folder: order.folder.to_string_lossy().into_owned(),
             model: order.model.map(str::to_owned),
-            resume: order.resume.map(str::to_owned),
+            opening: match order.resume {
+                _ if self.reads_log => SessionOpening::AsLogged,
+                Some(session) => SessionOpening::Load(session.to_owned()),
+                None => SessionOpening::New,
+            },
             policy: Policy {
                 all: order.approval == Approval::All,
                 allow: order.permissions.allow.clone(),
@@ -181,6 +192,15 @@ impl DialogStep {
     }
 }
 
+/// How the session of a turn begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum SessionOpening {
+    New,
+    Load(String),
+    /// As the answers in a kept log say.
+    AsLogged,
+}
+
 /// What is answered when the program asks whether a tool may run.
 #[derive(Debug)]
 struct Policy {
@@ -212,7 +232,7 @@ struct AcpReader {
     prompt: String,
     folder: String,
     model: Option<String>,
-    resume: Option<String>,
+    opening: SessionOpening,
     policy: Policy,
     step: DialogStep,
     /// Whether the program was told to cancel.
@@ -255,6 +275,15 @@ impl AcpReader {
     }
 
     fn message(&mut self, message: &Value) {
+        // A log does not say what was asked: the answer does.
+        if self.opening == SessionOpening::AsLogged
+            && self.step == DialogStep::NewSession
+            && message["id"] == json!(DialogStep::LoadSession as u8)
+            && message.get("method").is_none()
+        {
+            self.step = DialogStep::LoadSession;
+            self.run.session = Some("loaded".to_owned());
+        }
         match (message["method"].as_str(), message.get("id")) {
             (Some("session/request_permission"), Some(id)) => {
                 self.permission(id, &message["params"]);
@@ -320,17 +349,17 @@ impl AcpReader {
             )));
         }
         self.counts_a_part = result["agentInfo"]["name"] == "OpenCode";
-        match self.resume.clone() {
-            None => {
+        match self.opening.clone() {
+            SessionOpening::New | SessionOpening::AsLogged => {
                 let params = json!({ "cwd": self.folder, "mcpServers": [] });
                 self.asks(DialogStep::NewSession, &params);
             }
-            Some(session) if result["agentCapabilities"]["loadSession"] == true => {
+            SessionOpening::Load(session) if result["agentCapabilities"]["loadSession"] == true => {
                 let params = json!({ "sessionId": session, "cwd": self.folder, "mcpServers": [] });
                 self.run.session = Some(session);
                 self.asks(DialogStep::LoadSession, &params);
             }
-            Some(_) => self.fails(RunOutcome::Lasting(format!(
+            SessionOpening::Load(_) => self.fails(RunOutcome::Lasting(format!(
                 "`{}` cannot continue a session\nleave --continue-session out",
                 self.name
             ))),
@@ -386,11 +415,11 @@ impl AcpReader {
     }
 
     fn answered(&mut self, result: &Value) {
-        self.run.tokens = tokens(&result["usage"]);
+        self.run.tokens = TokenUsage::of_turn(&result["usage"]);
         self.lost = self.counts_a_part || self.run.tokens.is_none();
         if self.run.tokens.is_none() {
             // Gemini CLI counts in a place of its own, without what the model thought.
-            self.run.tokens = counted(&result["_meta"]["quota"]["token_count"]);
+            self.run.tokens = TokenUsage::of_quota(&result["_meta"]["quota"]["token_count"]);
         }
         match text(&result["stopReason"]) {
             "refusal" => self.fails(RunOutcome::Failed(format!(
@@ -499,27 +528,6 @@ fn kind(call: &Value) -> String {
 fn title(call: &Value) -> String {
     let title = text(&call["title"]);
     if title.is_empty() { lines::what(&call["rawInput"]) } else { lines::one_line(title, 200) }
-}
-
-/// The tokens of a turn; a program may count what was read from a cache as sent, which its own sum shows.
-fn tokens(usage: &Value) -> Option<TokenUsage> {
-    let number = |name: &str| lines::number(&usage[name]);
-    usage["inputTokens"].as_u64()?;
-    let (input, output) = (number("inputTokens"), number("outputTokens"));
-    let (read, written) = (number("cachedReadTokens"), number("cachedWriteTokens"));
-    let thought = number("thoughtTokens");
-    let total = number("totalTokens");
-    let output =
-        if total == input.saturating_add(output) { output } else { output.saturating_add(thought) };
-    if (read, written) != (0, 0) && total == input.saturating_add(output) {
-        return Some(TokenUsage::of_all_input(input, output, read, written));
-    }
-    Some(TokenUsage { input, output, cache_read: read, cache_write: written })
-}
-
-fn counted(count: &Value) -> Option<TokenUsage> {
-    let (input, output) = (count["input_tokens"].as_u64()?, count["output_tokens"].as_u64()?);
-    Some(TokenUsage { input, output, ..TokenUsage::default() })
 }
 
 impl OutputReader for AcpReader {

@@ -172,6 +172,11 @@ pub trait OutputReader {
         Vec::new()
     }
 
+    /// Returns whether the lines show tool calls, with their end.
+    fn shows_calls(&self) -> bool {
+        true
+    }
+
     /// Returns what was reported so far; nothing where the output says nothing before its end.
     fn so_far(&self) -> SoFar<'_> {
         SoFar::default()

@@ -357,7 +357,10 @@ impl ClaudeStream {
     fn limited(&mut self, run: &mut RunState, line: &Value) {
         let info = &line["rate_limit_info"];
         match text(&info["status"]) {
-            "rejected" => self.limit = Some(Limit { resets_at: info["resetsAt"].as_u64() }),
+            // With a subscription, a service that is merely busy is reported like this as well, with no limit that was hit.
+            "rejected" if info["rateLimitType"].is_string() || info["resetsAt"].is_u64() => {
+                self.limit = Some(Limit { resets_at: info["resetsAt"].as_u64() });
+            }
             "allowed_warning" => {
                 let used = info["utilization"].as_f64().map_or(String::new(), |part| {
                     format!(": {:.0} % is used", (part * 100.0).clamp(0.0, 999.0))

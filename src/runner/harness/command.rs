@@ -238,6 +238,10 @@ fn end_of(tail: &[u8]) -> &[u8] {
 }
 
 impl OutputReader for CommandReader {
+    fn shows_calls(&self) -> bool {
+        false
+    }
+
     fn line(&mut self, stream: Stream, line: &[u8], heard: &mut dyn FnMut(AgentEvent)) {
         if stream == Stream::Errors {
             self.errors.add(line);

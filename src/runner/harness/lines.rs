@@ -376,6 +376,11 @@ pub fn is_passing(status: Option<u64>) -> bool {
     matches!(status, Some(408 | 425 | 429 | 500..=599))
 }
 
+/// Returns whether a status says that the service has too much to do.
+pub fn is_overload(status: Option<u64>) -> bool {
+    matches!(status, Some(429 | 503 | 529))
+}
+
 /// Returns the outcome of a run that was to continue a session: gone where standard error says so and the program
 /// never got to work.
 pub fn resumed(

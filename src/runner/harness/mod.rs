@@ -26,7 +26,7 @@ pub use adapter::{
     HarnessChoice, Input, Launch, Missing, OutputReader, RunOutcome, SoFar, Stream, TokenReports,
     Told,
 };
-pub use lines::is_passing;
+pub use lines::{is_overload, is_passing};
 pub use permissions::Permissions;
 pub use usage::TokenUsage;
 
@@ -41,6 +41,7 @@ pub fn of_history(name: &str) -> Option<Box<dyn Harness>> {
         "demo" => Box::new(demo::Demo),
         // Which program it was makes no difference to what it printed.
         "command" => Box::new(command::Any::new("agent").ok()?),
+        "acp" => Box::new(acp::Acp::of_log()),
         _ => return None,
     })
 }

@@ -1,5 +1,7 @@
 //! Tokens that a run of an agent program used.
 
+use serde_json::Value;
+
 /// Tokens, each message counted once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TokenUsage {
@@ -18,6 +20,33 @@ impl TokenUsage {
     pub fn of_all_input(input: u64, output: u64, cache_read: u64, cache_write: u64) -> Self {
         let input = input.saturating_sub(cache_read.saturating_add(cache_write));
         Self { input, output, cache_read, cache_write }
+    }
+
+    /// Returns the tokens of a turn in the form of the Agent Client Protocol, `None` where they are not there.
+    ///
+    /// A program may count what was read from a cache as sent, which its own sum shows.
+    pub fn of_turn(usage: &Value) -> Option<Self> {
+        let number = |name: &str| usage[name].as_u64().unwrap_or_default();
+        usage["inputTokens"].as_u64()?;
+        let (input, output) = (number("inputTokens"), number("outputTokens"));
+        let (read, written) = (number("cachedReadTokens"), number("cachedWriteTokens"));
+        let thought = number("thoughtTokens");
+        let total = number("totalTokens");
+        let output = if total == input.saturating_add(output) {
+            output
+        } else {
+            output.saturating_add(thought)
+        };
+        if (read, written) != (0, 0) && total == input.saturating_add(output) {
+            return Some(Self::of_all_input(input, output, read, written));
+        }
+        Some(Self { input, output, cache_read: read, cache_write: written })
+    }
+
+    /// Returns the tokens as Gemini CLI gives them beside the protocol, `None` where they are not there.
+    pub fn of_quota(count: &Value) -> Option<Self> {
+        let (input, output) = (count["input_tokens"].as_u64()?, count["output_tokens"].as_u64()?);
+        Some(Self { input, output, ..Self::default() })
     }
 
     /// Returns the sum of all four.

@@ -1,5 +1,7 @@
 //! The choices that a loop's options are made of, each a word out of a few.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 use crate::runner::harness::Approval;
@@ -30,6 +32,29 @@ pub enum Sessions {
     Continued,
 }
 
+/// How long a usage limit is waited for, the shortest first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LimitWait {
+    /// Not at all: nobody asked for it.
+    #[default]
+    Never,
+    /// Until it is lifted, when a person at the terminal confirms that.
+    Confirmed,
+    /// So long at most.
+    AtMost(Duration),
+    /// Until it is lifted.
+    Always,
+}
+
+/// Whether a run goes on with what an earlier one has used, where that was stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counting {
+    /// It does.
+    GoesOn,
+    /// All begins at 0.
+    Anew,
+}
+
 /// Whether the runner commits what an iteration changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Commits {
@@ -47,6 +72,16 @@ pub enum Landing {
     #[default]
     Asked,
     /// It is like any other (`--no-landing`).
+    Off,
+}
+
+/// Whether the machine is kept awake while a loop runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StayAwake {
+    /// It is, where the system has a way.
+    #[default]
+    Held,
+    /// It may fall asleep (`--no-stay-awake`).
     Off,
 }
 

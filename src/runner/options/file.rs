@@ -18,8 +18,16 @@ pub const PROJECT_FILE: &str = ".spool/ralph.toml";
 /// The most letters in which a mistyped key differs from the one that is suggested.
 const TYPOS: usize = 3;
 /// What is asked for once, on the command line, and is no setting.
-const ACTIONS: [&str; 7] =
-    ["status", "add-context", "clear-context", "dry-run", "list-harnesses", "project", "prompt"];
+const ACTIONS: [&str; 8] = [
+    "status",
+    "add-context",
+    "clear-context",
+    "dry-run",
+    "list-harnesses",
+    "project",
+    "prompt",
+    "restart",
+];
 
 /// Returns where the person's file is: `$XDG_CONFIG_HOME/ralph-speckit/ralph.toml`, or below `~/.config`.
 pub fn user_file() -> Option<PathBuf> {

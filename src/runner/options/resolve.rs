@@ -5,7 +5,10 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 
-use super::choices::{Approve, Commits, DoneCriteria, Doubted, Form, Landing, Sessions, Shown};
+use super::choices::{
+    Approve, Commits, Counting, DoneCriteria, Doubted, Form, Landing, LimitWait, Sessions, Shown,
+    StayAwake,
+};
 use super::review;
 use super::settings::{Layers, Origin, RunnerSettings, Set, Setting};
 use super::value::{CheckCommand, Number, Time, Word};
@@ -28,6 +31,10 @@ pub struct Options {
     pub harness: HarnessChoice,
     /// The model, in the agent program's words.
     pub model: Option<String>,
+    /// The model that goes on where this one cannot, `None` for none.
+    pub fallback_model: Option<String>,
+    /// The agent program that goes on where that one cannot, `None` for none.
+    pub fallback_harness: Option<HarnessChoice>,
     /// The token of the promise (`COMPLETE`).
     pub promise: String,
     /// Where the promise has to be.
@@ -46,6 +53,8 @@ pub struct Options {
     pub check_timeout: Duration,
     /// How well a task has to be proved for its tick to count.
     pub proof: LeastProof,
+    /// Whether spec-kit's converge command has to run before the end.
+    pub converge: bool,
     /// Patterns of files that the loop may not change, unless a task names them.
     pub protect: Vec<String>,
     /// Iterations in a row without a commit that end the loop, 0 for none.
@@ -66,8 +75,8 @@ pub struct Options {
     pub token_budget: Option<u64>,
     /// The most that the loop may cost, in millionths of a dollar, `None` for no limit.
     pub max_cost: Option<u64>,
-    /// The longest that a usage limit is waited for, `None` for no limit.
-    pub max_limit_wait: Option<Duration>,
+    /// How long a usage limit is waited for.
+    pub limit_wait: LimitWait,
     /// What models cost.
     pub prices: PriceTable,
     /// Time between asking an agent program to end and killing it.
@@ -84,6 +93,8 @@ pub struct Options {
     pub commits: Commits,
     /// Whether the last iteration before a limit is asked to leave a handoff.
     pub landing: Landing,
+    /// Whether the machine is kept awake.
+    pub stay_awake: StayAwake,
     /// What becomes of an end that something speaks against.
     pub doubted: Doubted,
     /// The command that tells the person of the end, empty for none.
@@ -94,6 +105,8 @@ pub struct Options {
     pub form: Form,
     /// The folder in which it was started.
     pub start: PathBuf,
+    /// Whether a loop that was stopped goes on with what it has used.
+    pub counting: Counting,
 }
 
 impl Options {
@@ -110,6 +123,7 @@ impl Options {
             token: (done != DoneCriteria::Check).then(|| self.promise.clone()),
             min_iterations: self.min_iterations,
             checks: self.checks.clone(),
+            converge: self.spec_kit.converge.as_ref().map_or("", |it| it.name).to_owned(),
             guardrails: Guardrails {
                 max_iterations: self.max_iterations,
                 max_idle_stops: unchanged.unwrap_or(u32::MAX),
@@ -117,7 +131,11 @@ impl Options {
                 max_seconds: self.max_runtime.map(|time| time.as_secs().max(1)),
                 max_tokens: self.token_budget,
                 max_cost: self.max_cost,
-                max_limit_wait: self.max_limit_wait.map(|time| time.as_secs()),
+                max_limit_wait: match self.limit_wait {
+                    LimitWait::Never => Some(0),
+                    LimitWait::AtMost(time) => Some(time.as_secs()),
+                    LimitWait::Confirmed | LimitWait::Always => None,
+                },
                 max_commitless: limited(self.stall_threshold),
                 max_denied: unchanged.map(|_| Defaults::MAX_DENIED),
                 max_failures: limited(self.max_failures),
@@ -189,8 +207,11 @@ pub fn resolve(layers: &Layers, task: String, start: &Path) -> Result<Options> {
     let mut checks = checks(&settings, &layers.of_every_loop.checks)?;
     let harness = choice(&settings)?;
     let review = review::review(&settings, layers.of_every_loop.review.as_ref(), &harness)?;
+    let fallback_harness = fallback_harness(&settings)?;
     let check_timeout = check_timeout(&settings)?;
     let permissions = permissions(&settings);
+    let (max_failures, max_unanswered) = failures(&settings);
+    let limit_wait = limit_wait(&settings);
     let shown = shown(&settings)?;
     let number = |set: Option<Set<Number<0>>>, default| set.map_or(default, |it| it.value.0 as u32);
     let max_iterations = number(settings.max_iterations, Defaults::MAX_ITERATIONS);
@@ -215,38 +236,33 @@ pub fn resolve(layers: &Layers, task: String, start: &Path) -> Result<Options> {
         bail!("`grace` is ten minutes at most");
     }
     let is_on = |set: Option<Set<bool>>| set.is_some_and(|it| it.value);
-    let failures = settings.max_failures.map(|it| (it.value.0 as u32, it.origin));
-    // A person who names a number means it for the first runs, too, but a project's file does not raise it.
-    let max_unanswered = match &failures {
-        None => Defaults::MAX_UNANSWERED,
-        Some((number, Origin::Project(..))) => Defaults::MAX_UNANSWERED.min(*number),
-        Some((number, _)) => *number,
-    };
-    let promise = settings.completion_promise.map(|it| it.value.0);
     Ok(Options {
         spec_kit: SpecKitRules::default(),
         task,
         harness,
         model: settings.model.map(|it| it.value.0),
-        promise: promise.unwrap_or_else(|| Defaults::PROMISE.to_owned()),
+        fallback_model: settings.fallback_model.map(|it| it.value.0),
+        fallback_harness,
+        promise: settings.completion_promise.map_or(Defaults::PROMISE.to_owned(), |it| it.value.0),
         promise_match: settings.promise_match.map_or(Defaults::PROMISE_MATCH, |it| it.value),
         min_iterations,
         max_iterations: (max_iterations > 0).then_some(max_iterations),
         done,
         checks,
         check_timeout,
+        converge: settings.converge.map_or(layers.of_every_loop.converge, |it| it.value),
         proof: settings.proof.map_or(Defaults::PROOF, |it| it.value),
         protect: protect(layers),
         stall_threshold: number(settings.stall_threshold, 0),
         no_progress: number(settings.no_progress, Defaults::no_progress()),
-        max_failures: failures.map_or(Defaults::MAX_FAILURES, |(number, _)| number),
+        max_failures,
         max_unanswered,
         iteration_timeout: limit(settings.iteration_timeout, Some(Defaults::ITERATION_TIMEOUT)),
         idle_timeout: limit(settings.idle_timeout, None),
         max_runtime: limit(settings.max_runtime, None),
         token_budget: settings.token_budget.map(|it| it.value.0).filter(|limit| *limit > 0),
         max_cost: settings.max_usd.map(|it| it.value.0).filter(|limit| *limit > 0),
-        max_limit_wait: limit(settings.max_limit_wait, None),
+        limit_wait,
         prices: PriceTable(settings.prices.into_iter().map(|it| it.value).collect()),
         grace,
         retry_pause: settings.retry_pause.map_or(Defaults::RETRY_PAUSE, |it| it.value.0),
@@ -259,11 +275,13 @@ pub fn resolve(layers: &Layers, task: String, start: &Path) -> Result<Options> {
         },
         doubted: if is_on(settings.strict) { Doubted::Fails } else { Doubted::Told },
         landing: if is_on(settings.no_landing) { Landing::Off } else { Landing::Asked },
+        stay_awake: if is_on(settings.no_stay_awake) { StayAwake::Off } else { StayAwake::Held },
         commits: if is_on(settings.commit) { Commits::EachIteration } else { Commits::Never },
         notify: settings.notify.map(|it| it.value.0).unwrap_or_default(),
         shown,
         form: if is_on(settings.json) { Form::Json } else { Form::Words },
         start: start.to_owned(),
+        counting: Counting::GoesOn,
     })
 }
 
@@ -402,6 +420,45 @@ fn choice(settings: &RunnerSettings) -> Result<HarnessChoice> {
         }
         (other, None) => other.clone(),
     })
+}
+
+/// How long a usage limit is waited for: nobody waits who has not said so.
+fn limit_wait(settings: &RunnerSettings) -> LimitWait {
+    match settings.max_limit_wait.as_ref().map(|it| it.value.0) {
+        None => LimitWait::Never,
+        Some(time) if time.is_zero() => LimitWait::Always,
+        Some(time) => LimitWait::AtMost(time),
+    }
+}
+
+/// The failed runs in a row that end the loop, and those of them that nothing has answered.
+fn failures(settings: &RunnerSettings) -> (u32, u32) {
+    // A person who names a number means it for the first runs, too, but a project's file does not raise it.
+    match &settings.max_failures {
+        None => (Defaults::MAX_FAILURES, Defaults::MAX_UNANSWERED),
+        Some(Set { value: Number(number), origin: Origin::Project(..), .. }) => {
+            (*number as u32, Defaults::MAX_UNANSWERED.min(*number as u32))
+        }
+        Some(Set { value: Number(number), .. }) => (*number as u32, *number as u32),
+    }
+}
+
+/// The agent program that goes on where the first one cannot: one that needs no other setting.
+fn fallback_harness(settings: &RunnerSettings) -> Result<Option<HarnessChoice>> {
+    let Some(set) = &settings.fallback_harness else { return Ok(None) };
+    let name = || set.origin.named("fallback-harness");
+    match &set.value {
+        HarnessChoice::Command(_) | HarnessChoice::Demo => bail!(
+            "{} is an agent program that is known, or `acp:COMMAND`, not `{}`",
+            name(),
+            set.text
+        ),
+        HarnessChoice::Acp(_) if matches!(set.origin, Origin::Project(..)) => bail!(
+            "{} is a command, which a project's file cannot give\nput it into your own file, or on the command line",
+            name()
+        ),
+        other => Ok(Some(other.clone())),
+    }
 }
 
 /// What every place protects: none takes away what another one has said.

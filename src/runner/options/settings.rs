@@ -21,7 +21,8 @@ use crate::runner::prices::Price;
 pub const CHANGE: &str = "Which change";
 const AGENT: &str = "The agent";
 const DONE: &str = "When it is done";
-const LIMITS: &str = "What ends it otherwise";
+/// The heading of the flags that say what ends a loop otherwise.
+pub const LIMITS: &str = "What ends it otherwise";
 const SCREEN: &str = "On the screen";
 
 /// The settings of one place, or of all places together.
@@ -55,6 +56,13 @@ pub struct RunnerSettings {
     /// The model, in the agent program's own words [default: its own choice]
     #[arg(long, value_name = "MODEL", help_heading = AGENT)]
     pub model: Option<Set<Model>>,
+    /// The model that goes on where the first one is at a usage limit, until that is lifted, or was overloaded 3 times in a row,
+    /// for 15 minutes
+    #[arg(long, value_name = "MODEL", help_heading = AGENT)]
+    pub fallback_model: Option<Set<Model>>,
+    /// The agent program that goes on like that, after the fallback model where both are given
+    #[arg(long, value_name = "NAME", help_heading = AGENT)]
+    pub fallback_harness: Option<Set<HarnessChoice>>,
     /// Let the agent use every tool without asking [also: --yolo, --dangerously-allow-all]
     #[arg(long, value_name = "BOOL", help_heading = AGENT, aliases = ["yolo", "dangerously-allow-all"], num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub allow_all: Option<Set<bool>>,
@@ -126,6 +134,10 @@ pub struct RunnerSettings {
     /// The most tokens that a review may use [default: 5000000]
     #[arg(long, value_name = "N", help_heading = DONE)]
     pub review_token_budget: Option<Set<Number<1, { i64::MAX as u64 }>>>,
+    /// Have spec-kit's converge command compare code and specification, in an iteration of its own, when every box is ticked and
+    /// the checks pass: what it appends to the list is done before the end, at most twice
+    #[arg(long, value_name = "BOOL", help_heading = DONE, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub converge: Option<Set<bool>>,
     /// Believe no promise before this iteration [default: 0]
     #[arg(long, value_name = "N", help_heading = DONE)]
     pub min_iterations: Option<Set<Number<0>>>,
@@ -147,7 +159,8 @@ pub struct RunnerSettings {
     /// The longest that an iteration may take; 0 for no limit [default: 60 minutes]
     #[arg(long, value_name = "TIME", help_heading = LIMITS)]
     pub iteration_timeout: Option<Set<Time<60>>>,
-    /// The longest that the agent program may print nothing; 0 for no limit [default: 0]
+    /// While a tool runs, and three times as long while its model thinks, where its output shows which: the longest that the
+    /// agent program may print nothing; 0 for no limit [default: 0]
     #[arg(long, value_name = "TIME", help_heading = LIMITS)]
     pub idle_timeout: Option<Set<Time<60>>>,
     /// The longest that the whole loop may take; 0 for no limit [default: 0]
@@ -160,7 +173,8 @@ pub struct RunnerSettings {
     /// [default: 0]
     #[arg(long, value_name = "DOLLARS", help_heading = LIMITS)]
     pub max_usd: Option<Set<Money>>,
-    /// The longest that a usage limit is waited for, and the loop ends where it would take longer; 0 for no limit [default: 0]
+    /// Wait for a usage limit to be lifted, for this long at most, and then go on; 0 for no limit. Without it the loop ends
+    /// there, or asks you on a terminal
     #[arg(long, value_name = "TIME", help_heading = LIMITS)]
     pub max_limit_wait: Option<Set<Time<60>>>,
     /// What a model costs, in dollars for a million tokens: MODEL=INPUT/OUTPUT/CACHE-READ/CACHE-WRITE, where the name may be
@@ -170,6 +184,9 @@ pub struct RunnerSettings {
     /// Do not ask the last iteration before a limit to leave a handoff.md for the next loop
     #[arg(long, value_name = "BOOL", help_heading = LIMITS, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub no_landing: Option<Set<bool>>,
+    /// Let the machine fall asleep while the loop runs [default: it is kept awake where the system has a way]
+    #[arg(long, value_name = "BOOL", help_heading = LIMITS, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub no_stay_awake: Option<Set<bool>>,
     /// Time between asking the agent program to end and killing it; a plain number is seconds [default: 10s]
     #[arg(long, value_name = "TIME", help_heading = LIMITS)]
     pub grace: Option<Set<Time<1>>>,
@@ -268,6 +285,8 @@ settings! {
     harness "harness" Trusted,
     harness_command "harness-command" Never,
     model "model" Free,
+    fallback_model "fallback-model" Free,
+    fallback_harness "fallback-harness" Trusted,
     allow_all "allow-all" Never,
     permission_mode "permission-mode" Never,
     allow "allow" Never,
@@ -289,6 +308,7 @@ settings! {
     review_model "review-model" Trusted,
     review_timeout "review-timeout" Trusted,
     review_token_budget "review-token-budget" Trusted,
+    converge "converge" Limit,
     min_iterations "min-iterations" Limit,
     max_iterations "max-iterations" Limit,
     stall_threshold "stall-threshold" Limit,
@@ -302,6 +322,7 @@ settings! {
     max_limit_wait "max-limit-wait" Limit,
     prices "prices" Never,
     no_landing "no-landing" Free,
+    no_stay_awake "no-stay-awake" Never,
     grace "grace" Limit,
     retry_pause "retry-pause" Limit,
     notify "notify" Trusted,
@@ -367,6 +388,8 @@ pub struct ProjectChecks {
     pub checks: Vec<Check>,
     /// The review that follows all checks, `None` for none.
     pub review: Option<Check>,
+    /// Whether spec-kit's converge command has to run.
+    pub converge: bool,
     /// Patterns of files that nobody but a person may change.
     pub protect: Vec<String>,
     /// Whether the file comes with the repository, so that nobody here may have read it.

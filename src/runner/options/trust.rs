@@ -72,9 +72,10 @@ pub fn only_what_is_trusted(
                 continue;
             }
             (FromProject::Limit, "strict") => "takes your `strict` away",
+            (FromProject::Limit, "converge") => "takes your `converge` away",
             (FromProject::Limit, "proof") => "lets every tick count",
             (FromProject::Limit, _) => "takes a limit away",
-            (_, "harness" | "check" | "notify") => "says which programs run",
+            (_, "harness" | "fallback-harness" | "check" | "notify") => "says which programs run",
             (_, name) if name.starts_with("review") => "says who reviews the work",
             (_, "commit") => "lets the loop commit",
             _ => "says when the loop is done",
@@ -111,7 +112,7 @@ fn bold(layers: &Layers) -> Vec<Setting> {
         }
         match (setting.rule, setting.name) {
             (FromProject::Free | FromProject::Never, _) => false,
-            (_, "check" | "harness" | "notify") => true,
+            (_, "check" | "harness" | "fallback-harness" | "notify") => true,
             (_, name) if name.starts_with("review") => true,
             (_, name) => {
                 let mut without = layers.clone();
@@ -143,13 +144,14 @@ fn is_looser(name: &str, with: &Options, without: &Options) -> bool {
         "idle-timeout" => higher(with.idle_timeout, without.idle_timeout),
         "max-runtime" => higher(with.max_runtime, without.max_runtime),
         "token-budget" => higher(with.token_budget, without.token_budget),
-        "max-limit-wait" => higher(with.max_limit_wait, without.max_limit_wait),
+        "max-limit-wait" => with.limit_wait > without.limit_wait,
         "max-usd" => higher(with.max_cost, without.max_cost),
         "grace" => with.grace > without.grace,
         "check-timeout" => with.check_timeout > without.check_timeout,
         "retry-pause" => with.retry_pause < without.retry_pause,
         "min-iterations" => with.min_iterations < without.min_iterations,
         "strict" => with.doubted == Doubted::Told && without.doubted == Doubted::Fails,
+        "converge" => without.converge && !with.converge,
         "proof" => with.proof == LeastProof::Word && without.proof == LeastProof::Files,
         "commit" => with.commits == Commits::EachIteration && without.commits == Commits::Never,
         "done" => with.done != without.done && with.done != Some(DoneCriteria::Tasks),

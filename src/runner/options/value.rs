@@ -386,3 +386,16 @@ fn one_of<T: Clone>(value: &str, allowed: &[(&str, T)]) -> Result<T, String> {
         format!("is {words}, not `{}`{meant}", printable(value))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_price_is_written_as_it_is_read() {
+        for words in ["claude-opus=5/25/0.50/6.25", "anthropic/x=0.000001/1000000", "a=b=0/0"] {
+            let price = Price::parse(words).unwrap();
+            assert_eq!(Price::parse(&price.to_string()), Ok(price), "{words}");
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! The limits of one run, and what is made of its watcher's answers.
 
-use super::watch::{Control, Cut, ProcessLimits};
+use super::watch::{Control, Cut, ProcessLimits, THINKING};
 use crate::runner::harness::ExitInfo;
 use crate::world::Deadline;
 
@@ -13,19 +13,18 @@ pub struct RunLimits<'a> {
 }
 
 impl<'a> RunLimits<'a> {
-    /// Returns those of a run that begins now.
-    pub fn new(limits: &'a ProcessLimits) -> Self {
-        Self {
-            limits,
-            wall: limits.wall.map(Deadline::after),
-            silence: limits.silence.map(Deadline::after),
-            lingering: None,
-        }
+    /// Returns those of a run that begins now, with a program that is thinking or not.
+    pub fn new(limits: &'a ProcessLimits, is_thinking: bool) -> Self {
+        let wall = limits.wall.map(Deadline::after);
+        let mut new = Self { limits, wall, silence: None, lingering: None };
+        new.heard(is_thinking);
+        new
     }
 
-    /// Notes that there was output.
-    pub fn heard(&mut self) {
-        self.silence = self.limits.silence.map(Deadline::after);
+    /// Notes that there was output, and whether it leaves the program thinking.
+    pub fn heard(&mut self, is_thinking: bool) {
+        let times = if is_thinking { THINKING } else { 1 };
+        self.silence = self.limits.silence.map(|it| Deadline::after(it.saturating_mul(times)));
     }
 
     /// Notes what the watcher has said of the result.

@@ -27,7 +27,7 @@ pub use orphaned::has_supervisor;
 pub use run::{run, shell};
 #[cfg(unix)]
 pub use supervisor::supervise_if_asked;
-pub use watch::{Control, Cut, ProcessLimits, ProcessOutcome, Watcher};
+pub use watch::{Control, Cut, ProcessLimits, ProcessOutcome, THINKING, Watcher};
 #[cfg(windows)]
 pub use windows::{has_supervisor, run, shell, supervise_if_asked};
 

@@ -59,7 +59,7 @@ pub fn run(
     let mut supervisor = SupervisorHandle::start(supervisor)?;
     supervisor.order(&SupervisorOrder::written(launch, folder, limits.grace))?;
     let mut run = SupervisedRun {
-        limits: RunLimits::new(limits),
+        limits: RunLimits::new(limits, watcher.is_thinking()),
         grace: limits.grace,
         watcher,
         log: Log::new(log),
@@ -214,7 +214,7 @@ impl SupervisedRun<'_> {
         self.log.take(piece);
         let (stream, mut watch) = (output.stream, Control::GoOn);
         output.lines.take(piece, &mut |line| watch = watch.then(self.watcher.line(stream, line)));
-        self.limits.heard();
+        self.limits.heard(self.watcher.is_thinking());
         let told = self.watcher.tells();
         self.supervisor.tell(&told);
         self.obey(watch);

@@ -9,13 +9,16 @@ use crate::runner::harness::{ExitInfo, Stream, Told};
 pub struct ProcessLimits {
     /// Wall time, `None` for no limit.
     pub wall: Option<Duration>,
-    /// Time without a byte of output, `None` for no limit.
+    /// Time without a byte of output, `None` for no limit; [`THINKING`] times as long while a model thinks.
     pub silence: Option<Duration>,
     /// Time to leave by itself once the result is there.
     pub lingering: Duration,
     /// Time between asking it to end and killing it.
     pub grace: Duration,
 }
+
+/// How many times as long a program may be silent while nothing but its model is at work.
+pub const THINKING: u32 = 3;
 
 /// Why the runner ended a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +73,11 @@ pub trait Watcher {
     /// Returns what the program is told before it is asked to end; empty where it is asked by a signal alone.
     fn cancels(&mut self) -> Vec<u8> {
         Vec::new()
+    }
+
+    /// Returns whether the lines so far show that nothing but the model is at work: no tool call is open.
+    fn is_thinking(&self) -> bool {
+        false
     }
 
     /// Is asked at least five times a second.

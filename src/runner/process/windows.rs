@@ -49,7 +49,7 @@ pub fn run(
         Input::Text(text) | Input::Dialog(text) => text.clone(),
     };
     let run = RefCell::new(WatchedRun {
-        limits: RunLimits::new(limits),
+        limits: RunLimits::new(limits, watcher.is_thinking()),
         watcher,
         log: Log::new(log),
         output: LineSplitter::default(),
@@ -142,7 +142,7 @@ impl WatchedRun<'_> {
         };
         let mut watch = Control::GoOn;
         lines.take(piece, &mut |line| watch = watch.then(self.watcher.line(stream, line)));
-        self.limits.heard();
+        self.limits.heard(self.watcher.is_thinking());
         self.obey(watch);
     }
 

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::engine::proof::LeastProof;
 use crate::engine::{Contract, NearLimit, PromiseMatch, Shortfall};
+use crate::feature::converge::ConvergeCommand;
 use crate::runner::options::DoneCriteria;
 use crate::runner::target::{Change, SpecKitRules};
 
@@ -32,6 +33,8 @@ pub struct Material<'a> {
     pub near_limit: Option<NearLimit>,
     /// The file that holds the task list, `None` where there is none.
     pub tasks: Option<&'a Path>,
+    /// The converge command of spec-kit, where the iteration runs that and nothing else; `None` for every other one.
+    pub converge: Option<&'a ConvergeCommand>,
     /// Whether the agent continues with its last session and knows the change already.
     pub resumed: bool,
     /// How well a task has to be proved for its tick to count.

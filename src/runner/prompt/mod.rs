@@ -1,5 +1,6 @@
 //! The prompt of one iteration.
 
+mod converge;
 mod documents;
 mod landing;
 mod material;
@@ -30,6 +31,10 @@ pub use material::Material;
 pub fn prompt(material: &Material<'_>) -> Result<String> {
     let mut text = String::new();
     opening(&mut text, material);
+    if let Some(command) = material.converge {
+        converge::write(&mut text, material, command);
+        return Ok(text.replace('\0', "\u{fffd}"));
+    }
     let documents = Documents::of(material.change, material.tasks);
     if material.resumed {
         documents.name(&mut text);

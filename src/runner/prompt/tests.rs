@@ -75,6 +75,7 @@ impl PromptBench {
             near_limit: None,
             tasks,
             proof: crate::engine::proof::LeastProof::Word,
+            converge: None,
             resumed: false,
             spec_kit: &self.spec_kit,
         }

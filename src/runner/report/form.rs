@@ -3,8 +3,8 @@
 use super::{RunnerLife, RunnerReport};
 use crate::forms::iteration::IterationForm;
 use crate::forms::loops::{
-    CheckOutcome, EndForm, LoopArmer, LoopCheck, LoopDriver, LoopForm, LoopFormState, LoopSubject,
-    PauseForm, StopForm,
+    CheckOutcome, ConvergeForm, EndForm, LoopArmer, LoopCheck, LoopDriver, LoopForm, LoopFormState,
+    LoopSubject, PauseForm, StopForm,
 };
 use crate::forms::plain::{JsonNumber, JsonTime, dollars, words};
 use crate::forms::proofs::ProofsForm;
@@ -78,6 +78,7 @@ impl RunnerReport {
             tokens_complete: !state.tokens_unknown,
             review_tokens: ledger.review_tokens.into(),
             review_cost_usd: dollars(ledger.review_cost),
+            review_cost_estimated: ledger.review_cost_estimated,
             review: None,
             tool_calls: Some(ledger.tool_calls.into()),
             tool_calls_complete: !ledger.more_calls,
@@ -94,6 +95,7 @@ impl RunnerReport {
             verify_commands: Vec::new(),
             running_check: check.filter(|_| is_alive).map(str::to_owned),
             hooks_due: Vec::new(),
+            converge: ConvergeForm::of(&state.converge, ledger),
             notify: words(&state.notify),
             only_tasks: None,
             words_for_agent: None,
@@ -180,6 +182,8 @@ impl From<&Iteration> for IterationForm {
             exit_code: it.exit_code,
             checks: it.checks.iter().map(CheckOutcome::from).collect(),
             kept_as: words(&it.kept_as),
+            harness: words(&it.harness),
+            model: words(&it.model),
             session: words(&it.session_id),
             log: words(&it.log),
         }

@@ -3,9 +3,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::engine::{Check, CheckResult, Ledger};
+use crate::engine::{Check, CheckResult, Ledger, TerminalReason};
 use crate::runner::options::DoneCriteria;
+use crate::runner::prices::micros;
 use crate::store::names::{PromiseState, VerdictName};
+
+/// Seconds that no loop needs to count which has done nothing but wait for so long.
+const SHORT: f64 = 60.0;
 
 /// The status of a loop (spec 001).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,6 +60,8 @@ pub struct LoopState {
     pub stall_threshold: u32,
     /// Minutes that an iteration may take, 0 for no limit.
     pub iteration_timeout_min: f64,
+    /// Seconds that runners had this loop; a loop that was stopped and goes on counts on.
+    pub ran_seconds: f64,
     /// Tokens of all iterations of this run.
     pub total_tokens: u64,
     /// Whether there are iterations whose use is not known.
@@ -70,6 +76,9 @@ pub struct LoopState {
     /// Whether there are iterations of which nothing tells the cost.
     #[serde(skip_serializing_if = "is_false")]
     pub cost_unknown: bool,
+    /// What each agent did, in the order in which they first worked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub agents: Vec<AgentShare>,
     /// Tools that were denied in this run, each named once.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub denied: Vec<String>,
@@ -94,6 +103,9 @@ pub struct LoopState {
     /// The command that tells a person of the end, empty for none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub notify: String,
+    /// The converge command of spec-kit that has to run before the end, empty for none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub converge: String,
     /// What the loop does at the moment, in plain words: `iteration 3`, `paused`, `waiting for the usage limit`.
     pub doing: String,
     /// Seconds since the Unix epoch at which a waiting loop continues, 0 for none.
@@ -112,6 +124,24 @@ pub struct LoopState {
     /// Fields of another version, kept.
     #[serde(flatten)]
     pub more: Map<String, Value>,
+}
+
+/// What one agent of a loop did.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AgentShare {
+    /// The agent program.
+    pub harness: String,
+    /// The model that it was asked for, empty for its own choice.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub model: String,
+    /// How often it was run.
+    pub runs: u32,
+    /// Tokens that it used, as far as they are known.
+    pub tokens: u64,
+    /// Dollars that it cost, as far as it is known.
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub cost_usd: f64,
 }
 
 /// One iteration, as history keeps it; without `ended` it is still running, or its runner was killed.
@@ -202,12 +232,55 @@ pub struct Iteration {
     /// The agent program that ran, as `--harness` names it.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub harness: String,
+    /// The model that answered, or the one that was asked for where the agent program does not say; empty where neither is
+    /// known.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub model: String,
     /// The ref that holds what it left, where it did not come to its own end; empty for none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub kept_as: String,
     /// Fields of another version, kept.
     #[serde(flatten)]
     pub more: Map<String, Value>,
+}
+
+impl LoopState {
+    /// Returns whether the next runner goes on with what this loop has used: something stopped it, and it came to no end of its
+    /// own; `false` for one that has used nothing.
+    pub fn goes_on(&self) -> bool {
+        let was_stopped = match self.ledger.ended {
+            None | Some(TerminalReason::Stopped) => self.status == LoopStatus::Stopped,
+            Some(TerminalReason::UsageLimit { .. }) => true,
+            Some(_) => false,
+        };
+        let has_used =
+            self.current_iteration > 0 || self.total_tokens > 0 || self.ledger.all_cost() > 0;
+        was_stopped && (has_used || self.ran_seconds >= SHORT)
+    }
+
+    /// Returns this first state of a run with what an earlier run of the same loop has used.
+    pub(super) fn going_on_from(self, earlier: &Self) -> Self {
+        let mut ledger = earlier.ledger.going_on();
+        // The iteration in which it was stopped was never judged, and is spent.
+        ledger.iterations = ledger.iterations.max(earlier.current_iteration);
+        ledger.tokens = ledger.tokens.max(earlier.total_tokens);
+        ledger.cost = ledger.cost.max(micros(earlier.total_cost_usd));
+        Self {
+            started_at: earlier.started_at.clone(),
+            current_iteration: ledger.iterations,
+            ran_seconds: earlier.ran_seconds,
+            total_tokens: earlier.total_tokens,
+            tokens_unknown: earlier.tokens_unknown,
+            total_cost_usd: earlier.total_cost_usd,
+            cost_estimated: earlier.cost_estimated,
+            cost_unknown: earlier.cost_unknown,
+            agents: earlier.agents.clone(),
+            denied: earlier.denied.clone(),
+            denied_iterations: earlier.denied_iterations,
+            ledger,
+            ..self
+        }
+    }
 }
 
 impl Iteration {

@@ -21,8 +21,10 @@ use self::document::{Bytes, EndedIterations, ReadState, parse};
 use self::folder::{at, make, make_private, must_be_free_or_a_file};
 use self::holder::{ChangeLock, TreeLock};
 use self::recover::{recover, repaired};
+use super::options::Counting;
 use super::requests::Requests;
 use super::target::Change;
+use crate::engine::TerminalReason;
 use crate::mask::masked_text;
 use crate::store::journal::{self, Entry};
 use crate::store::loops::put_aside;
@@ -33,7 +35,7 @@ use crate::store::write::{
 };
 use crate::system::files::{changed_at, real_path};
 use crate::system::processes;
-use crate::world::{self, FileTime};
+use crate::world::{self, FileTime, Stopwatch};
 
 pub use self::context::{Context, MOST as MOST_CONTEXT};
 pub use self::document::{MOST_BYTES, MOST_ITERATIONS};
@@ -44,7 +46,7 @@ pub use self::folder::{
 pub use self::history::{HistoryTail, Past, tail};
 pub use self::holder::{Both, Holder, LockTaken, holder};
 pub use self::logs::prompt_beside;
-pub use self::loop_state::{Iteration, LoopState, LoopStatus};
+pub use self::loop_state::{AgentShare, Iteration, LoopState, LoopStatus};
 pub use self::recover::Recovered;
 pub use self::time::{compact, iso, readable, time_of};
 
@@ -66,6 +68,8 @@ pub struct StateFiles {
     pub folder: PathBuf,
     /// What a runner that was killed had left, `None` for nothing.
     pub recovered: Option<Recovered>,
+    /// What the loop before this run came to.
+    pub earlier: EarlierLoop,
     /// Files that could not be read and were renamed, so that nothing of them is lost.
     pub put_aside: Vec<PathBuf>,
     /// `<worktree>/.claude/loop-state.json`.
@@ -81,11 +85,27 @@ pub struct StateFiles {
     last_log: Option<PathBuf>,
     /// Bytes that were logged since the old logs were looked through.
     logged: u64,
+    /// How long this runner has had the loop.
+    clock: Stopwatch,
+    /// How long earlier runners had it.
+    ran_before: Duration,
     /// The project and the work tree, real paths.
     root: PathBuf,
     tree: PathBuf,
     tree_lock: TreeLock,
     change_lock: ChangeLock,
+}
+
+/// What the loop before a run came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum EarlierLoop {
+    /// There was none, or it ended and nothing of it counts.
+    #[default]
+    None,
+    /// It was stopped, and this run goes on with what it has used.
+    GoesOn,
+    /// A limit ended it, and this run begins with whole budgets.
+    Used(TerminalReason),
 }
 
 /// What is on the disk when a runner comes.
@@ -98,15 +118,16 @@ impl StateFiles {
     /// Returns the state files of a change, locked; an iteration that a killed runner left is recorded as
     /// interrupted first. An error names the process that holds the lock.
     pub fn open(change: &Change, state: LoopState) -> Result<Self> {
-        Self::open_with(change, state, |_| Vec::new())
+        Self::open_with(change, state, Counting::Anew, |_| ())
     }
 
-    /// Does the same; `commits_since` returns the commits since a given one, oldest first, for an
-    /// iteration that a killed runner left.
+    /// Does the same; `complete` fills in what is known of an iteration that a killed runner left: its commits, tokens and
+    /// costs.
     pub fn open_with(
         change: &Change,
         mut state: LoopState,
-        commits_since: impl FnOnce(&str) -> Vec<String>,
+        counting: Counting,
+        complete: impl FnOnce(&mut Iteration),
     ) -> Result<Self> {
         let folder = make_state_folder(&change.root, &change.id)?;
         let tree = real_path(&change.worktree);
@@ -140,11 +161,12 @@ impl StateFiles {
             state.started_at =
                 iso(time_of(&state.started_at).unwrap_or(now).after(Duration::from_millis(1)));
         }
-        let recovered = found.state.as_mut().and_then(|old| recover(&folder, old, commits_since));
+        let recovered = found.state.as_mut().and_then(|old| recover(&folder, old, complete));
         let mut files = Self {
             state: LoopState::default(),
             folder,
             recovered: None,
+            earlier: EarlierLoop::None,
             put_aside,
             document,
             running: None,
@@ -154,6 +176,8 @@ impl StateFiles {
             recorded: 0,
             last_log: None,
             logged: 0,
+            clock: Stopwatch::start(),
+            ran_before: Duration::ZERO,
             root: change.root.clone(),
             tree,
             tree_lock,
@@ -163,7 +187,7 @@ impl StateFiles {
             files.close_the_old(&found, recovered)?;
         }
         Requests::of(&files.folder).forget_all();
-        files.begin_run(state, &change.id, found)?;
+        files.begin_run(state, &change.id, found, counting)?;
         Ok(files)
     }
 
@@ -175,6 +199,8 @@ impl StateFiles {
         self.put_back()?;
         self.write_history()?;
         self.state.updated_at = iso(world::now());
+        self.state.ran_seconds =
+            self.ran_before.saturating_add(self.clock.elapsed()).as_millis() as f64 / 1000.0;
         self.state.words = masked_text(&self.state.words).into_owned();
         document::without_ours(&mut self.state.more);
         self.bytes.fill(&self.state, &self.ended, self.running.as_ref())?;
@@ -242,6 +268,11 @@ impl StateFiles {
         self.running = None;
         self.state.current_iteration = iteration.n.saturating_sub(1);
         self.save()
+    }
+
+    /// Returns how long earlier runners had this loop, 0 for one that begins.
+    pub fn ran_before(&self) -> Duration {
+        self.ran_before
     }
 
     /// Returns the iteration that runs, as it was last written down.
@@ -356,16 +387,12 @@ impl StateFiles {
     fn close_the_old(&mut self, found: &OldFiles, recovered: Recovered) -> Result<()> {
         let Some(old) = &found.state else { return Ok(()) };
         self.state = old.state.clone();
+        self.ran_before = seconds(old.state.ran_seconds);
         if let Some(cut_off) = recovered.iteration.as_ref().filter(|_| !recovered.is_in_history) {
             self.unwritten.extend(history::line(&recovered.run_started_at, cut_off)?);
             self.unwritten.push(b'\n');
         }
-        let empty = ReadState::default();
-        let is_its_own = |it: &&ReadState| {
-            it.state.started_at == old.state.started_at && it.state.change_id == old.state.change_id
-        };
-        let document = found.document.as_ref().filter(is_its_own).unwrap_or(&empty);
-        self.ended = repaired(document, &recovered)?;
+        self.ended = repaired(&found.own_document(), Some(&recovered))?;
         self.save()?;
         self.note(&recovered.entry(&self.state.change_id, &self.state.words))?;
         self.recovered = Some(recovered);
@@ -373,8 +400,33 @@ impl StateFiles {
     }
 
     /// Writes the first state of the new run.
-    fn begin_run(&mut self, state: LoopState, change: &str, found: OldFiles) -> Result<()> {
+    fn begin_run(
+        &mut self,
+        state: LoopState,
+        change: &str,
+        found: OldFiles,
+        counting: Counting,
+    ) -> Result<()> {
+        self.earlier = found.state.as_ref().map_or(EarlierLoop::None, |old| match counting {
+            Counting::GoesOn => EarlierLoop::of(&old.state),
+            Counting::Anew => EarlierLoop::None,
+        });
+        self.clock = Stopwatch::start();
+        self.ran_before = Duration::ZERO;
         self.state = state;
+        self.ended = EndedIterations::default();
+        match (&found.state, &self.earlier) {
+            (Some(old), EarlierLoop::GoesOn) => {
+                self.ran_before = seconds(old.state.ran_seconds);
+                self.ended = repaired(&found.own_document(), self.recovered.as_ref())?;
+                self.state = std::mem::take(&mut self.state).going_on_from(&old.state);
+            }
+            _ => {
+                if let Some(cut_off) = self.recovered.as_ref().and_then(Recovered::for_next_run) {
+                    self.ended.push(&cut_off)?;
+                }
+            }
+        }
         self.state.version = VERSION;
         change.clone_into(&mut self.state.change_id);
         change.clone_into(&mut self.state.worktree_name);
@@ -384,12 +436,40 @@ impl StateFiles {
                 self.state.more.entry(name).or_insert(value);
             }
         }
-        self.ended = EndedIterations::default();
-        if let Some(cut_off) = self.recovered.as_ref().and_then(Recovered::for_next_run) {
-            self.ended.push(&cut_off)?;
-        }
         self.save()
     }
+}
+
+impl OldFiles {
+    /// The iterations of the run that `state.json` is about; none where the document is about another one.
+    fn own_document(&self) -> ReadState {
+        let is_its_own = |it: &&ReadState| {
+            self.state.as_ref().is_some_and(|old| {
+                it.state.started_at == old.state.started_at
+                    && it.state.change_id == old.state.change_id
+            })
+        };
+        self.document.as_ref().filter(is_its_own).cloned().unwrap_or_default()
+    }
+}
+
+impl EarlierLoop {
+    fn of(old: &LoopState) -> Self {
+        match &old.ledger.ended {
+            _ if old.goes_on() => Self::GoesOn,
+            Some(
+                reason @ (TerminalReason::MaxIters { .. }
+                | TerminalReason::TimedOut { .. }
+                | TerminalReason::Budget { .. }),
+            ) => Self::Used(reason.clone()),
+            _ => Self::None,
+        }
+    }
+}
+
+/// A length of time that was written down; what is none counts as none.
+fn seconds(written: f64) -> Duration {
+    Duration::try_from_secs_f64(written).unwrap_or_default()
 }
 
 impl Drop for StateFiles {

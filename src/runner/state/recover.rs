@@ -4,8 +4,9 @@ use std::path::Path;
 
 use super::document::{EndedIterations, ReadState};
 use super::history;
-use super::loop_state::{Iteration, LoopStatus};
+use super::loop_state::{Iteration, LoopState, LoopStatus};
 use super::time::{iso, time_of};
+use crate::runner::prices::{in_dollars, micros};
 use crate::store::journal::Entry;
 use crate::store::names::{EndName, JournalEvent, VerdictName};
 use crate::world::{self, WallTime};
@@ -30,11 +31,11 @@ pub struct Recovered {
 
 /// Brings what was read from `state.json` to an end, `None` when there is nothing to fix.
 ///
-/// `commits_since` returns the commits since a given one, oldest first.
+/// `complete` fills in what is known of the iteration in which the runner was killed.
 pub(super) fn recover(
     folder: &Path,
     old: &mut ReadState,
-    commits_since: impl FnOnce(&str) -> Vec<String>,
+    complete: impl FnOnce(&mut Iteration),
 ) -> Option<Recovered> {
     if old.state.status.is_over() && old.running.is_none() {
         return None;
@@ -60,13 +61,16 @@ pub(super) fn recover(
         iteration.ended = Some(iso(seen));
         iteration.interrupted = true;
         KILLED.clone_into(&mut iteration.words);
-        if !iteration.head_at_start.is_empty() {
-            iteration.commits = commits_since(&iteration.head_at_start);
-        }
+        complete(&mut iteration);
         iteration
     });
+    if let Some(iteration) = &iteration {
+        count_in(&mut old.state, iteration);
+    }
     if !old.state.status.is_over() {
         let state = &mut old.state;
+        let written = time_of(&state.updated_at).unwrap_or(seen);
+        state.ran_seconds += seen.since(written).as_millis() as f64 / 1000.0;
         state.status = LoopStatus::Stopped;
         state.ended_at = iso(seen);
         "stopped".clone_into(&mut state.reason);
@@ -86,6 +90,23 @@ pub(super) fn recover(
         iteration,
         is_in_history,
     })
+}
+
+/// Counts what an iteration has used that its runner did not live to count.
+fn count_in(state: &mut LoopState, iteration: &Iteration) {
+    // One that met a usage limit has used something, and is no iteration.
+    if iteration.verdict == VerdictName::Wait {
+        state.current_iteration = state.current_iteration.min(iteration.n.saturating_sub(1));
+    }
+    let ledger = &mut state.ledger;
+    ledger.tokens = ledger.tokens.saturating_add(iteration.tokens_used);
+    ledger.cost = ledger.cost.saturating_add(micros(iteration.cost_usd.unwrap_or_default()));
+    // What the state shows may have this iteration in it already; the ledger never has.
+    state.total_tokens = ledger.tokens;
+    state.tokens_unknown |= iteration.tokens_unknown;
+    state.total_cost_usd = in_dollars(ledger.cost);
+    state.cost_estimated |= iteration.cost_estimated;
+    state.cost_unknown |= iteration.cost_usd.is_none();
 }
 
 impl Recovered {
@@ -111,14 +132,15 @@ impl Recovered {
     }
 }
 
-/// The iterations of the run that was killed, with the recovered one in its place.
+/// The iterations of a run that is over, with the one that was recovered in its place.
 pub(super) fn repaired(
     document: &ReadState,
-    recovered: &Recovered,
+    recovered: Option<&Recovered>,
 ) -> std::io::Result<EndedIterations> {
     let mut ended = EndedIterations::default();
     ended.leave_out(document.left_out);
-    let number = recovered.iteration.as_ref().map(|iteration| iteration.n);
+    let left = recovered.and_then(|it| it.iteration.as_ref());
+    let number = left.map(|iteration| iteration.n);
     for iteration in &document.iterations {
         // One that an even earlier run left bears that run's name, and its number is no clash.
         let replaced =
@@ -127,7 +149,7 @@ pub(super) fn repaired(
             ended.push(iteration)?;
         }
     }
-    if let Some(iteration) = &recovered.iteration {
+    if let Some(iteration) = left {
         ended.push(iteration)?;
     }
     Ok(ended)

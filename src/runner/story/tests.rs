@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use serde_json::{Value, json};
+
 use super::*;
 use crate::runner::harness::CallOutcome;
 use crate::runner::state::{Iteration, make_state_folder};
@@ -75,6 +77,68 @@ fn the_logs_of_all_five_programs_say_what_was_said_and_done() {
         assert_eq!((story.log_problem.as_str(), story.left_out), ("", 0), "{name}");
         assert_eq!(story.prompt.unwrap().1, "Do it.\n");
     }
+}
+
+/// What an agent of the Agent Client Protocol prints in one turn; its session was loaded where `opened` is 2.
+fn acp_log(opened: u8) -> Vec<u8> {
+    let call = |id: &str, kind: &str| json!({"toolCallId": id, "kind": kind, "title": format!("{kind} it")});
+    let update = |mut update: Value, kind: &str| {
+        update["sessionUpdate"] = kind.into();
+        json!({"method": "session/update", "params": {"sessionId": "s1", "update": update}})
+    };
+    let says = |words: &str| {
+        update(json!({"content": {"type": "text", "text": words}}), "agent_message_chunk")
+    };
+    let ended = |id: &str, status: &str| {
+        update(json!({"toolCallId": id, "status": status}), "tool_call_update")
+    };
+    let asks = |id: &str, kind: &str| {
+        let params = json!({"sessionId": "s1", "toolCall": call(id, kind), "options": []});
+        json!({"id": format!("q-{id}"), "method": "session/request_permission", "params": params})
+    };
+    let messages = [
+        json!({"id": 0, "result": {"protocolVersion": 1}}),
+        says("what an earlier turn has said"),
+        json!({"id": opened, "result": {"sessionId": "s1"}}),
+        // A model was chosen as well.
+        json!({"id": 3, "result": {}}),
+        says("I read "),
+        says("the file."),
+        update(call("a", "read"), "tool_call"),
+        ended("a", "completed"),
+        asks("b", "execute"),
+        ended("b", "failed"),
+        asks("c", "edit"),
+        ended("c", "completed"),
+        says("I may not run it."),
+        json!({"id": 5, "result": {"stopReason": "end_turn"}}),
+    ];
+    let lines = messages.iter().map(|it| format!("{it}\n"));
+    lines.chain(["a line of its own\n".to_owned()]).collect::<String>().into_bytes()
+}
+
+#[test]
+fn the_log_of_an_acp_agent_says_what_was_said_and_done_and_what_was_denied() {
+    let refused = "trouble";
+    for opened in [1, 2] {
+        let denied = |it: &mut Iteration| it.denied.push("execute: execute it".to_owned());
+        let project = project("acp", &acp_log(opened), denied);
+        let story = story(&project, WhichIteration::Number(1)).unwrap();
+        let expected = [
+            "said I read the file.",
+            "Some(Done) read read it",
+            "Some(Denied) execute execute it",
+            refused,
+            "Some(Done) edit edit it",
+            "said I may not run it.",
+        ];
+        assert_eq!(seen(&story), expected, "{opened}");
+        assert_eq!(story.log_problem, "");
+    }
+    // Where nothing was denied, what was asked for ran.
+    let project = project("acp", &acp_log(1), |_| ());
+    let story = story(&project, WhichIteration::Number(1)).unwrap();
+    assert_eq!(seen(&story)[2], "Some(Failed) execute execute it");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What spec-kit asks for around the implementation of a feature, as its own implement command does.
 
 use super::change::{Change, ChangeKind};
+use crate::feature::converge::ConvergeCommand;
 use crate::feature::project::Project;
 use crate::feature::{checklists, extensions};
 use crate::session::messages::shortfall::hooks_in_words;
@@ -13,6 +14,8 @@ pub struct SpecKitRules {
     pub hooks: ExtensionHooks,
     /// The checklists that are open, a few words each.
     pub open_checklists: Vec<String>,
+    /// The command that has to compare code and specification before the end; `None` where it was not asked for.
+    pub converge: Option<ConvergeCommand>,
     /// What is wrong with the file of the hooks.
     pub wrong: Vec<String>,
 }
@@ -27,7 +30,8 @@ impl SpecKitRules {
         let feature = project.feature(&change.id).ok();
         let open_checklists = feature.map(|feature| checklists::named(&feature));
         let (hooks, wrong) = extensions::mandatory(&change.root);
-        Self { hooks, open_checklists: open_checklists.unwrap_or_default(), wrong }
+        let open_checklists = open_checklists.unwrap_or_default();
+        Self { hooks, open_checklists, converge: None, wrong }
     }
 
     /// Returns which hooks have to run when, in a few words; empty for none.

@@ -27,6 +27,9 @@ pub struct FeatureRequest {
     pub review: Option<bool>,
     /// `--review-when`: when it is made; `None` for as the settings say.
     pub review_when: Option<ReviewWhen>,
+    /// `--converge`, `--converge=false`: whether spec-kit's converge command has to run before the end; `None` for as the
+    /// settings say.
+    pub converge: Option<bool>,
 }
 
 impl FeatureRequest {
@@ -79,6 +82,7 @@ impl FeatureRequest {
             "--max-task-iterations" => self.max_task_iterations = limit()?,
             "--recovery-mode" => self.recovery_mode = switch(flag, joined)?,
             "--review" => self.review = Some(switch(flag, joined)?),
+            "--converge" => self.converge = Some(switch(flag, joined)?),
             "--review-when" => {
                 let value = joined.unwrap_or_else(|| {
                     let (value, behind) = first_word(after);
@@ -136,15 +140,16 @@ pub fn names_feature(word: &str) -> bool {
     title.is_some_and(|title| title.starts_with(|letter: char| letter.is_ascii_alphabetic()))
 }
 
-const FLAGS: [&str; 6] = [
+const FLAGS: [&str; 7] = [
     "--max-iterations",
     "--max-task-iterations",
     "--recovery-mode",
     "--ignore-checklists",
     "--review",
     "--review-when",
+    "--converge",
 ];
-const USAGE: &str = "Usage: /speckit:implement [FEATURE] [TASKS] [WORDS FOR THE AGENT] [--max-iterations N] [--max-task-iterations N] [--recovery-mode] [--ignore-checklists] [--review] [--review-when end|phases|verify]\nTASKS: T001 T003, T004-T010, US1, phase 2. Words that begin with a dash go after ` -- `.";
+const USAGE: &str = "Usage: /speckit:implement [FEATURE] [TASKS] [WORDS FOR THE AGENT] [--max-iterations N] [--max-task-iterations N] [--recovery-mode] [--ignore-checklists] [--review] [--review-when end|phases|verify] [--converge]\nTASKS: T001 T003, T004-T010, US1, phase 2. Words that begin with a dash go after ` -- `.";
 
 /// Whether a word is a flag, or a mistyped one: some programs make a long dash of two.
 fn is_flag(word: &str) -> bool {

@@ -62,7 +62,10 @@ pub fn arm(
     let (all, text) = open_tasks(&feature)?;
     let asked = Selection::of(words, &request.literal, &all, &text)?;
     let tasks = open_part(all, &asked)?;
-    let gate = gate(root, &feature, request, armer)?;
+    let mut gate = gate(root, &feature, request, armer)?;
+    if armer.is_person() {
+        gate.take_converge(root, request.converge, settings.converge, !asked.tasks.is_empty())?;
+    }
     let has_review = request.review.unwrap_or(settings.review.is_some());
     if request.review_when.is_some() && !has_review {
         return Err(Refusal::new("`--review-when` does nothing without a review", "add --review"));
@@ -94,6 +97,7 @@ pub fn arm(
     }
     pin.settings.tracked = tracked;
     pin.hooks = gate.hooks.clone();
+    pin.converge.clone_from(&gate.converge);
     pin.asked = kept(&asked, request, &gate);
     let instead =
         format!("run `spool start {}` in a terminal: it prints all of them", feature.name);

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::Armer;
 use crate::feature::project::Feature;
-use crate::feature::{checklists, extensions};
+use crate::feature::{checklists, converge, extensions};
 use crate::refusal::Refusal;
 use crate::session::arguments::feature::FeatureRequest;
 use crate::session::messages::shortfall::hooks_in_words;
@@ -17,6 +17,8 @@ use crate::store::due::ExtensionHooks;
 pub struct Gate {
     /// The extension hooks that have to run.
     pub hooks: ExtensionHooks,
+    /// The converge command that has to run before the end, empty for none.
+    pub converge: String,
     /// Whether checklists are open, and a person continues with them.
     pub open_checklists: bool,
     /// The lines for the agent, each with a line break before it.
@@ -75,6 +77,46 @@ impl Gate {
             format!("nothing is armed, because feature `{name}` has open checklists:\n  {open}"),
             next,
         ))
+    }
+
+    /// Takes in the converge command where it is asked for; a refusal where the project has none. It reads the whole feature,
+    /// and stops while a box is open: a loop of some tasks can only do without it.
+    pub fn take_converge(
+        &mut self,
+        root: &Path,
+        typed: Option<bool>,
+        of_settings: bool,
+        is_part: bool,
+    ) -> Result<(), Refusal> {
+        if !typed.unwrap_or(of_settings) {
+            return Ok(());
+        }
+        if is_part && typed == Some(true) {
+            let what = "nothing is armed: `--converge` compares the code with the whole feature, and this loop is about some of its tasks";
+            return Err(Refusal::new(what, "leave `--converge` out, or name no tasks"));
+        }
+        if is_part {
+            self.for_person
+                .push_str("\nConverge: left out, for this loop is about some of the tasks");
+            return Ok(());
+        }
+        let command = converge::in_session(root).map_err(|why| {
+            let what =
+                ["nothing is armed: spec-kit's converge command is asked for, and ", &why].concat();
+            Refusal::new(
+                what,
+                "update spec-kit in this project, or leave it out with --converge=false",
+            )
+        })?;
+        let name = command.name;
+        let _ =
+            write!(self.for_person, "\nConverge: /{name} before it counts as done, at most twice");
+        let _ = write!(
+            self.for_agent,
+            "\nBefore the end the loop asks you to run spec-kit's /{name}: not before it asks, for only such a run counts."
+        );
+        name.clone_into(&mut self.converge);
+        Ok(())
     }
 
     fn take_hooks(&mut self, root: &Path) {

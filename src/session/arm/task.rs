@@ -177,6 +177,7 @@ fn contract_of(request: &TaskRequest, settings: Settings) -> Contract {
         without_work: request.without_work,
         min_iterations: request.min_iterations,
         checks,
+        converge: String::new(),
         guardrails: Guardrails {
             max_iterations: Some(request.max_iterations).filter(|limit| *limit > 0),
             max_unchanged: request.no_progress.unwrap_or(usual.max_unchanged),

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::feature::{file_name, limited, open_tasks};
 use super::person;
-use super::shortfall::ids;
+use super::shortfall::{converged, ids};
 use super::{AFTER_COMPLETED, NextStep};
 use crate::engine::TerminalReason;
 use crate::engine::scope::in_runs;
@@ -65,7 +65,8 @@ pub fn end_message(
 
 /// Returns what the person of a plugin reads when everything is done.
 pub fn completed_message(snapshot: &FeatureSnapshot, record: &Record) -> String {
-    person::ended(record, "done", [&snapshot.place().words(), ""], "")
+    let converged = converged(record.ledger.converging);
+    person::ended(record, "done", [&snapshot.place().words(), converged], "")
 }
 
 /// Returns which tasks were open under this loop and are gone from its list, `None` when there are none.

@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use super::insist::Insistence;
 use super::person;
-use super::shortfall::{Reader, brief, explain, hooks_in_words, short};
+use super::shortfall::{NOT_CONVERGED, Reader, brief, explain, hooks_in_words, short};
 use super::{HONEST, needs_all};
 use crate::engine::scope::in_runs;
 use crate::engine::{CheckResult, Guardrails, Ledger, Observation, Shortfall};
@@ -51,6 +51,8 @@ const INSISTENCE: Insistence<'_> = Insistence {
 
 /// What an agent does instead where every box is ticked, and a check fails or an extension hook has not run.
 const REPAIR_INSTEAD: &str = "Repair what the check shows, or say what stops you: `spool task block \"what a person must do\"`.";
+const CONVERGE_INSTEAD: &str =
+    "Run it now, or say what stops you: `spool task block \"what a person must do\"`.";
 const RUN_INSTEAD: &str =
     "Run them now, or say what stops you: `spool task block \"what a person must do\"`.";
 
@@ -74,7 +76,8 @@ pub fn resume(
     );
     let is_whole = needs_all(record, form);
     let failed = missing.iter().any(|shortfall| matches!(shortfall, Shortfall::CheckFailed(_)));
-    let hooks_due = matches!(missing, [Shortfall::HooksDue(_)]);
+    let hooks_due = matches!(missing, [Shortfall::HooksDue(_) | Shortfall::ConvergeDue(_)]);
+    let converges = matches!(missing, [Shortfall::ConvergeDue(_)]);
     let is_open =
         |it: &Shortfall| matches!(it, Shortfall::OpenTasks | Shortfall::ClaimedWithOpenTasks);
     let before_the_rest = failed && missing.iter().any(is_open);
@@ -92,6 +95,7 @@ pub fn resume(
     explain(&mut text, missing, Reader { output, ..reader });
     let instead = match (failed, hooks_due) {
         (true, _) => REPAIR_INSTEAD,
+        _ if converges => CONVERGE_INSTEAD,
         (_, true) => RUN_INSTEAD,
         _ => INSISTENCE.instead,
     };
@@ -105,6 +109,7 @@ pub fn resume(
     let _ = writeln!(text, "State: {folder}/{STATE}{counts}");
     text.push_str(match (snapshot.by_outline, is_whole) {
         _ if before_the_rest => REPAIR_PART,
+        _ if converges => CONVERGE,
         (true, _) if failed => REPAIR_CHECKS_BY_OUTLINE,
         (false, _) if failed => REPAIR_CHECKS,
         (true, _) if hooks_due => RUN_HOOKS_BY_OUTLINE,
@@ -207,6 +212,11 @@ fn attempt(snapshot: &FeatureSnapshot) -> String {
 /// What is to be done when every box is ticked and an extension hook has not run.
 const RUN_HOOKS: &str = "\
 Every box is ticked. Run them yourself, do not delegate them to spec-executor, then end your turn with ALL_TASKS_COMPLETE on a line of its own.";
+
+/// What is to be done when every box is ticked and spec-kit's converge command has not run.
+const CONVERGE: &str = "\
+Every box is ticked. Run it yourself, as its text says. When it appends tasks to tasks.md, they are open like the others: do \
+them. When it appends none, end your turn with ALL_TASKS_COMPLETE on a line of its own.";
 
 /// What is to be done when every box is ticked and the review came to no verdict.
 const END_AGAIN: &str =
@@ -350,6 +360,7 @@ pub fn progress(snapshot: &FeatureSnapshot, ledger: &Ledger, missing: &[Shortfal
                 | Shortfall::Tampered(_)
                 | Shortfall::Unproved(_)
                 | Shortfall::HooksDue(_)
+                | Shortfall::ConvergeDue(_)
         );
         if is_shown {
             parts.push(text::title(&short(shortfall, &open), SHORTFALL));
@@ -371,15 +382,17 @@ pub fn missing(snapshot: &FeatureSnapshot, missing: &[Shortfall]) -> String {
     brief(missing, &open)
 }
 
-/// Returns what was missing at an end besides the list: the checks that failed, or the extension hooks that have not run.
-pub fn left(seen: &Observation) -> Option<String> {
+/// Returns what was missing at an end besides the list: the checks that failed, or the extension hooks or the converge command
+/// that have not run.
+pub fn left(seen: &Observation, ledger: &Ledger) -> Option<String> {
     let due = || Shortfall::HooksDue(seen.hooks_due.clone());
     let hooks = || (!seen.hooks_due.is_empty()).then(|| short(&due(), ""));
     let unproved = || {
         let tasks = Shortfall::Unproved(seen.unproved.clone());
         (!seen.unproved.is_empty()).then(|| short(&tasks, ""))
     };
-    failed_checks(seen.checks.as_deref()).or_else(hooks).or_else(unproved)
+    let converge = || ledger.converging.asked.map(|_| NOT_CONVERGED.to_owned());
+    failed_checks(seen.checks.as_deref()).or_else(hooks).or_else(unproved).or_else(converge)
 }
 
 /// Returns which checks failed, with how each one ended, `None` when none did.

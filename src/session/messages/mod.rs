@@ -66,6 +66,7 @@ impl NextStep<'_> {
             | TerminalReason::TimedOut { .. }
             | TerminalReason::Budget { .. }
             | TerminalReason::HarnessFailed { .. }
+            | TerminalReason::UsageLimit { .. }
             | TerminalReason::CorruptState
             | TerminalReason::Cancelled
             | TerminalReason::Stopped => {

@@ -1,6 +1,6 @@
 //! What a person reads of a loop of either kind: in the same order everywhere, and on as few lines as will do.
 
-use crate::engine::{Dollars, TerminalReason};
+use crate::engine::{Dollars, Ledger, TerminalReason};
 use crate::feature::project::printable;
 use crate::store::loops::Record;
 use crate::store::names::EndName;
@@ -32,7 +32,7 @@ pub fn sums(record: &Record) -> String {
         text.push_str(&grouped(record.ledger.tokens));
         text.push_str(" tokens");
     }
-    let reviews = reviews(record.ledger.review_tokens, record.ledger.review_cost);
+    let reviews = reviews(&record.ledger);
     if !reviews.is_empty() {
         text.push_str(" · reviews ");
         text.push_str(&reviews);
@@ -40,12 +40,20 @@ pub fn sums(record: &Record) -> String {
     text
 }
 
-/// Returns what reviews have used in a loop, such as `48,210 tokens, $0.1200`; empty where nothing says so.
-pub fn reviews(tokens: u64, cost: u64) -> String {
+/// Returns what reviews have used in a loop, such as `48,210 tokens, $0.1200`; empty where nothing says so, `~` is an estimate.
+pub fn reviews(ledger: &Ledger) -> String {
+    reviews_of(ledger.review_tokens, ledger.review_cost, ledger.review_cost_estimated)
+}
+
+/// Returns the same of these figures.
+pub fn reviews_of(tokens: u64, cost: u64, estimated: bool) -> String {
     let mut text = if tokens > 0 { counted(tokens, "token") } else { String::new() };
     if cost > 0 {
         if !text.is_empty() {
             text.push_str(", ");
+        }
+        if estimated {
+            text.push('~');
         }
         text.push_str(&Dollars(cost).to_string());
     }

@@ -1,13 +1,22 @@
 //! What a task lacks that nothing proves, in words.
 
 use crate::engine::proof::{Unproved, UnprovedTask};
+use crate::engine::unticked::UntickedTask;
 use crate::feature::project::printable;
+use crate::text::title;
 
 /// The most files that are named.
 const FILES: usize = 4;
+/// The most characters of the files of an open task that may be done.
+const NAMES: usize = 60;
 
 /// What is to be done about protected files that have changed, without a full stop.
-pub const PUT_BACK: &str = "Only a person changes these: put them back as they were";
+const PUT_BACK: &str = "Only a person changes these: put them back as they were";
+/// What a reason has to be why a task changes nothing.
+pub const REASON: &str = "say why in two words or more";
+/// What is to be done about a project that has grown too large, without a full stop.
+const MAKE_SMALL: &str =
+    "Remove what is not needed, or name what programs have made in `.gitignore`";
 
 /// Returns what a task lacks, in a few words without a full stop.
 pub fn lack(unproved: &Unproved) -> String {
@@ -27,14 +36,33 @@ pub fn lack(unproved: &Unproved) -> String {
         Unproved::ProtectedChanged(paths) => {
             format!("protected files have changed: {}", named(paths))
         }
+        Unproved::TreeTooLarge(folder) => {
+            let most = if folder.is_empty() {
+                String::new()
+            } else {
+                format!(", most of the new ones in {}", printable(folder))
+            };
+            format!(
+                "the project has more files than can be looked at (20,000, 128 MB, in 2 s){most}"
+            )
+        }
+    }
+}
+
+/// Returns what an agent has to do about what holds up every task, without a full stop; `None` for what one task lacks.
+pub fn remedy(unproved: &Unproved) -> Option<&'static str> {
+    match unproved {
+        Unproved::ProtectedChanged(_) => Some(PUT_BACK),
+        Unproved::TreeTooLarge(_) => Some(MAKE_SMALL),
+        Unproved::NothingChanged | Unproved::NamedFilesUnchanged(_) => None,
     }
 }
 
 /// Returns what an agent reads of tasks that it ticked by hand and that nothing proves: what they lack, and what to do next.
 pub fn not_proved(tasks: &[UnprovedTask]) -> String {
-    let protected = |task: &&UnprovedTask| matches!(task.why, Unproved::ProtectedChanged(_));
-    if let Some(task) = tasks.iter().find(protected) {
-        return format!("Nothing counts as done while {}. {PUT_BACK}.", lack(&task.why));
+    let held_up = tasks.iter().find_map(|task| Some((lack(&task.why), remedy(&task.why)?)));
+    if let Some((lack, remedy)) = held_up {
+        return format!("Nothing counts as done while {lack}. {remedy}.");
     }
     let one = |task: &UnprovedTask| [&*printable(&task.id), " (", &lack(&task.why), ")"].concat();
     let mut named: Vec<String> = tasks.iter().take(FILES).map(one).collect();
@@ -42,9 +70,20 @@ pub fn not_proved(tasks: &[UnprovedTask]) -> String {
         named.push(format!("{} more", tasks.len() - FILES));
     }
     format!(
-        "Ticked and not proved, so still open: {}. Do the work. Or it rightly changes nothing: `spool task done ID --no-change \"why\"`; or it was done together with another task: `spool task done ID --with OTHER`.",
+        "Ticked and not proved, so still open: {}. Do the work. Or it rightly changes nothing: {REASON}, `spool task done ID --no-change \"why\"`; or it was done together with another task: `spool task done ID --with OTHER`.",
         named.join(", ")
     )
+}
+
+/// Returns one line that asks an agent whether open tasks are done whose files have changed; `how` says how it ticks one.
+pub fn unticked(tasks: &[UntickedTask], how: &str) -> String {
+    let one = |task: &UntickedTask| {
+        let id: String = printable(&task.id).chars().take(40).collect();
+        [&id, " (", &*title(&named(&task.names), NAMES), ")"].concat()
+    };
+    let all: Vec<String> = tasks.iter().map(one).collect();
+    let (all, its) = (all.join(", "), if tasks.len() == 1 { "its" } else { "their" });
+    format!("Not ticked, though {its} files have changed: {all}. Where it is done: {how}.")
 }
 
 fn named(paths: &[String]) -> String {

@@ -3,8 +3,7 @@
 use std::fmt::Write;
 
 use super::proof::{lack, not_proved};
-use crate::engine::proof::{Unproved, UnprovedTask};
-use crate::engine::{CheckResult, Shortfall, Tampered};
+use crate::engine::{CheckResult, Converging, Shortfall, Tampered};
 use crate::evidence::task_list::TASKS;
 use crate::feature::project::printable;
 use crate::store::due::ExtensionHooks;
@@ -80,6 +79,9 @@ fn sentence(shortfall: &Shortfall, reader: Reader<'_>) -> String {
             "{TASKS} is gone or holds no task any more. Restore the list, one `- [ ]` line for each task: an empty one is not done."
         ),
         Shortfall::HooksDue(due) => hooks_due(due),
+        Shortfall::ConvergeDue(command) => format!(
+            "The code has still to be compared with the specification: run /{command} with the Skill tool; if you carried it out in another way: `spool task hook {command}`."
+        ),
         Shortfall::NoToken if without.is_empty() => String::new(),
         Shortfall::NoToken => format!("{without} {promise}."),
         Shortfall::PromiseNotMade => format!(
@@ -117,6 +119,21 @@ fn hooks_due(due: &[String]) -> String {
         "Extension hooks of spec-kit that must run and have not: {}. Run each with the Skill tool; if you carried one out in another way: `spool task hook NAME`.",
         slashed(due)
     )
+}
+
+/// What is said where a loop ends without the converge command of spec-kit.
+pub const NOT_CONVERGED: &str = "spec-kit's converge command has not run";
+/// What is said where its last round found more to do.
+pub const NOT_COMPARED: &str =
+    "converge found more to do in both of its rounds: nobody has compared the code since";
+
+/// Returns what came of spec-kit's converge command in a loop that is done; empty where it was not asked for.
+pub fn converged(converging: Converging) -> &'static str {
+    match (converging.passed, converging.is_over()) {
+        (true, _) => "converge found nothing missing",
+        (_, true) => NOT_COMPARED,
+        _ => "",
+    }
 }
 
 /// Returns when which extension hooks run, in a few words.
@@ -178,10 +195,8 @@ pub fn short(shortfall: &Shortfall, open: &str) -> String {
         Shortfall::ClaimedWithOpenTasks => format!("claimed done, but {open}"),
         Shortfall::Tampered(tampered) => tampered.to_string(),
         Shortfall::Unproved(tasks) => {
-            let protected =
-                |task: &&UnprovedTask| matches!(task.why, Unproved::ProtectedChanged(_));
-            // These hold up every task, and the person may know why they have changed.
-            if let Some(task) = tasks.iter().find(protected) {
+            // The person may know why the files are as they are.
+            if let Some(task) = tasks.iter().find(|task| task.why.holds_up_all()) {
                 return lack(&task.why);
             }
             let all: Vec<String> = tasks.iter().map(|task| task.id.clone()).collect();
@@ -189,6 +204,7 @@ pub fn short(shortfall: &Shortfall, open: &str) -> String {
         }
         Shortfall::EmptyList => "the task list is gone or holds no task".to_owned(),
         Shortfall::HooksDue(due) => ["extension hooks not run: ", &slashed(due)].concat(),
+        Shortfall::ConvergeDue(command) => ["/", command, " has not run yet"].concat(),
         Shortfall::NoToken => "no promise yet".to_owned(),
         Shortfall::PromiseNotMade => "the promise is quoted or denied, not made".to_owned(),
         Shortfall::NoWork { calls, needed } => {

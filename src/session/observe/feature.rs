@@ -9,8 +9,9 @@ use crate::feature::project::Project;
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::hosts::HookEvent;
 use crate::hosts::transcript::TranscriptPart;
-use crate::store::due::ExtensionHooks;
+use crate::store::due::name_of;
 use crate::store::loops::Record;
+use crate::store::pins::Pin;
 use crate::world::{self, Deadline};
 
 /// Returns the observation of one stop; nothing is counted yet (see [`add_seen`]).
@@ -33,6 +34,7 @@ pub fn observe(
         work: snapshot.work(record.had_list),
         claimed,
         tool_calls: None,
+        list: snapshot.tasks_hash(),
         fingerprint,
         files: UnchangedFiles::NotLooked,
         waiting: waiting(event, record, approval),
@@ -52,31 +54,37 @@ pub fn wait_for_transcript(event: &HookEvent, record: &Record, deadline: Deadlin
     }
 }
 
-/// Returns the extension hooks that are due now and have not run; notes those that the transcript shows after `from`.
-/// Nothing is read where all have run. Where they are all that is missing, a transcript that lags is waited for.
+/// Returns the extension hooks that are due now and have not run, and notes those that the transcript shows after `from`, with
+/// the converge command where the agent was told to run it. Nothing is read where all have run. Where they are all that is
+/// missing, a transcript that lags is waited for.
 pub fn hooks_due(
-    hooks: &ExtensionHooks,
+    pin: &Pin,
     (event, deadline): (&HookEvent, Deadline),
     record: &mut Record,
     from: u64,
     done: bool,
 ) -> Vec<String> {
     let rails = Guardrails::default();
+    let hooks = &pin.hooks;
+    let is_asked = record.ledger.converging.asked.is_some() && !record.converge_ran;
+    let converge = Some(name_of(&pin.converge)).filter(|_| is_asked);
     if let Some(part) = TurnTranscript::of(event, record, &rails, 0)
-        && !hooks.still_due(&record.hooks_ran, true).is_empty()
+        && (is_asked || !hooks.still_due(&record.hooks_ran, true).is_empty())
     {
         let unread = TranscriptPart { from, ..part.unread };
         let part = TurnTranscript { unread, ..part };
         let patience = part.patience(deadline);
         loop {
             // What is read after the end of the turn was seen is all of it.
-            let is_whole = !done || part.shows_end() || patience.is_over();
-            let mut ran = record.hooks_ran.clone();
+            let is_whole = !(done || is_asked) || part.shows_end() || patience.is_over();
+            let (mut ran, mut converge_ran) = (record.hooks_ran.clone(), !is_asked);
             for command in part.transcript.commands_run(from) {
                 hooks.note(&mut ran, &command, done);
+                converge_ran |= converge.as_ref() == Some(&name_of(&command));
             }
-            if is_whole || hooks.still_due(&ran, done).is_empty() {
+            if is_whole || (converge_ran && hooks.still_due(&ran, done).is_empty()) {
                 record.hooks_ran = ran;
+                record.converge_ran |= is_asked && converge_ran;
                 break;
             }
             world::pause(PAUSE);

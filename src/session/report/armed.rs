@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use crate::checks::NOTICE_LIMIT;
+use crate::engine::Converging;
 use crate::feature::settings::{SETTINGS, Settings};
 use crate::session::messages::shortfall::hooks_in_words;
 use crate::store::loops::{Asked, Record};
@@ -58,6 +59,16 @@ pub fn lines(
     let due = pin.hooks.left(&record.map(|record| record.hooks_ran.clone()).unwrap_or_default());
     if !due.is_empty() {
         let _ = writeln!(text, "  Extension hooks still to run: {}", hooks_in_words(&due));
+    }
+    if !pin.converge.is_empty() {
+        let ran = record.map(|record| record.ledger.converging).unwrap_or_default();
+        let (command, most) = (&pin.converge, Converging::MOST);
+        let passed = if ran.passed { ", and found nothing missing" } else { "" };
+        let _ = writeln!(
+            text,
+            "  Converge: /{command} before the end, ran {} of {most} times{passed}",
+            ran.rounds
+        );
     }
     let digest = match Settings::read(root) {
         Ok(settings) => settings.digest,

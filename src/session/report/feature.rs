@@ -8,6 +8,8 @@ use super::armed;
 use super::live::{self, LiveReport};
 use crate::engine::order::sorted;
 #[cfg(feature = "cli")]
+use crate::engine::scope::in_runs;
+#[cfg(feature = "cli")]
 use crate::engine::scoreboard::Scoreboard;
 use crate::engine::{Ledger, TerminalReason};
 use crate::evidence::task_list::TASKS;
@@ -19,13 +21,21 @@ use crate::session::messages::ends;
 use crate::session::messages::person::{more_than, reviews};
 use crate::session::pinned;
 #[cfg(feature = "cli")]
+use crate::session::proof::TaskProofs;
+#[cfg(feature = "cli")]
 use crate::session::task_log::receipts_of;
 use crate::store::loops::{Claim, LetGo, Loops, Record, VerifyCommands};
 use crate::store::names::EndName;
 use crate::store::pins::{Pin, PinKey, PinState, Pins};
 use crate::system::names;
+#[cfg(feature = "cli")]
+use crate::text::title;
 use crate::text::{age, counted, grouped};
 use crate::world::WallTime;
+
+/// The most letters of the ids of tasks in a line.
+#[cfg(feature = "cli")]
+const IDS: usize = 120;
 
 /// Everything that `spool status` tells.
 #[derive(Clone, Debug)]
@@ -97,6 +107,9 @@ pub struct FeatureReport {
     /// How well the tasks that are done are proved, as far as this loop has seen.
     #[cfg(feature = "cli")]
     pub proofs: Scoreboard,
+    /// The ids of the tasks that were ticked by hand in the live loop and that nobody has found proved yet.
+    #[cfg(feature = "cli")]
+    pub not_proved: Vec<String>,
     /// The loop at this moment, `None` where none lives.
     #[cfg(feature = "cli")]
     pub live: Option<LiveReport>,
@@ -207,6 +220,8 @@ impl FeatureReport {
             live: moment,
             #[cfg(feature = "cli")]
             proofs: proofs(project, feature, armed_at, &snapshot),
+            #[cfg(feature = "cli")]
+            not_proved: not_proved(project, feature, &snapshot),
             problems: problems(project, &snapshot),
             gone: life == SessionLife::Gone,
             name: feature.name.clone(),
@@ -252,7 +267,11 @@ impl FeatureReport {
             let _ = writeln!(text, "  Problem: {problem}");
         }
         let what = if self.place.named { " named tasks" } else { "" };
-        let _ = writeln!(text, "  Tasks: {} of {}{what} done", self.done, self.total);
+        #[cfg(feature = "cli")]
+        let stands = stands(&self.not_proved);
+        #[cfg(not(feature = "cli"))]
+        let stands = "done";
+        let _ = writeln!(text, "  Tasks: {} of {}{what} {stands}", self.done, self.total);
         if let Some(next) = self.open.first() {
             let _ = match self.open.len() - 1 {
                 0 => writeln!(text, "  Open: {next}"),
@@ -344,6 +363,25 @@ fn proofs(
     receipts.map(|it| it.scoreboard(armed_at, snapshot.tasks.as_ref())).unwrap_or_default()
 }
 
+/// The tasks that were ticked by hand in a feature's live loop and are not proved yet.
+#[cfg(feature = "cli")]
+fn not_proved(project: &Project, feature: &Feature, snapshot: &FeatureSnapshot) -> Vec<String> {
+    let (Some(list), Ok(proofs)) = (&snapshot.tasks, TaskProofs::standing(project, feature)) else {
+        return Vec::new();
+    };
+    proofs.not_proved(list).iter().map(|id| printable(id)).collect()
+}
+
+/// Returns what tasks are whose boxes are ticked, where these of them are not proved yet: a box is no work.
+#[cfg(feature = "cli")]
+fn stands(not_proved: &[String]) -> String {
+    if not_proved.is_empty() {
+        return "done".to_owned();
+    }
+    let ids = title(&in_runs(not_proved), IDS);
+    format!("ticked, {} of them by hand and not proved yet: {ids}", not_proved.len())
+}
+
 /// Writes how well the tasks of a loop are proved, and what to look at first; nothing where nothing is known.
 #[cfg(feature = "cli")]
 pub fn write_proofs(text: &mut String, board: &Scoreboard) {
@@ -354,7 +392,7 @@ pub fn write_proofs(text: &mut String, board: &Scoreboard) {
     let receipts = counted(board.receipts as u64, "receipt");
     let _ = writeln!(text, "  {} ({receipts})", printable(&line));
     for sentence in board.look_first() {
-        let _ = writeln!(text, "    Look at {}", printable(&sentence));
+        let _ = writeln!(text, "    Look first: {}", printable(&sentence));
     }
 }
 
@@ -406,7 +444,7 @@ pub fn write_session(text: &mut String, record: &Record, refused: &str) {
         ledger.refused_claims
     );
     text.push_str(&counted_line(ledger));
-    let reviews = reviews(ledger.review_tokens, ledger.review_cost);
+    let reviews = reviews(ledger);
     if !reviews.is_empty() {
         let _ = writeln!(text, "  Reviews beside that: {reviews}");
     }

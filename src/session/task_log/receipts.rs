@@ -91,8 +91,8 @@ impl Books<'_> {
             ..Receipt::default()
         };
         let number = proofs.armed_at.millis();
-        let kept = KeptContents { number, contents: tick.now.clone() };
-        proofs.receipts.add_with(&receipt, &kept.to_bytes())
+        let (head, files) = KeptContents::parts(number, tick.now.as_ref());
+        proofs.receipts.add_with(&[receipt], (&head, files))
     }
 }
 

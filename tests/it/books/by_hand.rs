@@ -229,6 +229,81 @@ fn a_protected_file_that_changed_keeps_a_loop_from_being_done_until_it_is_put_ba
     assert_eq!(project.end(), "completed");
 }
 
+/// Puts more files into a folder than are looked at.
+fn fill(folder: &std::path::Path) {
+    std::fs::create_dir_all(folder).unwrap();
+    for number in 0..20_001 {
+        std::fs::File::create(folder.join(number.to_string())).unwrap();
+    }
+}
+
+#[test]
+fn a_project_that_has_grown_too_large_keeps_a_loop_from_being_done_until_it_is_smaller() {
+    let project = Project::with("- [ ] T001 Write src/a.rs\n- [ ] T002 b\n");
+    project.write(".claude/ralph-speckit.local.md", "---\nprotect: ['tests/']\n---\n");
+    project.write("tests/a.rs", "fn a() {}");
+    project.arm("");
+    fill(&project.root.join("data/junk"));
+    project.write("src/a.rs", "fn a() {}");
+    let lack = "the project has more files than can be looked at (20,000, 128 MB, in 2 s), most of the new ones in data/junk/";
+    let said = project.call(&["done", "T001"]).refused();
+    let wanted = format!(
+        "T001 is not ticked: {lack}.\nRemove what is not needed, or name what programs have made in `.gitignore`, and call done again."
+    );
+    assert!(said.starts_with(&wanted), "{said}");
+    let said = project.call(&["done", "T001", "--json"]).out;
+    let said: serde_json::Value = serde_json::from_str(&said).unwrap();
+    let reason = json!({"reason": "tree_too_large", "files": ["data/junk/"]});
+    assert_eq!(said["tasks"][0]["unproved"], reason);
+    for id in ["T001", "T002"] {
+        tick_alone(&project, id);
+    }
+    project.agent_works();
+    let stop = project.stop(ALL);
+    let wanted = format!("Nothing counts as done while {lack}. Remove");
+    assert!(stop.reason().contains(&wanted), "{}", stop.reason());
+    let told = stop.answer.as_ref().unwrap()["systemMessage"].as_str().unwrap();
+    assert!(told.contains(" · the project has more files than can be looked at"), "{told}");
+    // What is ignored is not looked at, and what is protected is looked at again.
+    project.write(".gitignore", "junk/\n");
+    project.write("tests/a.rs", "");
+    project.agent_works();
+    let stop = project.stop(ALL);
+    assert!(stop.reason().contains("protected files have changed"), "{}", stop.reason());
+    project.write("tests/a.rs", "fn a() {}");
+    project.agent_works();
+    project.stop(ALL).silent();
+    assert_eq!(project.end(), "completed");
+    assert_eq!(receipts(&project, "T001")[0]["proof"], "files");
+}
+
+#[test]
+fn a_project_that_stays_too_large_holds_no_loop_for_ever() {
+    let project = Project::armed("- [ ] T001 a\n");
+    fill(&project.root.join("junk"));
+    tick_alone(&project, "T001");
+    project.stop(ALL).reason();
+    for _ in 0..3 {
+        project.stop(ALL);
+    }
+    assert_eq!(project.end(), "no_progress");
+}
+
+#[test]
+fn a_project_that_was_too_large_from_the_beginning_is_proved_by_word() {
+    let project = Project::with("- [ ] T001 a\n- [ ] T002 b\n");
+    fill(&project.root.join("junk"));
+    project.arm("");
+    project.task(&["done", "T001"]).ok();
+    tick_alone(&project, "T002");
+    project.agent_works();
+    project.stop(ALL).silent();
+    assert_eq!(project.end(), "completed");
+    for id in ["T001", "T002"] {
+        assert_eq!(receipts(&project, id)[0]["proof"], "word", "{id}");
+    }
+}
+
 #[test]
 fn work_on_two_boxes_counts_for_both_where_the_program_was_killed_between_their_receipts() {
     let project = Project::armed("- [ ] T001 a\n- [ ] T002 b\n- [ ] T003 c\n");
@@ -272,15 +347,82 @@ fn work_on_two_boxes_counts_for_both_where_the_program_was_killed_between_their_
 #[test]
 fn a_list_whose_boxes_were_ticked_by_hand_is_not_said_to_be_done() {
     let project = Project::armed("- [ ] T001 Write src/a.rs\n- [ ] T002 b\n");
-    for id in ["T001", "T002"] {
-        tick_alone(&project, id);
-    }
+    tick_alone(&project, "T001");
+    let next = project.call(&["next"]).ok();
+    let said = "\nTicked by hand and not proved yet: T001. `spool task done ID` judges one now.\n";
+    assert!(next.starts_with("- [ ] T002 b\n") && next.ends_with(said), "{next}");
+    tick_alone(&project, "T002");
     let wanted = "All 2 boxes are ticked, these by hand and not proved yet: T001 T002\n\
                   `spool task done ID` judges one now. Without it they are judged when the agent stops.\n";
     assert_eq!(project.call(&["next"]).ok(), wanted);
+    // No stop has judged them: the status does not call them done either.
+    let status = project.spool(&["status"]).ok();
+    let said = "  Tasks: 2 of 2 ticked, 2 of them by hand and not proved yet: T001, T002\n";
+    assert!(status.contains(said), "{status}");
+    assert_eq!(project.status()["not_proved"], json!(["T001", "T002"]));
     project.write("src/a.rs", "fn a() {}");
     let said = project.call(&["done", "T001"]).ok();
     assert!(said.contains("not proved yet: T002\n"), "{said}");
     let said = project.call(&["done", "T002", "--no-change", "it is there"]).ok();
     assert!(said.contains("All 2 tasks are done."), "{said}");
+    assert_eq!(project.status()["not_proved"], json!([]));
+    assert!(project.spool(&["status"]).ok().contains("  Tasks: 2 of 2 done\n"));
+}
+
+#[test]
+fn a_nested_task_that_was_added_and_ticked_does_not_make_its_parent_done() {
+    let project = Project::armed("- [ ] T001 Write src/a.rs\n- [ ] T002 b\n");
+    let list = "- [x] T001 Write src/a.rs\n  - [x] T003 part\n- [ ] T002 b\n";
+    std::fs::write(project.tasks_path(), list).unwrap();
+    project.write("src/b.rs", "fn b() {}");
+    project.agent_works();
+    let stop = project.stop("One is done.");
+    let lack = "Ticked and not proved, so still open: T001 (it names src/a.rs";
+    assert!(stop.reason().contains(lack), "{}", stop.reason());
+    project.call(&["done", "T001"]).refused();
+}
+
+#[test]
+fn no_reason_is_none() {
+    let project = Project::armed("- [ ] T001 Write src/a.rs\n- [ ] T002 b\n");
+    for why in ["x", "\u{200b}\u{200b}\u{200b}", "\u{3164} \u{3164}\u{3164}", "unnecessary"] {
+        let said = project.call(&["done", "T001", "--no-change", why]).refused();
+        assert!(said.contains("say why in two words or more: --no-change"), "{said}");
+    }
+    tick_alone(&project, "T001");
+    let stop = project.stop("Done.\n<no-change>T001: n/a</no-change>");
+    let wanted = "it rightly changes nothing: say why in two words or more, `spool task done ID";
+    assert!(stop.reason().contains(wanted), "{}", stop.reason());
+    project.agent_works();
+    project.stop("<no-change>T001: already there</no-change>").reason();
+    assert_eq!(receipts(&project, "T001")[0]["proof"], "word");
+}
+
+#[test]
+fn a_verify_command_that_was_armed_runs_whatever_id_its_task_has_now() {
+    let two = "- [ ] T001 a\n  - Verify: `false`\n- [ ] T002 b\n  - Verify: `true`\n";
+    let project = Project::armed(two);
+    project.write("src/a.rs", "fn a() {}");
+    // Both ids are new: `T101` was armed as `T001`.
+    project.edit_tasks("T001 a", "T101 a");
+    project.edit_tasks("T002 b", "T102 b");
+    let said = project.call(&["done", "T101"]).refused();
+    assert!(said.contains("`false` failed"), "{said}");
+    project.call(&["verify", "T101"]).refused();
+    project.call(&["verify", "T102"]).ok();
+    // One task has the id of the other.
+    project.edit_tasks("T101 a", "T002 a");
+    project.edit_tasks("T102 b", "T001 b");
+    let said = project.call(&["done", "T002"]).refused();
+    assert!(said.contains("`false` failed"), "{said}");
+    project.call(&["done", "T001"]).ok();
+    // And by hand.
+    project.edit_tasks("- [ ] T002 a", "- [x] T103 a");
+    project.write("src/b.rs", "fn b() {}");
+    project.agent_works();
+    // What became of the task that was T001 is the first thing that is said.
+    project.stop(ALL).reason();
+    project.agent_works();
+    let stop = project.stop(ALL);
+    assert!(stop.reason().contains("Check failed: `false`"), "{}", stop.reason());
 }

@@ -55,7 +55,7 @@ fn the_end_of_a_loop_says_how_well_its_tasks_are_proved() {
         LINE.replace("1 by word alone: T004", "2 by word alone: T004, T009")
     );
     assert!(log.contains(&whole), "{log}");
-    assert!(log.contains("\n    Look at T004 changed nothing; the agent says: it "), "{log}");
+    assert!(log.contains("\n    Look first: T004 changed nothing; the agent says: it "), "{log}");
     let end = project.log().into_iter().find(|entry| entry["verdict"] == "end").unwrap();
     assert_eq!(end["proofs"]["by_tick"], json!(["T003"]), "{end}");
 }
@@ -65,7 +65,8 @@ fn the_status_has_all_of_it_and_nothing_of_tasks_that_are_not_done() {
     let project = done();
     let said = project.spool(&["status"]).ok();
     assert!(said.contains(&format!("\n  {LINE} (")) && !said.contains('\u{1b}'), "{said}");
-    let first = ["Look at T004 changed nothing", "Look at T003 was ticked, and files changed"];
+    let first =
+        ["Look first: T004 changed nothing", "Look first: T003 was ticked, and files changed"];
     let at = first.map(|words| said.find(words).unwrap_or_else(|| panic!("{words}: {said}")));
     assert!(at[0] < at[1], "{said}");
     let proofs = project.status()["loop"]["proofs"].clone();

@@ -37,7 +37,7 @@ fn armed(bench: &Bench, session: &str) -> String {
         "done",
         "T002",
         "--no-change",
-        "it is full",
+        "it is full already",
         "--feature",
         FEATURE,
     ]));

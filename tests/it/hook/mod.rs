@@ -5,6 +5,7 @@ mod brevity;
 mod checklists;
 mod checks;
 mod continuing;
+mod converge;
 mod crowd;
 mod driven;
 mod excluding;

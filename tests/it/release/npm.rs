@@ -4,6 +4,8 @@ use super::server::{Shelf, serve};
 use super::{VERSION, has, packed, unpack};
 use crate::plugin::scratch::files;
 use crate::support::limited::Limited;
+#[cfg(unix)]
+use crate::support::scratch::Scratch;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -83,6 +85,81 @@ fn npm_installs_the_program_of_this_platform_and_npx_starts_it() {
         files(folder).into_iter().filter(|path| path.starts_with("node_modules")).collect();
     let left: Vec<_> = left.iter().filter(|path| !path.ends_with(".package-lock.json")).collect();
     assert!(left.is_empty(), "{left:?}");
+}
+
+/// The launcher with a program that notes each signal that it gets, and leaves when it is told to.
+#[cfg(unix)]
+fn launcher_with_a_program_that_notes_signals(scratch: &Scratch) -> std::path::PathBuf {
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/release.d/npm");
+    for name in ["start.js", "spool.js"] {
+        fs::copy(from.join(name), scratch.beside(name)).unwrap();
+    }
+    let node = "process.stdout.write(`${process.platform}-${process.arch}`)";
+    let platform = Command::new("node").args(["-e", node]).finish();
+    let package =
+        format!("node_modules/ralph-speckit-{}", String::from_utf8(platform.stdout).unwrap());
+    let notes = "#!/bin/sh\nfor it in INT QUIT TERM HUP; do trap \"echo $it >>'$NOTES'\" \"$it\"; done\n\
+                 echo there\nwhile [ ! -f \"$NOTES.done\" ]; do sleep 0.02; done\nexit 7\n";
+    scratch.executable(&format!("{package}/spool"), notes);
+    fs::write(scratch.beside(&package).join("package.json"), "{}").unwrap();
+    scratch.beside("spool.js")
+}
+
+#[cfg(unix)]
+#[test]
+fn the_launcher_hands_on_every_signal_once() {
+    use crate::runner::ran::Running;
+    use crate::support::witness::PATIENCE;
+    use ralph_speckit::world::{Deadline, pause};
+    use rustix::process::Signal;
+    use std::os::unix::process::CommandExt;
+    use std::time::Duration;
+
+    if !has("node") {
+        return;
+    }
+    let heard_once = |notes: &Path, wanted: &str| {
+        let deadline = Deadline::after(PATIENCE);
+        while fs::read_to_string(notes).unwrap_or_default() != wanted {
+            let found = fs::read_to_string(notes).unwrap_or_default();
+            assert!(!deadline.is_over(), "{found:?} instead of {wanted:?}");
+            pause(Duration::from_millis(10));
+        }
+        // A second one would come at once.
+        pause(Duration::from_millis(300));
+        assert_eq!(fs::read_to_string(notes).unwrap(), wanted);
+        fs::write(notes.with_extension("done"), "").unwrap();
+    };
+    for (signal, name) in [
+        (Signal::INT, "INT\n"),
+        (Signal::QUIT, "QUIT\n"),
+        (Signal::TERM, "TERM\n"),
+        (Signal::HUP, "HUP\n"),
+    ] {
+        let mut scratch = Scratch::new("launcher-");
+        let notes = scratch.beside("notes");
+        scratch.set("NOTES", &notes);
+        let launcher = launcher_with_a_program_that_notes_signals(&scratch);
+        let mut running = Running::start(scratch.command("node").arg(&launcher).process_group(0));
+        running.wait_for("there");
+        running.signal(signal);
+        heard_once(&notes, name);
+        running.finish().with_code(7);
+    }
+    if Path::new("/usr/bin/script").exists() && cfg!(target_os = "linux") {
+        let mut scratch = Scratch::new("launcher-");
+        let notes = scratch.beside("notes");
+        scratch.set("NOTES", &notes);
+        let launcher = launcher_with_a_program_that_notes_signals(&scratch);
+        let line = format!("exec node {}", launcher.display());
+        let mut command = scratch.command("/usr/bin/script");
+        command.args(["-qefc", &line, "/dev/null"]).stdin(std::process::Stdio::piped());
+        let mut running = Running::start(&mut command);
+        running.wait_for("there");
+        running.types("\u{3}");
+        heard_once(&notes, "INT\n");
+        running.finish().with_code(7);
+    }
 }
 
 #[test]

@@ -45,6 +45,14 @@ fn a_review_of_finished_tasks_leaves_what_open_ones_build_for_later() {
         (&last["tasks"], &last["requirements"][2]["verdict"]),
         (&json!(["T001"]), &json!("later"))
     );
+    // A review that judges nothing passes, for the tasks are done that it is about, and says that it shows nothing.
+    let all =
+        ["US1.1", "FR-001", "FR-002"].map(|id| format!(r#"{{"id":"{id}","verdict":"later"}}"#));
+    built.reader(&all.each_ref().map(String::as_str));
+    let ran = built.review("--tasks T001").with_code(0);
+    ran.says("Review of 001-login, T001 by command: passed (0 judged, 3 later)\n");
+    ran.says("  note: nothing was judged, so it proves no task\n");
+    built.reader(&[US1_1, FR_001, later]);
     // Of all of the work nothing is left.
     let ran = built.review("").with_code(4);
     ran.says("  `FR-002` is left for later, and all of the work is reviewed\n");
@@ -125,7 +133,9 @@ fn a_specification_that_gives_the_answer_itself_changes_nothing() {
 fn a_specification_without_anything_to_judge_is_refused_by_name() {
     let built = Built::with_spec("# Login\n\nIt should be nice.\n");
     built.reader(&[]);
-    built.review("").with_code(1).warns("`specs/001-login/spec.md` names nothing to judge");
+    let ran = built.review("").with_code(1);
+    ran.warns("`specs/001-login/spec.md` names nothing to judge");
+    assert!(!ran.errors.contains("reads"), "nobody has read anything: {ran}");
     assert_eq!(built.runs(), 0);
     built.spool("review --last").run().with_code(1).warns("`001-login` was never reviewed");
 }

@@ -93,11 +93,7 @@ fn ctrl_c_ends_the_reader_with_all_that_it_started() {
 #[test]
 fn claude_code_is_held_to_reading_and_its_tokens_count() {
     let built = Built::new();
-    let escaped = |line: &str| line.replace('\\', "\\\\").replace('"', "\\\"");
-    let lines = [US1_1, FR_001, FR_002].map(escaped).join("\\n");
-    let code = "code=$(printf '%s' \"$*\" | sed -n 's/.*The code of this review is `\\([0-9a-f]*\\)`.*/\\1/p')";
-    let script = format!("{code}\nresult \"REVIEW $code\\\\n\"'{lines}'\"\\\\nEND $code\"");
-    built.claude(&script);
+    built.claude(&Built::answer_of_claude(&[US1_1, FR_001, FR_002]));
     let ran = built.spool("review").run().with_code(0);
     ran.says("claude-sonnet-4-5, ").says(&format!("{TOKENS} tokens"));
     let arguments = built.arguments(1).join(" ");

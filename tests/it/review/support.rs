@@ -2,11 +2,12 @@
 
 use std::ops::Deref;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::runner::ran::Ran;
 use crate::runner::support::Bench;
 use crate::support::schema::holds;
+use crate::support::scratch::{HOOK, Said};
 
 pub const FEATURE: &str = "001-login";
 const SPEC: &str = "# Login\n\n### User Story 1 - Sign in (Priority: P1)\n\n**Acceptance Scenarios**:\n\n\
@@ -66,6 +67,51 @@ impl Built {
         let code = "code=$(sed -n 's/.*The code of this review is `\\([0-9a-f]*\\)`.*/\\1/p' \"$DESK/prompt-$n\")";
         self.bench.agent(&format!("{code}\n{script}"));
         self
+    }
+
+    /// What a `claude` does that answers with these lines.
+    pub fn answer_of_claude(lines: &[&str]) -> String {
+        let escaped = |line: &&str| line.replace('\\', "\\\\").replace('"', "\\\"");
+        let lines = lines.iter().map(escaped).collect::<Vec<_>>().join("\\n");
+        let code = "code=$(printf '%s' \"$*\" | sed -n 's/.*The code of this review is `\\([0-9a-f]*\\)`.*/\\1/p')";
+        format!("{code}\nresult \"REVIEW $code\\\\n\"'{lines}'\"\\\\nEND $code\"")
+    }
+
+    /// A `claude` that works as this script says, and reads as this one.
+    pub fn worker_and_reader(&self, work: &str, read: &str) {
+        self.bench.claude(&format!(
+            "case \"$*\" in *Read,Grep,Glob*) echo review >> \"$DESK/reviews\"\n{read}\n;; *)\n{work}\n;; esac"
+        ));
+    }
+
+    /// How often the reader of [`Self::worker_and_reader`] was started.
+    pub fn reviews(&self) -> usize {
+        let reviews = std::fs::read_to_string(self.beside("desk/reviews"));
+        reviews.map_or(0, |reviews| reviews.lines().count())
+    }
+
+    /// `spool ralph` on the feature with these further arguments; `claude` works and reads.
+    pub fn loop_with(&self, arguments: &str) -> Ran {
+        let call = self.spool(&format!("ralph --change {FEATURE} --retry-pause=10ms {arguments}"));
+        call.arg("Build it").run()
+    }
+
+    /// What the hook answers to a stop of the session, with these last words of the agent.
+    pub fn stop(&self, words: &str) -> String {
+        let event = json!({
+            "session_id": "3f2c8a10-0001-4000-8000-000000000001",
+            "transcript_path": self.beside("transcript.jsonl"),
+            "cwd": self.root,
+            "hook_event_name": "Stop",
+            "stop_hook_active": false,
+            "last_assistant_message": words,
+        });
+        self.write("../event.json", event.to_string());
+        let event = self.beside("event.json");
+        let arguments = ["-c", "exec \"$0\" < \"$1\"", HOOK, event.to_str().unwrap()];
+        let said = Said::of(self.command("sh").args(arguments));
+        assert_eq!(said.code, Some(0), "{said}");
+        said.out
     }
 
     /// `spool review` by the reader, with these further arguments.

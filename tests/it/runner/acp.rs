@@ -60,6 +60,8 @@ fn what_is_refused_twice_for_nothing_ends_the_loop_as_blocked() {
     assert_eq!(bench.runs(), 2, "{}\n{}", ran.output, ran.errors);
     assert!(ran.errors.contains("execute: make it"), "{}\n{}", ran.output, ran.errors);
     assert!(!bench.root.join("made-1.txt").exists());
+    let log = bench.spool(&format!("log --change {CHANGE} --iteration 1")).run().output;
+    assert!(log.contains("denied  execute: make it") && log.contains("I may not."), "{log}");
 }
 
 #[test]

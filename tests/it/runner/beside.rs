@@ -92,7 +92,7 @@ fn d16_a_usage_limit_is_shown_once() {
     bench.claude(&format!(
         "if [ $n = 1 ]; then limit $(($(date +%s) + 1)); fi\ncalls Bash\nsays '{PROMISE}'\nresult '{PROMISE}'"
     ));
-    let ran = bench.ralph("").run().with_code(0);
+    let ran = bench.ralph("--max-limit-wait 0").run().with_code(0);
     assert_eq!(ran.output.matches("You have hit your 5-hour limit").count(), 1, "{ran}");
     ran.says("; usage limit\n").says("waiting for the usage limit, ");
     let history = bench.state_lines("history.jsonl");

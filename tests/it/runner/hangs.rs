@@ -51,6 +51,30 @@ fn h1_a_list_that_is_a_pipe_makes_nobody_deaf() {
     assert_eq!(bench.state()["reason"], "stopped", "{ran}");
 }
 
+#[test]
+fn a_change_whose_folder_vanishes_is_a_named_end() {
+    let bench = Bench::with_tasks(TASKS);
+    bench.agent(&format!("rm -rf {}\necho $n > made-$n.txt", in_change("")));
+    let ran = bench.ralph("").run().with_code(6);
+    assert_eq!((bench.state()["reason"].clone(), bench.runs()), ("blocked".into(), 1), "{ran}");
+    ran.says("the folder of the change,").says("is gone");
+}
+
+#[test]
+fn a_loop_that_commits_needs_no_temporary_folder() {
+    let bench = Bench::with_tasks(TASKS);
+    let list = in_change("tasks.md");
+    bench.agent(&format!("sed \"s/\\[ \\] T00$n/[x] T00$n/\" {list} > l; mv l {list}\necho $n > made-$n.txt\n[ $n = 1 ] || exit 0\nexec sleep 600"));
+    let call = bench.ralph("--commit --iteration-timeout 2s --grace 1s");
+    let ran = call.env("TMPDIR", "/nowhere").run().with_code(0);
+    assert!(!ran.errors.contains("could not"), "{ran}");
+    assert_eq!(bench.git(&["status", "--porcelain", "made-1.txt", "made-2.txt"]), "", "{ran}");
+    let left = bench.git(&["rev-list", "--all", "--count"]);
+    assert!(left.parse::<u32>().unwrap() >= 4, "{left} {ran}");
+    let names = std::fs::read_dir(bench.path(".git")).unwrap().flatten();
+    assert!(names.into_iter().all(|it| !it.file_name().to_string_lossy().starts_with("ralph-")));
+}
+
 /// Where git waits for ever, and what an agent does to bring that about.
 const GIT_WAITS: [(&str, &str); 3] = [
     // `git check-ignore` opens it.

@@ -2,13 +2,17 @@
 
 mod acp;
 mod agents;
+mod awake;
 mod beside;
 mod budgets;
 #[cfg(target_os = "linux")]
 mod ci;
 pub mod claude;
+mod converge;
+mod counting;
 mod distrust;
 mod ends;
+mod fallback;
 mod hangs;
 mod interruptions;
 mod landing;
@@ -19,6 +23,7 @@ mod proof;
 pub mod ran;
 mod receipts;
 mod safety;
+mod silence;
 mod spec_000;
 mod spec_001;
 mod spec_004;

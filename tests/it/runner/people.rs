@@ -278,6 +278,85 @@ fn a_terminal_gets_its_title_and_colours_and_a_pipe_gets_none() {
 }
 
 #[test]
+fn the_live_line_fits_its_terminal_with_tasks_time_tokens_and_money() {
+    let long = "写一个解析器 for the whole of the grammar, with all of its tests and examples";
+    let tables = [
+        (60, " s of 8 h · 581 tokens · T002 写"),
+        (80, " s of 8 h · 581 tokens · $0.4200 · T002 写"),
+    ];
+    for (columns, shown) in tables {
+        let bench = Bench::with_tasks(&format!("- [ ] T001 One\n- [ ] T002 {long}\n"));
+        let gate = bench.gate();
+        bench.claude(&format!(
+            "cost=0.42\ncalls Bash; [ $n = 1 ] || read -r _ < \"$DESK/gate\"\necho $n > made.txt\n\
+             sed -i '0,/\\[ \\]/s/\\[ \\]/[x]/' {}\nresult done",
+            in_change("tasks.md")
+        ));
+        let call = bench.ralph("--max-runtime 8h").with_columns(columns);
+        let Some(mut running) = call.on_a_terminal() else { return };
+        running.wait_for(shown);
+        gate.open();
+        let ran = running.finish().with_code(0);
+        let lines = ran.output.split(['\r', '\n', '\u{1b}']);
+        let lines: Vec<&str> = lines.filter(|line| line.contains(" done · ")).collect();
+        for line in &lines {
+            let words = line.split_once('K').map_or(*line, |(_, words)| words).trim_end();
+            let wide =
+                |letter: char| if ('\u{2e80}'..='\u{ffef}').contains(&letter) { 2 } else { 1 };
+            assert!(words.chars().map(wide).sum::<u32>() < columns, "{words:?}");
+            assert!(words.contains("0/2 done · ") || words.contains("1/2 done · "), "{words:?}");
+        }
+    }
+}
+
+#[test]
+fn the_summary_says_what_changed_what_each_task_cost_and_how_to_read_it() {
+    let script = format!(
+        "cost=0.42\ncalls Bash\nif [ $n = 2 ]; then echo thought > note.txt; else printf 'a\\nb\\n' > made-$n.txt; fi\n\
+         git add . && git commit -qm step-$n\n\
+         [ $n = 2 ] || sed -i '0,/\\[ \\]/s/\\[ \\]/[x]/' {}\nresult done",
+        in_change("tasks.md")
+    );
+    let bench = Bench::with_tasks("- [ ] T001 One\n- [ ] T002 Two\n");
+    bench.claude(&script);
+    let start = bench.git(&["rev-parse", "HEAD"]);
+    let ran = bench.ralph("--json").run().with_code(0);
+    let end = ran.events().pop().unwrap();
+    let summary = &end["summary"];
+    let costs = summary["costs"].as_array().unwrap();
+    let seen: Vec<_> =
+        costs.iter().map(|it| (&it["tasks"], &it["iterations"], &it["tokens"])).collect();
+    let (one, two) = (json!(["T001"]), json!(["T002"]));
+    assert_eq!(seen, [(&one, &json!(1), &json!(420)), (&two, &json!(2), &json!(840))]);
+    assert_eq!((&costs[0]["cost_usd"], &costs[1]["cost_usd"]), (&json!(0.42), &json!(0.84)));
+    assert_eq!(summary["from_commit"], start.trim());
+    let lines = summary["files"].as_array().unwrap();
+    let made = lines.iter().find(|it| it["file"] == "made-1.txt").unwrap();
+    assert_eq!((&made["added"], &made["removed"]), (&json!(2), &json!(0)));
+    // The commands that it names work as they are.
+    for command in summary["commands"].as_array().unwrap() {
+        let words: Vec<&str> = command.as_str().unwrap().split(' ').collect();
+        let shown = bench.git(&words[1..]);
+        assert!(shown.contains("made-3.txt"), "{command}: {shown}");
+    }
+    let words = end["words"].as_str().unwrap();
+    assert!(words.contains("\n       Cost of T002: 2 iterations, "), "{words}");
+    assert!(words.lines().count() <= 24, "{words}");
+}
+
+#[test]
+fn a_terminal_that_cannot_be_drawn_over_gets_no_live_line() {
+    let bench = Bench::new();
+    bench.agent(&format!("sleep 1\n{}", says(PROMISE)));
+    let call = bench.ralph("--max-runtime 8h").with_columns(80);
+    let Some(running) = call.with_term("dumb").on_a_terminal() else { return };
+    let ran = running.finish().with_code(0);
+    assert!(!ran.output.contains(" s of 8 h") && !ran.output.contains('\u{1b}'), "{ran}");
+    let running = bench.ralph("--max-runtime 8h").with_columns(80).on_a_terminal().unwrap();
+    running.finish().with_code(0).says(" s of 8 h");
+}
+
+#[test]
 fn a_test_that_fails_leaves_no_runner_at_work() {
     let bench = Bench::new();
     bench.agent("tail -f /dev/null");

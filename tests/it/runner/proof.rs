@@ -77,6 +77,7 @@ fn the_words_of_the_prompt_are_no_reason() {
     let bench = Bench::with_tasks("- [ ] 1.1 Begin it\n");
     bench.agent(&format!("{TICK}cat \"$DESK/prompt-$n\"; echo '<no-change>1.1: why</no-change>'"));
     bench.ralph("--max-iterations 2").run().with_code(3).says("1.1 is open again");
+    assert!(bench.prompt(2).contains("say why in two words or more"), "{}", bench.prompt(2));
 }
 
 #[test]
@@ -235,6 +236,18 @@ fn what_was_ticked_by_hand_before_is_no_work_of_the_next_task() {
 }
 
 #[test]
+fn the_log_says_once_how_well_the_tasks_are_proved() {
+    let bench = feature("", "- [ ] T001 Be fast\n");
+    // Its last iteration and its end, with a doubt, are an entry each.
+    agent_in(&bench, "", &["tick T001; echo '<no-change>T001: it is fast enough</no-change>'"]);
+    ralph(&bench, "", "").run().with_code(0).says("the agent says why");
+    let log = bench.spool("log").run().with_code(0).output;
+    assert_eq!(log.matches("\n  Proved: 1 by word alone: T001 (").count(), 1, "{log}");
+    assert_eq!(log.matches("Look first: T001 changed nothing").count(), 1, "{log}");
+    assert!(log.contains("ended (completed)"), "{log}");
+}
+
+#[test]
 fn a_run_for_which_every_tick_counts_has_spool_task_done_tick_them_all() {
     let bench = feature("", "- [ ] T001 Write src/a.rs\n");
     agent_in(&bench, "", &["done_ T001"]);
@@ -258,4 +271,61 @@ fn a_box_that_was_opened_because_of_a_protected_file_is_ticked_by_done_without_m
     let ran = ralph(&bench, "", "--protect tests/** --max-iterations 3").run();
     ran.with_code(0).says("protected files have changed: tests/a.sh");
     assert_eq!(bench.runs(), 2);
+}
+
+#[test]
+fn a_work_tree_that_has_grown_too_large_has_its_ticks_taken_back_until_it_is_smaller() {
+    let bench = Bench::with_tasks("- [ ] 1.1 Begin it\n- [ ] 1.2 End it\n");
+    bench.agent(&format!(
+        "if [ $n = 1 ]; then echo 1 > a.txt; mkdir junk; (cd junk; seq 20001 | xargs touch); fi\n\
+         if [ $n = 3 ]; then rm -r junk; fi\n{TICK}"
+    ));
+    let ran = bench.ralph("--max-iterations 5").run().with_code(0);
+    ran.says("1.1 is open again: it was ticked, but the project has more files than can be looked at (20,000, 128 MB, in 2 s), most of the new ones in junk/");
+    assert_eq!(bench.runs(), 3);
+    let prompt = bench.prompt(2);
+    assert!(prompt.contains("in junk/. Remove what is not needed"), "{prompt}");
+}
+
+#[test]
+fn the_command_of_a_task_that_was_renumbered_runs_with_the_checks() {
+    let bench = Bench::with_tasks("- [ ] 1.1 Begin it\n  - **Verify**: `test -e second.txt`\n");
+    let list = in_change("tasks.md");
+    bench.agent(&format!(
+        "echo $n > a.txt\nif [ $n = 1 ]; then sed -i 's/1.1 Begin/7.7 Begin/' {list}; fi\n\
+         if [ $n = 3 ]; then touch second.txt; fi\n{TICK}"
+    ));
+    let ran = bench.ralph("--max-iterations 4").run().with_code(0);
+    ran.says("`test -e second.txt` failed");
+    assert_eq!(bench.runs(), 3);
+}
+
+#[test]
+fn a_nested_task_that_the_agent_adds_does_not_make_its_parent_done() {
+    let bench = Bench::with_tasks("- [ ] 1.1 Write src/a.rs\n");
+    bench.agent(&format!(
+        "echo $n > b.txt\nif [ $n = 1 ]; then echo '  - [x] 1.2 Part' >> {}; fi\n{TICK}",
+        in_change("tasks.md")
+    ));
+    let ran = bench.ralph("--max-iterations 2").run().with_code(3);
+    ran.says("1.1 is open again: it was ticked, but it names src/a.rs");
+}
+
+#[test]
+fn an_open_task_whose_files_have_changed_is_named_once_in_the_next_prompt() {
+    let bench = Bench::with_tasks(
+        "- [ ] 1.1 Write src/a.rs\n- [ ] 1.2 Write src/b.rs\n- [ ] 1.3 Write src/c.rs\n",
+    );
+    // What the first run leaves was cut off; the second one comes to its end, and ticks nothing.
+    bench.agent(&format!(
+        "mkdir -p src; echo $n > src/b.rs\nif [ $n = 1 ]; then exit 3; fi\n\
+         if [ $n = 3 ]; then echo 1 > src/a.rs; sed -i 's/\\[ \\] 1.1/[x] 1.1/' {list}; fi\n\
+         if [ $n = 4 ]; then echo 1 > src/c.rs; {TICK}fi",
+        list = in_change("tasks.md")
+    ));
+    bench.ralph("--max-iterations 6").run().with_code(0);
+    let line = "- Not ticked, though its files have changed: 1.2 (src/b.rs). Where it is done: tick its box.\n";
+    let said = [2, 3, 4].map(|run| bench.prompt(run).contains(line));
+    assert_eq!(said, [false, true, false], "{}", bench.prompt(3));
+    assert_eq!(bench.iterations()[1]["tasks_ticked"], json!([]));
 }

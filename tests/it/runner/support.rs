@@ -172,6 +172,10 @@ impl Bench {
         if !arguments.contains("--retry-pause") {
             call = call.arg("--retry-pause=10ms");
         }
+        // What holds the machine awake differs from machine to machine.
+        if !arguments.contains("--no-stay-awake") {
+            call = call.arg("--no-stay-awake");
+        }
         if self.beside("bin/agent").exists() {
             call = call.arg("--harness-command").arg("agent");
         }
@@ -223,6 +227,12 @@ impl Call<'_> {
         let set = format!("stty cols {columns} rows 24; exec \"$@\"");
         let shell = ["sh".to_owned(), "-c".to_owned(), set, "sh".to_owned()];
         self.program = shell.into_iter().chain(self.program).collect();
+        self
+    }
+
+    /// Gives its terminal this name.
+    pub fn with_term(mut self, name: &str) -> Self {
+        self.program.splice(..0, ["env".to_owned(), format!("TERM={name}")]);
         self
     }
 

@@ -72,7 +72,7 @@ fn a_try_that_a_usage_limit_ended_is_kept_and_named_after_the_wait() {
     bench.claude(&format!(
         "if [ $n = 1 ]; then echo half > half.txt; limit $(($(date +%s) + 1)); fi\ncalls Bash\nsays '{PROMISE}'\nresult '{PROMISE}'"
     ));
-    bench.ralph("").run().with_code(0);
+    bench.ralph("--max-limit-wait 0").run().with_code(0);
     let name = the_ref(&bench);
     assert_eq!(bench.git(&["show", &format!("{name}:half.txt")]), "half");
     let prompt = bench.arguments(2).join("\n");
@@ -94,7 +94,7 @@ fn a_try_in_which_a_limit_ended_the_loop_is_kept_and_the_next_loop_names_it() {
                 let ran = bench.ralph(limit).run();
                 assert!(ran.code != Some(0), "{limit}: {ran}");
                 let name = the_ref(&bench);
-                ran.says(&format!("the unfinished work of the last try is kept: git show {name}"));
+                ran.says(&format!("Unfinished work: git show {name}"));
                 bench.ralph("").run().with_code(0);
                 is_kept_and_named(&bench);
             });
@@ -112,7 +112,7 @@ fn a_try_that_a_person_interrupted_is_kept_and_the_next_loop_names_it() {
     running.signal(Signal::INT);
     let ran = running.finish().with_code(130);
     let name = the_ref(&bench);
-    ran.says(&format!("the unfinished work of the last try is kept: git show {name}"));
+    ran.says(&format!("Unfinished work: git show {name}"));
     let status = bench.spool(&format!("ralph --status --change {CHANGE}")).run().with_code(0);
     status.says(&format!("Kept: {name}\n"));
     status.says(&format!("(remove it: git update-ref -d {name})"));

@@ -17,7 +17,7 @@ fn limited(bench: &Bench, resets_at: &str) {
 fn a_usage_limit_is_waited_for_and_is_no_iteration() {
     let bench = Bench::new();
     limited(&bench, "$(($(date +%s) + 2))");
-    let ran = bench.ralph("--max-iterations 1").run().with_code(0);
+    let ran = bench.ralph("--max-iterations 1 --max-limit-wait 0").run().with_code(0);
     ran.says("  ! You have hit your 5-hour limit\n").says("waiting for the usage limit, ");
     let state = bench.state();
     assert_eq!((&state["status"], &state["current_iteration"]), (&json!("done"), &json!(1)));
@@ -33,7 +33,7 @@ fn a_usage_limit_is_waited_for_and_is_no_iteration() {
 fn a_usage_limit_says_where_it_stands_and_ends_on_a_signal() {
     let bench = Bench::new();
     limited(&bench, "$(($(date +%s) + 7200))");
-    let mut running = bench.ralph("").start();
+    let mut running = bench.ralph("--max-limit-wait 0").start();
     running.wait_for("waiting for the usage limit, ");
     let status = bench.spool(&format!("ralph --status --change {CHANGE}")).run().with_code(0);
     status.says("Loop: running").says("waiting for the usage limit");
@@ -53,7 +53,7 @@ fn a_usage_limit_says_where_it_stands_and_ends_on_a_signal() {
 fn spool_stop_ends_the_wait_for_a_usage_limit() {
     let bench = Bench::new();
     limited(&bench, "$(($(date +%s) + 7200))");
-    let mut running = bench.ralph("").start();
+    let mut running = bench.ralph("--max-limit-wait 0").start();
     running.wait_for("waiting for the usage limit, ");
     bench.spool("stop").run().with_code(0);
     running.finish().with_code(130);
@@ -64,7 +64,7 @@ fn spool_stop_ends_the_wait_for_a_usage_limit() {
 fn a_usage_limit_is_not_waited_for_longer_than_the_loop_may_take() {
     let bench = Bench::new();
     limited(&bench, "$(($(date +%s) + 7200))");
-    bench.ralph("--max-runtime 1s").run().with_code(7);
+    bench.ralph("--max-runtime 1s --max-limit-wait 0").run().with_code(7);
     assert_eq!(bench.state_lines("history.jsonl").len(), 1, "no agent is started for nothing");
     assert_eq!(bench.state()["reason"], "timed_out");
 }
@@ -75,7 +75,8 @@ fn a_usage_limit_is_no_failure_however_often_it_comes() {
     bench.claude(&format!(
         "if [ $n -lt 3 ]; then limit 1000; fi\ncalls Bash\nsays '{PROMISE}'\nresult '{PROMISE}'"
     ));
-    bench.ralph("--max-failures 1 --no-progress 1 --max-iterations 1").run().with_code(0);
+    let limits = "--max-failures 1 --no-progress 1 --max-iterations 1 --max-limit-wait 0";
+    bench.ralph(limits).run().with_code(0);
     assert_eq!(bench.runs(), 3);
 }
 
@@ -83,12 +84,41 @@ fn a_usage_limit_is_no_failure_however_often_it_comes() {
 fn a_usage_limit_that_is_lifted_too_late_ends_the_loop_and_says_when_that_is() {
     let bench = Bench::new();
     limited(&bench, "$(($(date +%s) + 7200))");
-    let ran = bench.ralph("--max-limit-wait 30m").run().with_code(9);
+    let ran = bench.ralph("--max-limit-wait 30m").run().with_code(13);
     ran.says("the usage limit is lifted at 20").says("; --max-limit-wait is 30m");
-    assert_eq!((bench.runs(), &bench.state()["reason"]), (1, &json!("harness_failed")));
+    assert_eq!((bench.runs(), &bench.state()["reason"]), (1, &json!("usage_limit")));
     let bench = Bench::new();
     limited(&bench, "$(($(date +%s) + 2))");
     bench.ralph("--max-limit-wait 30m").run().with_code(0);
+    assert_eq!(bench.runs(), 2);
+}
+
+#[test]
+fn nobody_waits_for_a_usage_limit_without_being_asked_and_the_next_run_goes_on() {
+    let bench = Bench::new();
+    bench.claude(&format!(
+        "case $n in 1) calls Bash; echo 1 > made.txt; result 'On it.'; exit ;; 2) limit $(($(date +%s) + 7200)) ;; esac\n\
+         calls Bash\nresult '{PROMISE}'"
+    ));
+    let ran = bench.ralph("--max-iterations 9").run().with_code(13);
+    ran.says("ralph: stuck: the usage limit is lifted at 20")
+        .says("; --max-limit-wait is not given");
+    ran.says("Run the same command again when it is lifted: it goes on.");
+    assert_eq!((bench.runs(), &bench.state()["reason"]), (2, &json!("usage_limit")));
+    let ran = bench.ralph("--max-iterations 9").run().with_code(0);
+    ran.says("ralph: goes on: iteration 2 of 9, 420 tokens, ");
+}
+
+#[test]
+fn on_a_terminal_a_person_confirms_the_wait_for_a_usage_limit() {
+    let bench = Bench::new();
+    limited(&bench, "$(($(date +%s) + 2))");
+    let Some(mut running) = bench.ralph("").on_a_terminal() else { return };
+    running.wait_for("the loop waits for it and goes on when you confirm that with `spool resume");
+    running.wait_for("ralph: paused");
+    assert_eq!(bench.runs(), 1);
+    bench.spool(&format!("resume --change {CHANGE}")).run().with_code(0);
+    running.finish().with_code(0);
     assert_eq!(bench.runs(), 2);
 }
 
@@ -97,7 +127,7 @@ fn waits_in_a_row_for_a_usage_limit_are_added_up() {
     let bench = Bench::new();
     // A time that is over already: it is tried again after 5 s, then after 10 s.
     bench.claude("limit 1000");
-    let ran = bench.ralph("--max-limit-wait 8s").run().with_code(9);
+    let ran = bench.ralph("--max-limit-wait 8s").run().with_code(13);
     ran.says("nothing tells when the usage limit is lifted, and it was waited for 5.0 s");
     assert_eq!(bench.runs(), 2);
 }

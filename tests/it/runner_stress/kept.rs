@@ -87,7 +87,8 @@ fn row_of_kills(kills: u32) {
 fn given_up(place: &Place, number: u32, way: &str) {
     let moment = number * 37 % 90 + 10;
     fs::write(place.beside("notes.how"), format!("{number} {way} {moment}\n")).unwrap();
-    let arguments = ["--max-iterations", "1", "--grace", "100ms", "--idle-timeout", "5m"];
+    let arguments =
+        ["--max-iterations", "1", "--restart", "--grace", "100ms", "--idle-timeout", "5m"];
     if matches!(way, "crash" | "murder") {
         let ran = place.run(&arguments);
         assert!(matches!(ran.status.code(), Some(3 | 9)), "{ran:#?}");

@@ -3,7 +3,7 @@
 
 mod kept;
 mod limits;
-mod moments;
+pub mod moments;
 mod output;
 mod restarts;
 mod supervisors;

@@ -78,7 +78,7 @@ impl Place {
     fn runner(&self, agent: Option<&str>, arguments: &[&str]) -> Command {
         let mut command = self.command(SPOOL);
         let own = format!("sh '{}'", self.beside("agent.sh").display());
-        command.args(["ralph", "do it", "--change", CHANGE, "--no-interactive"]);
+        command.args(["ralph", "do it", "--change", CHANGE, "--no-interactive", "--no-stay-awake"]);
         command.args(["--harness-command", agent.unwrap_or(&own)]).args(arguments);
         command
     }
@@ -101,7 +101,7 @@ impl Place {
 
     /// Runs one iteration of an agent program that does nothing.
     pub fn run_idle_agent(&self) -> Output {
-        self.runner(Some("true"), &["--max-iterations", "1"]).finish()
+        self.runner(Some("true"), &["--max-iterations", "1", "--restart"]).finish()
     }
 
     /// A file outside of the project, for what the agent program tells the test.

@@ -1,6 +1,6 @@
 //! What the main thread's agent did: tool calls, tokens and what a person typed meanwhile, from a bounded tail.
 
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use memchr::memmem::{self, Finder};
@@ -16,7 +16,7 @@ use crate::store::loops::LastMessage;
 use crate::store::read;
 
 /// How much is kept in memory while calls are counted, in bytes; more only for a longer line.
-const WINDOW: usize = 128 << 10;
+const WINDOW: usize = 256 << 10;
 /// Calls that are counted at one stop, unless more are needed: it stays cheap, whatever was done.
 const MOST_CALLS: u64 = 30;
 /// Messages whose lines may stand between each other's: tools that run side by side.
@@ -39,28 +39,35 @@ pub fn since(path: &Path, part: TranscriptPart) -> Option<Activity> {
     let from = if from > end { 0 } else { from };
     let start = from.max(end.saturating_sub(TAIL));
     file.seek(SeekFrom::Start(start)).ok()?;
-    let mut source = file.take(end - start);
+    let mut source = BufReader::with_capacity(WINDOW, file.take(end - start));
     let mut seen = Seen::after(start, last);
     seen.most_calls = needed.max(MOST_CALLS);
     seen.looks_at_results = needed > 0;
     [seen.let_go, seen.taken_up] =
         [let_go, taken_up].map(|place| if place > end { 0 } else { place });
-    let mut window = vec![0; WINDOW];
-    let mut kept = 0;
+    // The beginning of a line whose end is not read yet.
+    let mut begun = Vec::new();
     loop {
-        let got = read_some(&mut source, &mut window[kept..])?;
-        kept += got;
-        if got == 0 {
-            seen.take_last_line(&window[..kept]);
+        let got = match source.fill_buf() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            got => got.ok()?,
+        };
+        if got.is_empty() {
+            seen.take_last_line(&begun);
             break;
         }
-        let whole = memrchr(b'\n', &window[..kept]).map_or(0, |end| end + 1);
-        seen.take_lines(&window[..whole]);
-        window.copy_within(whole..kept, 0);
-        kept -= whole;
-        if kept == window.len() {
-            window.resize(2 * kept, 0);
+        let whole = memrchr(b'\n', got).map_or(0, |end| end + 1);
+        let mut first = 0;
+        if !begun.is_empty() && whole > 0 {
+            first = memchr(b'\n', got).map_or(0, |end| end + 1);
+            begun.extend_from_slice(&got[..first]);
+            seen.take_lines(&begun);
+            begun.clear();
         }
+        seen.take_lines(&got[first..whole]);
+        begun.extend_from_slice(&got[whole..]);
+        let used = got.len();
+        source.consume(used);
     }
     let known = seen.calls > 0 || start == from;
     Some(Activity {
@@ -342,15 +349,6 @@ fn failed_calls_in(line: &[u8]) -> u64 {
     if whole.is_some() && from_tools && !aside { failed } else { 0 }
 }
 
-fn read_some(source: &mut impl Read, room: &mut [u8]) -> Option<usize> {
-    loop {
-        match source.read(room) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            read => return read.ok(),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -394,9 +392,9 @@ mod tests {
     #[test]
     fn lines_longer_than_the_window_and_lines_across_its_edge_are_seen_whole() {
         let long = CALL.replace("now", &"a \\\"long\\\" story ".repeat(20_000));
-        assert!(long.len() > 2 * WINDOW);
+        assert!(long.len() > WINDOW);
         assert_eq!(counted(&format!("{CALL}\n{long}\n{CALL}\n{long}")), (4, 0));
-        let many = format!("{CALL}\n").repeat(700);
+        let many = format!("{CALL}\n").repeat(1400);
         let (most, left) = counted(&format!("{many}{}", &CALL[..100]));
         assert_eq!((most, left), (MOST_CALLS, 100), "it stays cheap");
     }

@@ -88,12 +88,16 @@ fn what_trying_again_does_not_mend_is_lasting() {
 #[test]
 fn what_may_pass_is_a_failure() {
     let overloaded = r#"{"type":"result","subtype":"success","is_error":true,"api_error_status":529,"result":"Overloaded"}"#;
+    // As Claude Code 2.1.330 reports a busy service where it is used with a subscription.
+    let event = r#"{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","isUsingOverage":false}}"#;
+    let busy = r#"{"type":"result","subtype":"success","is_error":true,"api_error_status":429,"api_error_type":"overloaded_error","result":"API Error: Server is temporarily limiting requests (not your usage limit)"}"#;
     let turns = r#"{"type":"result","subtype":"error_max_turns","is_error":false}"#;
     let gemini = r#"{"type":"result","status":"error","error":{"type":"unknown","message":"[API Error: down]"},"stats":{}}"#;
     let unnamed = r#"{"type":"error","sessionID":"s","error":{"name":"UnknownError","data":{"message":"Unexpected server error."}}}"#;
     let killed = ExitInfo { signal: Some(11), ..ExitInfo::default() };
     for (name, output, errors, left, words) in [
         ("claude", &[overloaded][..], &[][..], code(1), "`claude` failed: Overloaded"),
+        ("claude", &[event, busy], &[], code(1), "not your usage limit"),
         ("claude", &[turns], &[], code(0), "error_max_turns"),
         (
             "claude",

@@ -14,11 +14,12 @@ fn values(name: &str) -> &'static [&'static str] {
     match name {
         "change" | "module" | "prompt-file" | "model" | "review-model" => &["'a'", "'b'"],
         "no-interactive" | "no-landing" | "continue-session" | "commit" | "strict" | "verbose"
-        | "quiet" | "json" | "review" => &["true", "false"],
+        | "quiet" | "json" | "review" | "converge" => &["true", "false"],
         "review-when" => &["'phases'", "'verify'"],
         "review-timeout" => &["'5m'", "'24h'"],
         "review-token-budget" => &["1", "1000000"],
-        "harness" | "review-harness" => &["'claude'", "'opencode'"],
+        "fallback-model" => &["'small'", "'large'"],
+        "harness" | "fallback-harness" | "review-harness" => &["'claude'", "'opencode'"],
         "done" => &["'tasks'", "'manual'", "'check'"],
         "completion-promise" => &["'COMPLETE'", "'x'"],
         "promise-match" => &["'anywhere'", "'own-line'"],
@@ -48,6 +49,7 @@ fn names() -> impl Iterator<Item = &'static str> {
         "deny",
         "agent-args",
         "prices",
+        "no-stay-awake",
     ];
     RunnerSettings::NAMES.iter().copied().filter(move |name| !never.contains(name))
 }
@@ -85,6 +87,8 @@ fn assert_not_looser(with: Options, without: &Options) {
         task: _,
         harness,
         model: _,
+        fallback_model: _,
+        fallback_harness,
         promise,
         promise_match,
         min_iterations,
@@ -94,6 +98,7 @@ fn assert_not_looser(with: Options, without: &Options) {
         checks,
         check_timeout,
         proof,
+        converge,
         protect,
         stall_threshold,
         no_progress,
@@ -104,7 +109,7 @@ fn assert_not_looser(with: Options, without: &Options) {
         max_runtime,
         token_budget,
         max_cost,
-        max_limit_wait,
+        limit_wait,
         prices,
         grace,
         retry_pause,
@@ -113,15 +118,18 @@ fn assert_not_looser(with: Options, without: &Options) {
         sessions: Sessions::Fresh | Sessions::Continued,
         commits,
         landing: Landing::Asked | Landing::Off,
+        stay_awake,
         doubted,
         notify,
         shown: _,
         form: _,
         start: _,
+        counting: _,
     } = with;
     let time = |limit: Option<_>| limit.unwrap_or(std::time::Duration::MAX);
     let runs = |checks: &[Check]| checks.iter().map(|it| it.run.clone()).collect::<Vec<_>>();
     assert_eq!(harness, without.harness);
+    assert_eq!(fallback_harness, without.fallback_harness);
     assert_eq!(allow_all, without.allow_all);
     assert_eq!(allow_all, Approve::Own);
     assert_eq!(permissions, without.permissions);
@@ -135,6 +143,7 @@ fn assert_not_looser(with: Options, without: &Options) {
     assert!(checks.iter().zip(&without.checks).all(|(a, b)| a.limit_seconds <= b.limit_seconds));
     assert!(check_timeout <= without.check_timeout);
     assert!(proof == without.proof || proof == LeastProof::Files);
+    assert!(converge || !without.converge);
     assert!(without.protect.iter().all(|pattern| protect.contains(pattern)));
     assert!(none_is_highest(stall_threshold) <= none_is_highest(without.stall_threshold));
     assert!(none_is_highest(no_progress) <= none_is_highest(without.no_progress));
@@ -144,8 +153,9 @@ fn assert_not_looser(with: Options, without: &Options) {
     assert!(time(max_runtime) <= time(without.max_runtime));
     assert!(token_budget.unwrap_or(u64::MAX) <= without.token_budget.unwrap_or(u64::MAX));
     assert!(max_cost.unwrap_or(u64::MAX) <= without.max_cost.unwrap_or(u64::MAX));
-    assert!(time(max_limit_wait) <= time(without.max_limit_wait));
+    assert!(limit_wait <= without.limit_wait);
     assert_eq!(prices, without.prices);
+    assert_eq!(stay_awake, without.stay_awake);
     assert!(grace <= without.grace && retry_pause >= without.retry_pause);
     assert!(commits == without.commits || commits == Commits::Never);
     assert!(doubted == without.doubted || doubted == Doubted::Fails);

@@ -173,12 +173,15 @@ fn every_field_that_is_written_is_in_the_schema_and_on_the_page() {
         }],
         session_id: "x".to_owned(),
         log: "x".to_owned(),
+        harness: "x".to_owned(),
+        model: "x".to_owned(),
         ..Iteration::default()
     };
     let paid = LoopState {
         total_cost_usd: 0.25,
         cost_estimated: true,
         cost_unknown: true,
+        agents: vec![AgentShare::default()],
         ..LoopState::default()
     };
     let of_state = serde_json::to_value(paid).unwrap();

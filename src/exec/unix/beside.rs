@@ -1,0 +1,170 @@
+//! A program that runs beside this process: for as long as it lives, and not below it.
+//!
+//! What descends from this process belongs to the program of the moment, and is ended with it. So a helper process starts
+//! the keeper of this one and leaves: the keeper has another parent then, and all that connects the two is a pipe, which
+//! the system closes when this process has gone, however that happened.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, PipeReader, PipeWriter, Read};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::Pid;
+
+use super::family::{self, Family};
+use super::supervisor;
+use crate::world::{self, Deadline};
+
+/// The argument that makes this program start a keeper of the program that follows, and leave.
+pub const BESIDE: &str = "run-beside-the-following";
+/// The argument that makes this program the keeper of the program that follows.
+pub const KEEP: &str = "keep-beside-the-following";
+/// The longest that such a program has to end when asked.
+const LEAVING: Duration = Duration::from_secs(1);
+/// How often a keeper looks whether its program has left.
+const LOOK: Duration = Duration::from_millis(500);
+/// Time between two looks at a program that was asked to end.
+const ROUND: Duration = Duration::from_millis(5);
+/// The most of its words that is kept, in bytes.
+const WORDS: usize = 4 << 10;
+/// The first process of a system, or of a container: it is the parent of every orphan.
+const FIRST: u32 = 1;
+
+/// A program that runs beside this process. Dropping it ends the program.
+#[derive(Debug)]
+pub struct Companion {
+    lifeline: Option<PipeWriter>,
+    said: PipeReader,
+    words: Vec<u8>,
+    has_left: bool,
+}
+
+impl Companion {
+    /// Starts a program in the folder `/` and returns it; `None` where this process cannot have one. Its standard input is a
+    /// pipe in which nothing comes and which is closed when this process has gone; an error means that it was not started.
+    pub fn start(program: &OsStr, arguments: &[&OsStr]) -> io::Result<Option<Self>> {
+        if std::process::id() == FIRST {
+            return Ok(None);
+        }
+        let Some(mut helper) = supervisor::own(BESIDE) else { return Ok(None) };
+        let (watched, lifeline) = io::pipe()?;
+        let (said, voice) = io::pipe()?;
+        rustix::io::ioctl_fionbio(&said, true)?;
+        // A name in a relative folder of the `PATH` means nothing there, whatever the program looks up itself.
+        helper.arg(program).args(arguments).current_dir("/").stdin(watched);
+        helper.stdout(voice.try_clone()?).stderr(voice);
+        let status = family::apart(|| start(&mut helper)?.wait())?;
+        if !status.success() {
+            return Err(io::Error::other(format!("its keeper cannot be started: {status}")));
+        }
+        Ok(Some(Self { lifeline: Some(lifeline), said, words: Vec::new(), has_left: false }))
+    }
+
+    /// Returns what it has printed so far, the first 4 KiB; waits until it has printed anything or has left, at most this
+    /// long.
+    pub fn words(&mut self, patience: Duration) -> &[u8] {
+        if self.words.is_empty() {
+            self.wait(patience);
+        }
+        self.listen();
+        &self.words
+    }
+
+    /// Returns whether it has left.
+    pub fn has_left(&mut self) -> bool {
+        self.listen();
+        self.has_left
+    }
+
+    fn wait(&self, patience: Duration) {
+        let patience = Timespec::try_from(patience).ok();
+        let _ = poll(&mut [PollFd::new(&self.said, PollFlags::IN)], patience.as_ref());
+    }
+
+    fn listen(&mut self) {
+        let mut piece = [0; 1 << 10];
+        while !self.has_left {
+            match self.said.read(&mut piece) {
+                Ok(0) => self.has_left = true,
+                Ok(count) => {
+                    let room = WORDS.saturating_sub(self.words.len()).min(count);
+                    self.words.extend_from_slice(&piece[..room]);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return,
+            }
+        }
+    }
+}
+
+impl Drop for Companion {
+    /// Ends it and waits until it has left, or until its keeper has had the time to kill it.
+    fn drop(&mut self) {
+        drop(self.lifeline.take());
+        let deadline = Deadline::after(2 * LEAVING);
+        while !self.has_left() && !deadline.is_over() {
+            self.wait(deadline.left());
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the room for it")]
+fn start(command: &mut Command) -> io::Result<std::process::Child> {
+    command.spawn()
+}
+
+/// Starts the keeper of a program and returns the exit code of the process that does.
+pub fn start_keeper(program: &OsStr, arguments: impl Iterator<Item = OsString>) -> i32 {
+    let Some(mut keeper) = supervisor::own(KEEP) else { return 1 };
+    i32::from(start(keeper.arg(program).args(arguments)).is_err())
+}
+
+/// Runs a program until standard input is closed, or it leaves by itself; returns the exit code of the keeper.
+pub fn keep(program: &OsStr, arguments: impl Iterator<Item = OsString>) -> i32 {
+    // Out of reach of what is meant for the caller's process group, and of its terminal.
+    let _ = rustix::process::setsid();
+    let mut command = Command::new(program);
+    command.args(arguments).process_group(0);
+    let mut family = Family::of(&mut command);
+    let mut child = match start(&mut command) {
+        Ok(child) => child,
+        Err(error) => {
+            let _ = io::Write::write_fmt(
+                &mut io::stderr(),
+                format_args!("it cannot be started: {error}\n"),
+            );
+            return 1;
+        }
+    };
+    family.leader = Pid::from_raw(i32::try_from(child.id()).unwrap_or(0));
+    // The outputs are the program's alone: their end is its end.
+    if let Ok(null) = std::fs::File::options().write(true).open("/dev/null") {
+        let _ = rustix::stdio::dup2_stdout(&null);
+        let _ = rustix::stdio::dup2_stderr(&null);
+    }
+    let stdin = io::stdin();
+    while !is_closed(&stdin) {
+        if !matches!(child.try_wait(), Ok(None)) {
+            family.end();
+            return 0;
+        }
+    }
+    family.ask();
+    let deadline = Deadline::after(LEAVING);
+    while matches!(child.try_wait(), Ok(None)) && !deadline.is_over() {
+        world::pause(ROUND);
+    }
+    family.kill();
+    let _ = child.wait();
+    family.end();
+    0
+}
+
+/// Whether the other end is closed; waits for that, at most [`LOOK`]. Nothing is ever written to it.
+fn is_closed(stdin: &io::Stdin) -> bool {
+    let patience = Timespec::try_from(LOOK).ok();
+    let mut wanted = [PollFd::new(stdin, PollFlags::IN)];
+    poll(&mut wanted, patience.as_ref()).is_ok_and(|ready| ready > 0)
+}

@@ -1,0 +1,100 @@
+//! What a loop has used before this run: a run that was stopped goes on with it.
+
+use anyhow::Result;
+
+use super::parts::Driver;
+use crate::engine::Dollars;
+use crate::forms::events::RunnerEvent;
+use crate::forms::plain;
+use crate::runner::report::form;
+use crate::runner::screen::{counted, grouped, lasted};
+use crate::runner::state::{EarlierLoop, tail};
+use crate::store::journal::Entry;
+use crate::store::names::JournalEvent;
+use crate::world;
+
+impl Driver<'_> {
+    /// Takes up what the earlier iterations of this loop came to, where it goes on.
+    pub(super) fn take_up_totals(&mut self) {
+        if self.files.earlier != EarlierLoop::GoesOn {
+            return;
+        }
+        let history = tail(&self.files.folder.join("history.jsonl"), usize::MAX);
+        let run = &self.files.state.started_at;
+        for past in history.unwrap_or_default().iterations {
+            if past.run_started_at != *run {
+                continue;
+            }
+            let iteration = past.iteration;
+            self.totals.commits += iteration.commits.len() as u64;
+            self.totals.ticked += iteration.tasks_ticked.len();
+            self.totals.touched.extend(iteration.files.into_iter().map(Into::into));
+            self.totals.estimated |= iteration.tokens_estimated && iteration.tokens_used > 0;
+        }
+    }
+
+    /// Says what the loop has used before this run, and how to begin at 0; an error when the journal cannot be written.
+    pub(super) fn count_on(&mut self) -> Result<()> {
+        let words = match &self.files.earlier {
+            EarlierLoop::None => return Ok(()),
+            EarlierLoop::Used(reason) => {
+                let name = reason.name();
+                let words = format!(
+                    "ralph: the loop before this one ended with `{name}`: iterations, time, tokens and money begin at 0"
+                );
+                self.console.screen.report(RunnerEvent::Anew { reason: name }, &words);
+                return Ok(());
+            }
+            EarlierLoop::GoesOn => self.used_before(),
+        };
+        let state = &self.files.state;
+        let cost = state.ledger.all_cost();
+        let event = RunnerEvent::Continued {
+            iterations: state.ledger.iterations,
+            seconds: self.files.ran_before().as_secs().into(),
+            tokens: form::tokens(state).map(|_| state.ledger.all_tokens().into()),
+            cost_usd: plain::dollars(cost),
+        };
+        let line = format!("ralph: goes on: {words}; --restart begins at 0");
+        self.console.screen.report(event, &line);
+        self.files.note(&Entry {
+            at: world::now(),
+            event: JournalEvent::Resumed,
+            about: self.plan.change.id.clone(),
+            iteration: self.files.state.ledger.iterations,
+            words: format!("goes on: {words}"),
+            ..Entry::default()
+        })
+    }
+
+    /// What was used before this run, each with its limit.
+    fn used_before(&self) -> String {
+        let (ledger, options) = (&self.files.state.ledger, self.plan.options);
+        let next = ledger.iterations.saturating_add(1);
+        let mut parts = vec![match options.max_iterations {
+            Some(limit) if next > limit => {
+                format!("{} of {limit} used", counted(ledger.iterations.into(), "iteration"))
+            }
+            Some(limit) => format!("iteration {next} of {limit}"),
+            None => format!("iteration {next}"),
+        }];
+        match (ledger.all_tokens(), options.token_budget) {
+            (0, None) => {}
+            (used, None) => parts.push(format!("{} tokens", grouped(used))),
+            (used, Some(limit)) => {
+                parts.push(format!("{} of {} tokens", grouped(used), grouped(limit)));
+            }
+        }
+        match (ledger.all_cost(), options.max_cost) {
+            (0, None) => {}
+            (used, None) => parts.push(Dollars(used).to_string()),
+            (used, Some(limit)) => parts.push(format!("{} of {}", Dollars(used), Dollars(limit))),
+        }
+        let ran = lasted(self.files.ran_before());
+        parts.push(match options.max_runtime {
+            Some(limit) => format!("{ran} of {}", lasted(limit)),
+            None => ran,
+        });
+        parts.join(", ")
+    }
+}

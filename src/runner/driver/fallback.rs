@@ -1,0 +1,137 @@
+//! Which agent works: the first choice, or one that goes on where that is at a usage limit or overloaded.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+
+use super::agent::AgentSeat;
+use super::parts::Driver;
+use super::wait::{limit_pause, until};
+use crate::engine::RestCause;
+use crate::forms::events::RunnerEvent;
+use crate::forms::plain::JsonTime;
+use crate::runner::console::EndRequest;
+use crate::runner::harness::harness;
+use crate::runner::options::{LimitWait, Options};
+use crate::runner::requests::RunnerRequest;
+use crate::runner::state::{AgentShare, Iteration, iso};
+use crate::world::{self, WallTime};
+
+/// Returns the agents of a loop, the first choice first; an error says which of them cannot be used, and what to do.
+pub(super) fn seats(options: &Options) -> Result<Vec<AgentSeat>> {
+    let mut seats: Vec<AgentSeat> = Vec::new();
+    for choice in options.agents() {
+        let harness = harness(&choice.harness)?;
+        // The same program with another model is asked once.
+        let version = match seats.first().filter(|_| choice.harness == options.harness) {
+            Some(first) => first.version.clone(),
+            None if seats.is_empty() => harness.check()?.unwrap_or_default(),
+            None => {
+                let found = harness.check().context("--fallback-harness cannot be used")?;
+                found.unwrap_or_default()
+            }
+        };
+        seats.push(AgentSeat { harness, version, model: choice.model });
+    }
+    Ok(seats)
+}
+
+impl Driver<'_> {
+    /// Lets the agent work whose turn it is, and says so where it is another one than before.
+    pub(super) fn choose_agent(&mut self) {
+        let before = self.agent.current;
+        let next = self.lineup.next(world::now().millis()).agent;
+        if next == before {
+            return;
+        }
+        let (old, seat) = (&self.agent.seats[before], &self.agent.seats[next]);
+        let rest = self.lineup.rest(before);
+        let until = WallTime::from_millis(rest.until_ms);
+        let why = match rest.cause {
+            RestCause::UsageLimit => "is at its usage limit",
+            RestCause::Overload => "is overloaded",
+        };
+        let words = if rest.until_ms > world::now().millis() {
+            let (old, new, until) = (old.words(), seat.words(), iso(until));
+            format!("ralph: {new} goes on: {old} {why}, and is tried again at {until}")
+        } else {
+            format!("ralph: {} works again", seat.words())
+        };
+        let event = RunnerEvent::Agent {
+            harness: seat.harness.name().to_owned(),
+            model: seat.model.clone(),
+            until: JsonTime::of(until).filter(|_| next > 0),
+        };
+        if old.harness.name() != seat.harness.name() {
+            // A session belongs to the program that began it.
+            self.files.state.session_id.clear();
+        }
+        let state = &mut self.files.state;
+        seat.harness.name().clone_into(&mut state.harness);
+        state.harness_version.clone_from(&seat.version);
+        state.model = seat.model.clone().unwrap_or_default();
+        self.agent.current = next;
+        self.console.screen.report(event, &words);
+    }
+
+    /// Returns whether the next iteration is another agent's: it does not wait for what this one has to wait for.
+    pub(super) fn another_agent_goes_on(&self) -> bool {
+        let next = self.lineup.next(world::now().millis());
+        next.agent != self.agent.current && next.wait_ms == 0
+    }
+
+    /// Notes that the agent is at a usage limit, which is lifted at this moment, in seconds since the Unix epoch. Returns how long
+    /// to wait, and when the limit is lifted for which that is; `None` where another agent goes on.
+    pub(super) fn at_limit(&mut self, resets_at: Option<u64>) -> Option<(Option<u64>, Duration)> {
+        let agent = self.agent.current;
+        let pause = limit_pause(resets_at.map(until), self.lineup.rest(agent).limits);
+        let now = world::now();
+        self.lineup.limit(agent, now.after(pause).millis(), resets_at);
+        let next = self.lineup.next(now.millis());
+        let wait = Duration::from_millis(next.wait_ms);
+        (next.wait_ms > 0).then(|| (self.lineup.rest(next.agent).reported, wait))
+    }
+
+    /// Waits until a usage limit is lifted, where nobody asked for that at the start only after a person has confirmed it; returns
+    /// what ends the wait early.
+    pub(super) fn rest_at_limit(
+        &mut self,
+        resets_at: Option<u64>,
+        pause: Duration,
+    ) -> Result<Option<EndRequest>> {
+        let over = world::now().after(pause);
+        if self.plan.options.limit_wait == LimitWait::Confirmed {
+            let when = match resets_at {
+                Some(at) => format!("is lifted at {}", iso(WallTime::from_seconds(at))),
+                None => "is lifted at a time that nothing tells".to_owned(),
+            };
+            self.console.screen.warn(&format!(
+                "the usage limit {when}: the loop waits for it and goes on when you confirm that with `spool resume --change {}`, and --max-limit-wait TIME confirms it at the start",
+                self.plan.change.id
+            ));
+            let asked = self.console.requests.ask(RunnerRequest::Pause);
+            asked.context("the pause cannot be written down")?;
+            if let Some(request) = self.wait_while_paused()? {
+                return Ok(Some(request));
+            }
+        }
+        self.rest(over.since(world::now()), "the usage limit")
+    }
+
+    /// Adds what an iteration used to the share of its agent.
+    pub(super) fn add_share(&mut self, iteration: &Iteration) {
+        let seat = self.agent.seat();
+        let (name, model) = (seat.harness.name(), seat.model.clone().unwrap_or_default());
+        let shares = &mut self.files.state.agents;
+        let known = shares.iter().position(|it| it.harness == name && it.model == model);
+        let at = known.unwrap_or(shares.len());
+        if known.is_none() {
+            let harness = name.to_owned();
+            shares.push(AgentShare { harness, model, ..AgentShare::default() });
+        }
+        let share = &mut shares[at];
+        share.runs = share.runs.saturating_add(1);
+        share.tokens = share.tokens.saturating_add(iteration.tokens_used);
+        share.cost_usd += iteration.cost_usd.unwrap_or_default();
+    }
+}

@@ -1,0 +1,342 @@
+//! The live line of a loop: what a person sees of an iteration while it runs, in as many columns as there are.
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::screen::{counted, lasted};
+use super::task_list::list_at;
+use crate::engine::Dollars;
+use crate::text::{columns, narrow};
+use crate::world::{Stopwatch, WallTime};
+
+/// The shortest time between two looks at the task list.
+const LOOK: Duration = Duration::from_secs(1);
+/// What stands between two facts.
+const BETWEEN: &str = " · ";
+/// The fewest columns that the task keeps when something else is shown: what a person must see, what is useful, and what is
+/// only nice to know.
+const TASK: [usize; 3] = [4, 12, 24];
+
+/// What is known of an iteration before it begins.
+#[derive(Debug)]
+pub struct LiveLine {
+    /// Which one it is, such as `3/100`.
+    pub iteration: String,
+    /// The task list that the loop goes by, `None` for none.
+    pub list: Option<PathBuf>,
+    /// Since when the loop runs.
+    pub clock: Stopwatch,
+    /// How long the loop may take.
+    pub max_runtime: Option<Duration>,
+    /// How long the iteration may take.
+    pub iteration_timeout: Option<Duration>,
+    /// Tokens that were used before it.
+    pub tokens: LiveSum,
+    /// Millionths of a dollar that were spent before it.
+    pub cost: LiveSum,
+    /// What the list said when it was looked at last.
+    pub tasks: RefCell<LiveTasks>,
+}
+
+/// A figure of the loop so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LiveSum {
+    /// What is known.
+    pub known: u64,
+    /// Whether some of it is an estimate.
+    pub estimated: bool,
+    /// Whether there is more that nothing tells.
+    pub partial: bool,
+    /// What is allowed, `None` for no limit.
+    pub limit: Option<u64>,
+}
+
+/// What a task list says.
+#[derive(Clone, Debug, Default)]
+pub struct LiveTasks {
+    looked: Option<Stopwatch>,
+    /// When the file was changed last, and its length.
+    version: Option<(WallTime, u64)>,
+    /// How many boxes are ticked, of how many.
+    done: Option<(usize, usize)>,
+    /// The first open task.
+    next: String,
+}
+
+/// What is known in the middle of an iteration.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LiveMoment {
+    /// How long it has been running.
+    pub elapsed: Duration,
+    /// Tool calls that were seen.
+    pub calls: u64,
+    /// Tokens that it has reported.
+    pub tokens: u64,
+    /// What it has cost, in millionths of a dollar, and whether that is an estimate; `None` where nothing tells.
+    pub cost: Option<(u64, bool)>,
+}
+
+impl LiveLine {
+    /// Returns the line in at most this many columns: what matters least is left out first.
+    pub fn words(&self, now: &LiveMoment, room: usize) -> String {
+        let mut tasks = self.tasks.borrow_mut();
+        if let Some(list) = &self.list {
+            tasks.look(list);
+        }
+        self.fitted(&tasks, now, (self.clock.elapsed(), room))
+    }
+
+    fn fitted(
+        &self,
+        tasks: &LiveTasks,
+        now: &LiveMoment,
+        (elapsed, room): (Duration, usize),
+    ) -> String {
+        let done = tasks.done.map(|(done, all)| format!("{done}/{all} done"));
+        let own_time = match self.iteration_timeout {
+            Some(limit) => format!("{} of {}", short_time(now.elapsed), limit_time(limit)),
+            None => short_time(now.elapsed),
+        };
+        let all_time = self
+            .max_runtime
+            .map(|limit| format!("{} of {}", short_time(elapsed), limit_time(limit)));
+        let tokens = self.tokens.with(now.tokens, false);
+        let cost = now.cost.map_or(self.cost, |(cost, estimated)| self.cost.with(cost, estimated));
+        // Where the loop has no limit of time, the time of the iteration says that something happens.
+        let (time, at, own_time) = match all_time {
+            Some(all) => (all, 3, Some(format!("this one {own_time}"))),
+            None => (own_time, 2, None),
+        };
+        let wishes = [
+            (0, done, 0),
+            (at, Some(time), 0),
+            (4, tokens.words(short_count, " tokens"), 1),
+            (5, cost.words(money, ""), 1),
+            (1, Some(format!("iteration {}", self.iteration)), 1),
+            (5, cost.words_of_limit(money, ""), 2),
+            (4, tokens.words_of_limit(short_count, " tokens"), 2),
+            (2, own_time, 2),
+            (6, (now.calls > 0).then(|| counted(now.calls, "tool call")), 2),
+        ];
+        let mut shown: [Option<String>; 7] = Default::default();
+        for (at, words, level) in wishes {
+            let Some(words) = words else { continue };
+            let task = columns(&tasks.next).min(TASK[level]);
+            let task = if task == 0 { 0 } else { task + columns(BETWEEN) };
+            let before = shown[at].replace(words);
+            let is_first = shown.iter().flatten().count() == 1;
+            if columns(&joined(&shown)) + task > room && !is_first {
+                shown[at] = before;
+            }
+        }
+        let mut line = joined(&shown);
+        let left = room.saturating_sub(columns(&line) + columns(BETWEEN));
+        if !tasks.next.is_empty() && left >= 4 {
+            line.push_str(BETWEEN);
+            line.push_str(&narrow(&tasks.next, left));
+        }
+        narrow(&line, room)
+    }
+}
+
+impl LiveSum {
+    fn with(self, more: u64, estimated: bool) -> Self {
+        let known = self.known.saturating_add(more);
+        Self { known, estimated: self.estimated || estimated && more > 0, ..self }
+    }
+
+    fn words(self, shown: impl Fn(u64) -> String, unit: &str) -> Option<String> {
+        let least = if self.partial { "at least " } else { "" };
+        let about = if self.estimated { "~" } else { "" };
+        (self.known > 0).then(|| format!("{least}{about}{}{unit}", shown(self.known)))
+    }
+
+    fn words_of_limit(self, shown: impl Fn(u64) -> String, unit: &str) -> Option<String> {
+        let limit = shown(self.limit?);
+        Some(format!("{} of {limit}{unit}", self.words(shown, "")?))
+    }
+}
+
+impl LiveTasks {
+    /// Returns what is known before the first look: the first open task.
+    pub fn beginning_with(next: Option<&(String, String)>) -> Self {
+        Self {
+            next: next.map(|(id, title)| named(id, title)).unwrap_or_default(),
+            ..Self::default()
+        }
+    }
+
+    /// Reads the list where it has changed; one that cannot be read is as it was.
+    fn look(&mut self, path: &Path) {
+        if self.looked.is_some_and(|clock| clock.elapsed() < LOOK) {
+            return;
+        }
+        self.looked = Some(Stopwatch::start());
+        let version =
+            path.metadata().and_then(|meta| Ok((meta.modified()?.into(), meta.len()))).ok();
+        if version.is_none() || version == self.version {
+            return;
+        }
+        if let Some(list) = list_at(path) {
+            self.version = version;
+            self.done = Some((list.done(), list.tasks.len()));
+            let next = list.next();
+            self.next = next.first().map(|task| named(&task.id, &task.title)).unwrap_or_default();
+        }
+    }
+}
+
+/// A task as a person knows it.
+fn named(id: &str, title: &str) -> String {
+    if id.starts_with('@') { title.to_owned() } else { format!("{id} {title}") }
+}
+
+fn joined(parts: &[Option<String>]) -> String {
+    let parts: Vec<&str> = parts.iter().flatten().map(String::as_str).collect();
+    parts.join(BETWEEN)
+}
+
+/// A length of time that does not move the rest of the line with each tenth of a second.
+fn short_time(time: Duration) -> String {
+    if time.as_secs() < 60 { format!("{} s", time.as_secs()) } else { lasted(time) }
+}
+
+/// A limit of time: what is nothing of it is left out.
+fn limit_time(limit: Duration) -> String {
+    let words = if limit.as_secs() == 0 { lasted(limit) } else { short_time(limit) };
+    let short = [" 00 min", " 00 s"].iter().find_map(|end| words.strip_suffix(end));
+    short.map(str::to_owned).unwrap_or(words)
+}
+
+/// A number in at most five characters: `648`, `12.3k`, `1.24M`.
+fn short_count(number: u64) -> String {
+    match number {
+        0..10_000 => number.to_string(),
+        10_000..1_000_000 => format!("{}.{}k", number / 1_000, number / 100 % 10),
+        _ => format!("{}.{:02}M", number / 1_000_000, number / 10_000 % 100),
+    }
+}
+
+fn money(micros: u64) -> String {
+    Dollars(micros).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LONG: &str =
+        "Write the parser for the whole of the grammar, with all of its tests and examples";
+
+    fn line() -> LiveLine {
+        LiveLine {
+            iteration: "13/100".to_owned(),
+            list: None,
+            clock: Stopwatch::start(),
+            max_runtime: Some(Duration::from_hours(8)),
+            iteration_timeout: Some(Duration::from_mins(30)),
+            tokens: LiveSum { known: 1_200_000, limit: Some(5_000_000), ..LiveSum::default() },
+            cost: LiveSum { known: 3_000_000, limit: Some(10_000_000), ..LiveSum::default() },
+            tasks: RefCell::default(),
+        }
+    }
+
+    fn tasks(next: &str) -> LiveTasks {
+        LiveTasks { done: Some((12, 40)), next: next.to_owned(), ..LiveTasks::default() }
+    }
+
+    fn now() -> LiveMoment {
+        LiveMoment {
+            elapsed: Duration::from_secs(125),
+            calls: 17,
+            tokens: 34_567,
+            cost: Some((420_000, true)),
+        }
+    }
+
+    const HOUR: Duration = Duration::from_mins(62);
+
+    #[test]
+    fn what_matters_least_is_left_out_first() {
+        let tasks = tasks(&format!("T013 {LONG}"));
+        let shown = |room| line().fitted(&tasks, &now(), (HOUR, room));
+        let table = [
+            (
+                170,
+                "12/40 done · iteration 13/100 · this one 2 min 05 s of 30 min · 1 h 02 min of 8 h · 1.23M of 5.00M tokens · ~$3.42 of $10.00 · 17 tool calls · T013 Write the parser for …",
+            ),
+            (
+                117,
+                "12/40 done · iteration 13/100 · 1 h 02 min of 8 h · 1.23M tokens · ~$3.42 of $10.00 · T013 Write the parser for the …",
+            ),
+            (77, "12/40 done · 1 h 02 min of 8 h · 1.23M tokens · ~$3.42 · T013 Write the pars…"),
+            (57, "12/40 done · 1 h 02 min of 8 h · ~$3.42 · T013 Write the…"),
+            (37, "12/40 done · 1 h 02 min of 8 h · T01…"),
+            (17, "12/40 done · T01…"),
+        ];
+        for (room, expected) in table {
+            assert_eq!(shown(room), expected);
+            assert!(columns(expected) <= room);
+        }
+    }
+
+    #[test]
+    fn at_every_width_the_line_fits_whatever_its_letters_are() {
+        for next in [
+            "",
+            "1.1 写一个解析器，包括所有的测试和例子，以及文档",
+            "T1 👩\u{200d}💻👩\u{200d}💻 e\u{301}e\u{301}",
+            "x",
+        ] {
+            for room in 0..200 {
+                let shown = line().fitted(&tasks(next), &now(), (HOUR, room));
+                assert!(columns(&shown) <= room, "{room}: {shown}");
+                if room > 14 {
+                    assert!(shown.starts_with("12/40 done"), "{room}: {shown}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_shown_and_an_estimate_is_marked() {
+        let bare = LiveLine {
+            max_runtime: None,
+            iteration_timeout: None,
+            tokens: LiveSum::default(),
+            cost: LiveSum::default(),
+            ..line()
+        };
+        let nothing = LiveMoment { elapsed: Duration::from_millis(900), ..LiveMoment::default() };
+        let shown = bare.fitted(&LiveTasks::default(), &nothing, (HOUR, 80));
+        assert_eq!(shown, "iteration 13/100 · 0 s");
+        let sum = LiveSum { known: 648, estimated: true, partial: true, limit: None };
+        let some = LiveLine { tokens: sum, ..bare };
+        let shown = some.fitted(&LiveTasks::default(), &nothing, (HOUR, 80));
+        assert_eq!(shown, "iteration 13/100 · 0 s · at least ~648 tokens");
+        let counts = [648, 9_999, 10_000, 999_999, 1_000_000, 12_345_678];
+        let counts = counts.map(short_count);
+        assert_eq!(counts, ["648", "9999", "10.0k", "999.9k", "1.00M", "12.34M"]);
+    }
+
+    #[test]
+    fn a_list_that_changes_is_read_again_and_one_that_cannot_be_read_is_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tasks.md");
+        std::fs::write(&path, "- [ ] T001 One\n- [ ] T002 Two\n").unwrap();
+        let mut tasks = LiveTasks::default();
+        tasks.look(&path);
+        assert_eq!((tasks.done, tasks.next.as_str()), (Some((0, 2)), "T001 One"));
+        std::fs::write(&path, "- [x] T001 One of them\n- [ ] T002 Two\n").unwrap();
+        tasks.look(&path);
+        assert_eq!(tasks.done, Some((0, 2)), "not within a second");
+        tasks.looked = None;
+        tasks.look(&path);
+        assert_eq!((tasks.done, tasks.next.as_str()), (Some((1, 2)), "T002 Two"));
+        std::fs::remove_file(&path).unwrap();
+        tasks.looked = None;
+        tasks.look(&path);
+        assert_eq!(tasks.done, Some((1, 2)));
+    }
+}

@@ -1,0 +1,80 @@
+//! Who goes on where the first choice is at a usage limit or overloaded.
+
+use anyhow::{Result, anyhow, bail};
+
+use super::resolve::{Options, refuse_what_the_agent_cannot_do};
+use super::settings::RunnerSettings;
+use crate::runner::harness::HarnessChoice;
+
+/// An agent program with the model that it is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentChoice {
+    /// The agent program.
+    pub harness: HarnessChoice,
+    /// The model, `None` for its own choice.
+    pub model: Option<String>,
+}
+
+impl Options {
+    /// Returns the agents in the order in which they work: the first choice, the same program with another model, another
+    /// program.
+    pub fn agents(&self) -> Vec<AgentChoice> {
+        let (harness, model) = (self.harness.clone(), self.model.clone());
+        let mut agents = vec![AgentChoice { harness: harness.clone(), model }];
+        let models = self.fallback_model.iter().cloned();
+        agents.extend(models.map(|it| AgentChoice { harness: harness.clone(), model: Some(it) }));
+        let harnesses = self.fallback_harness.iter().cloned();
+        agents.extend(harnesses.map(|harness| AgentChoice { harness, model: None }));
+        agents
+    }
+
+    /// Returns these options with this agent in the place of the first choice.
+    #[must_use]
+    pub fn with_agent(&self, agent: &AgentChoice) -> Self {
+        let AgentChoice { harness, model } = agent.clone();
+        Self { harness, model, ..self.clone() }
+    }
+}
+
+/// Returns an error where a setting asks one of the agents for what it cannot do, or where one that goes on would be no other.
+pub fn refuse_what_the_agents_cannot_do(
+    settings: &RunnerSettings,
+    options: &Options,
+) -> Result<()> {
+    refuse_what_the_agent_cannot_do(settings, options)?;
+    if let (Some(model), Some(set)) = (&options.fallback_model, &settings.fallback_model) {
+        let named = set.origin.named("fallback-model");
+        if options.model.as_ref() == Some(model) {
+            bail!(
+                "{named} is the model that works already\nname another one, or another agent program with --fallback-harness"
+            );
+        }
+        match &options.harness {
+            HarnessChoice::Command(line) if !line.contains("{model}") => bail!(
+                "{named} does nothing for this command: it has no {{model}}\nput {{model}} into the command, or name another agent program with --fallback-harness"
+            ),
+            HarnessChoice::Demo => bail!("{named} means nothing to the demo"),
+            _ => {}
+        }
+    }
+    let (Some(harness), Some(set)) = (&options.fallback_harness, &settings.fallback_harness) else {
+        return Ok(());
+    };
+    let named = set.origin.named("fallback-harness");
+    if *harness == options.harness {
+        bail!(
+            "{named} is the agent program that works already\nname another one, or another model with --fallback-model"
+        );
+    }
+    if options.harness == HarnessChoice::Demo {
+        bail!("{named} means nothing to the demo");
+    }
+    if !options.permissions.arguments.is_empty() {
+        bail!(
+            "{named} cannot be used with arguments for the agent program: they are those of the first one\nput them into its own settings, or leave {named} out"
+        );
+    }
+    let alone = AgentChoice { harness: harness.clone(), model: None };
+    let with = Options { sessions: options.sessions, ..options.with_agent(&alone) };
+    refuse_what_the_agent_cannot_do(settings, &with).map_err(|error| anyhow!("{named}: {error:#}"))
+}

@@ -1,0 +1,403 @@
+//! What a run of a loop came to, from its iterations as they are on the disk: what changed, what each finished task cost, and
+//! the commands with which a person reads it.
+
+mod form;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::git::{ChangedLines, Git, NO_COMMIT};
+use super::messages::{money, some_of};
+use super::screen::{counted, grouped, lasted, plain};
+use super::state::Iteration;
+use crate::evidence::task_list::TASKS as TASKS_FILE;
+use crate::store::read;
+use crate::text::{columns, narrow};
+
+/// How wide a line is, in columns: 80 without the indent.
+const WIDTH: usize = 73;
+/// How wide the names of the tasks of one line may be, in columns.
+const TASKS: usize = 24;
+/// The most lines on what tasks cost.
+const COSTS: usize = 4;
+/// The most failed checks that are named.
+const CHECKS: usize = 3;
+/// The most files whose lines are counted here: those that git does not know yet.
+const NEW_FILES: usize = 200;
+/// The most that is read of such a file, in bytes.
+const NEW_FILE: u64 = 1 << 20;
+/// How many letters a commit is named with.
+const SHORT: usize = 12;
+
+/// What a run came to.
+#[derive(Clone, Debug, Default)]
+pub struct RunSummary {
+    /// The commit on which it began, forty zeros before the first one; `None` without git.
+    pub from: Option<String>,
+    /// Its last commit, `None` where it made none.
+    pub to: Option<String>,
+    /// How many commits it made.
+    pub commits: usize,
+    /// The files that it changed, as far as their names are kept, with their lines where git says them.
+    pub files: BTreeMap<PathBuf, Option<ChangedLines>>,
+    /// What it cost, for the tasks that were finished together, in order; those of the last part, in which none was, at the end.
+    pub costs: Vec<TaskCost>,
+    /// The checks that failed in its last iteration, each with how.
+    pub failed_checks: Vec<String>,
+    /// The refs that hold what tries left that did not come to their own end, oldest first.
+    pub kept: Vec<String>,
+}
+
+/// What it cost to finish some tasks.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "tokens and money are known each for itself")]
+pub struct TaskCost {
+    /// Their ids, empty where none was finished.
+    pub tasks: Vec<String>,
+    /// Iterations, those before it in which no task was finished too.
+    pub iterations: u32,
+    /// Seconds.
+    pub seconds: f64,
+    /// Tokens, as far as they are known.
+    pub tokens: u64,
+    /// Whether a part of them is an estimate.
+    pub tokens_estimated: bool,
+    /// Whether nothing tells the tokens of some iteration.
+    pub tokens_unknown: bool,
+    /// Dollars, as far as they are known.
+    pub dollars: f64,
+    /// Whether a part of that is an estimate.
+    pub cost_estimated: bool,
+    /// Whether nothing tells what some iteration cost.
+    pub cost_unknown: bool,
+}
+
+impl RunSummary {
+    /// Returns what these iterations of one run came to, oldest first; `now` says that the run has just ended, so that what is
+    /// not committed is its work, too.
+    pub fn of(iterations: &[Iteration], worktree: &Path, git: Option<&Git>, now: bool) -> Self {
+        let first = iterations.first().map(|it| it.head_at_start.clone());
+        let commits: Vec<&String> = iterations.iter().flat_map(|it| &it.commits).collect();
+        let names = iterations.iter().flat_map(|it| &it.files).map(PathBuf::from);
+        let last = iterations.last();
+        let failed = last.into_iter().flat_map(|it| &it.checks).filter(|check| !check.passed);
+        let kept = iterations.iter().map(|it| &it.kept_as).filter(|name| !name.is_empty());
+        let mut summary = Self {
+            from: first.filter(|head| !head.is_empty()),
+            to: commits.last().map(|it| (*it).clone()),
+            commits: commits.len(),
+            files: names.map(|name| (name, None)).collect(),
+            costs: costs(iterations),
+            failed_checks: failed.map(|it| format!("`{}`: {}", it.run, it.outcome)).collect(),
+            kept: kept.filter(|name| git.is_some_and(|git| git.has_kept(name))).cloned().collect(),
+        };
+        if let Some(git) = git {
+            summary.count_lines(worktree, git, now);
+        }
+        summary
+    }
+
+    fn count_lines(&mut self, worktree: &Path, git: &Git, now: bool) {
+        let Some(from) = self.from.as_deref() else { return };
+        let to = self.to.as_deref().filter(|_| !now);
+        if !now && to.is_none() {
+            return;
+        }
+        for lines in git.changed_lines(from, to).unwrap_or_default() {
+            if let Some(known) = self.files.get_mut(&lines.path) {
+                *known = Some(lines);
+            }
+        }
+        if !now {
+            return;
+        }
+        let unknown: BTreeSet<PathBuf> = git.unknown_files().into_iter().collect();
+        let new = self
+            .files
+            .iter_mut()
+            .filter(|(path, lines)| lines.is_none() && unknown.contains(*path));
+        for (path, lines) in new.take(NEW_FILES) {
+            let Ok(text) = read::read(&worktree.join(path), NEW_FILE) else { continue };
+            let is_text = !text.bytes.contains(&0);
+            let count = String::from_utf8_lossy(&text.bytes).lines().count() as u64;
+            let added = is_text.then_some(count);
+            *lines =
+                Some(ChangedLines { path: path.clone(), added, removed: is_text.then_some(0) });
+        }
+    }
+
+    /// Returns how many lines were added and removed, as far as it is known.
+    pub fn lines(&self) -> (u64, u64) {
+        let known = || self.files.values().flatten();
+        let sum = |of: fn(&ChangedLines) -> Option<u64>| known().filter_map(of).sum();
+        (sum(|it| it.added), sum(|it| it.removed))
+    }
+
+    /// Returns the summary for a person: lines of at most 73 columns each. `elsewhere` is the folder where the commands are run
+    /// from another one.
+    pub fn text(&self, elsewhere: Option<&Path>) -> Vec<String> {
+        let mut text: Vec<String> = self.changed().into_iter().collect();
+        text.extend(self.costs_in_words());
+        for check in self.failed_checks.iter().take(CHECKS) {
+            text.push(narrow(&format!("Failed check: {}", plain(check)), WIDTH));
+        }
+        let more = self.failed_checks.len().saturating_sub(CHECKS);
+        if more > 0 {
+            text.push(format!("and {more} more failed checks"));
+        }
+        let commands = self.commands(elsewhere);
+        text.extend(commands.iter().zip(["Commits: ", "All changes: "]).filter_map(
+            |(command, what)| command.as_ref().map(|command| format!("{what}{command}")),
+        ));
+        text
+    }
+
+    fn changed(&self) -> Option<String> {
+        let (added, removed) = self.lines();
+        if self.files.is_empty() {
+            return None;
+        }
+        let mut head = format!("Changed: {}", counted(self.files.len() as u64, "file"));
+        if added + removed > 0 {
+            head = format!("{head}, {} lines", plus_minus(added, removed));
+        }
+        let size = |lines: &Option<ChangedLines>| {
+            lines.as_ref().map_or(0, |it| it.added.unwrap_or(0) + it.removed.unwrap_or(0))
+        };
+        let mut files: Vec<_> = self.files.iter().collect();
+        // What was ticked is said elsewhere.
+        let is_list = |path: &Path| path.file_name().is_some_and(|name| name == TASKS_FILE);
+        files.sort_by_key(|(path, lines)| (is_list(path), std::cmp::Reverse(size(lines))));
+        let mut line = format!("{head}:");
+        for (at, (path, lines)) in files.iter().enumerate() {
+            let mut one = plain(&path.display().to_string());
+            if let Some(ChangedLines { added: Some(added), removed: Some(removed), .. }) = lines {
+                one = format!("{one} {}", plus_minus(*added, *removed));
+            }
+            let next = if at == 0 { format!("{line} {one}") } else { format!("{line}, {one}") };
+            if columns(&next) + 3 > WIDTH && at > 0 {
+                return Some(narrow(&format!("{line}, …"), WIDTH));
+            }
+            line = next;
+        }
+        Some(narrow(&line, WIDTH))
+    }
+
+    /// What the tasks cost; nothing where that is all that the run cost.
+    fn costs_in_words(&self) -> Vec<String> {
+        if self.costs.len() < 2 {
+            return Vec::new();
+        }
+        let shown = if self.costs.len() > COSTS { COSTS - 1 } else { COSTS };
+        let mut lines: Vec<String> = self.costs.iter().take(shown).map(TaskCost::words).collect();
+        if let Some(rest) = self.costs.get(shown..).filter(|rest| !rest.is_empty()) {
+            let rest = rest.iter().fold(TaskCost::default(), TaskCost::plus);
+            let more = counted(rest.tasks.len() as u64, "more task");
+            lines.push(narrow(&format!("Cost of {more}: {}", rest.figures()), WIDTH));
+        }
+        lines
+    }
+
+    /// Returns the commands with which a person reads the commits, and all that changed; `None` for what there is not.
+    pub fn commands(&self, elsewhere: Option<&Path>) -> [Option<String>; 2] {
+        let Some(from) = self.from.as_deref() else { return [None, None] };
+        let git = match elsewhere {
+            Some(folder) => {
+                let folder = folder.display().to_string();
+                format!("git -C {}", shell_words::quote(&folder))
+            }
+            None => "git".to_owned(),
+        };
+        let short = |commit: &str| commit.chars().take(SHORT).collect::<String>();
+        let log = self.to.as_deref().map(|to| match from {
+            NO_COMMIT => format!("{git} log --stat {}", short(to)),
+            from => format!("{git} log --stat {}..{}", short(from), short(to)),
+        });
+        let is_first = from == NO_COMMIT;
+        let diff =
+            (!is_first && !self.files.is_empty()).then(|| format!("{git} diff {}", short(from)));
+        [log, diff]
+    }
+}
+
+impl TaskCost {
+    /// The tasks, and what they cost.
+    fn words(&self) -> String {
+        let ids: Vec<&str> = self.tasks.iter().map(String::as_str).collect();
+        let what = match ids.as_slice() {
+            [] => "No task finished".to_owned(),
+            ids => format!("Cost of {}", narrow(&plain(&some_of(ids)), TASKS)),
+        };
+        narrow(&format!("{what}: {}", self.figures()), WIDTH)
+    }
+
+    fn figures(&self) -> String {
+        let mut parts = vec![
+            counted(self.iterations.into(), "iteration"),
+            lasted(Duration::try_from_secs_f64(self.seconds).unwrap_or_default()),
+        ];
+        let least = |is_part: bool| if is_part { "at least " } else { "" };
+        if self.tokens > 0 {
+            let about = if self.tokens_estimated { "~" } else { "" };
+            let least = least(self.tokens_unknown);
+            parts.push(format!("{least}{about}{} tokens", grouped(self.tokens)));
+        }
+        let cost = money(self.dollars, self.cost_estimated);
+        parts.extend(cost.map(|cost| format!("{}{cost}", least(self.cost_unknown))));
+        parts.join(", ")
+    }
+
+    fn plus(self, other: &Self) -> Self {
+        Self {
+            tasks: self.tasks.iter().chain(&other.tasks).cloned().collect(),
+            iterations: self.iterations + other.iterations,
+            seconds: self.seconds + other.seconds,
+            tokens: self.tokens.saturating_add(other.tokens),
+            tokens_estimated: self.tokens_estimated || other.tokens_estimated,
+            tokens_unknown: self.tokens_unknown || other.tokens_unknown,
+            dollars: self.dollars + other.dollars,
+            cost_estimated: self.cost_estimated || other.cost_estimated,
+            cost_unknown: self.cost_unknown || other.cost_unknown,
+        }
+    }
+}
+
+/// What each finished task cost: the iterations in which none was finished belong to the next one.
+fn costs(iterations: &[Iteration]) -> Vec<TaskCost> {
+    let mut costs = Vec::new();
+    let mut sum = TaskCost::default();
+    for it in iterations {
+        sum = sum.plus(&TaskCost {
+            tasks: it.tasks_ticked.clone(),
+            iterations: 1,
+            seconds: it.seconds,
+            tokens: it.tokens_used,
+            tokens_estimated: it.tokens_estimated,
+            tokens_unknown: it.tokens_unknown,
+            dollars: it.cost_usd.unwrap_or_default(),
+            cost_estimated: it.cost_estimated,
+            cost_unknown: it.cost_usd.is_none(),
+        });
+        if !sum.tasks.is_empty() {
+            costs.push(std::mem::take(&mut sum));
+        }
+    }
+    if sum.iterations > 0 {
+        costs.push(sum);
+    }
+    costs
+}
+
+fn plus_minus(added: u64, removed: u64) -> String {
+    match (added, removed) {
+        (0, 1..) => format!("-{}", grouped(removed)),
+        (_, 0) => format!("+{}", grouped(added)),
+        _ => format!("+{} -{}", grouped(added), grouped(removed)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn iteration(n: u32, ticked: &[&str], tokens: u64) -> Iteration {
+        Iteration {
+            n,
+            seconds: 60.0,
+            tokens_used: tokens,
+            cost_usd: Some(0.5),
+            tasks_ticked: ticked.iter().map(|id| (*id).to_owned()).collect(),
+            files: vec![format!("src/{n}.rs")],
+            ..Iteration::default()
+        }
+    }
+
+    fn summary(iterations: &[Iteration]) -> RunSummary {
+        RunSummary::of(iterations, Path::new("/nowhere"), None, true)
+    }
+
+    #[test]
+    fn iterations_that_finished_nothing_belong_to_the_next_finished_task() {
+        let run = [
+            iteration(1, &[], 100),
+            iteration(2, &["T001", "T002"], 20),
+            iteration(3, &["T003"], 3),
+            iteration(4, &[], 7),
+        ];
+        let summary = summary(&run);
+        let costs: Vec<(usize, u32, u64)> =
+            summary.costs.iter().map(|it| (it.tasks.len(), it.iterations, it.tokens)).collect();
+        assert_eq!(costs, [(2, 2, 120), (1, 1, 3), (0, 1, 7)]);
+        let text = summary.text(None);
+        assert_eq!(
+            text,
+            [
+                "Changed: 4 files: src/1.rs, src/2.rs, src/3.rs, src/4.rs",
+                "Cost of T001, T002: 2 iterations, 2 min 00 s, 120 tokens, $1.00",
+                "Cost of T003: 1 iteration, 1 min 00 s, 3 tokens, $0.5000",
+                "No task finished: 1 iteration, 1 min 00 s, 7 tokens, $0.5000",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_run_of_any_length_is_told_on_a_few_lines_of_80_columns() {
+        let long = "写一个解析器".repeat(40);
+        let mut run: Vec<Iteration> = (1..=200)
+            .map(|n| Iteration {
+                files: vec![format!("{n}/{long}.rs"), format!("{n}.txt")],
+                ..iteration(n, &[&format!("T{n:03}")], 1_234_567)
+            })
+            .collect();
+        let check = |run: &str| crate::engine::CheckResult {
+            run: run.to_owned(),
+            outcome: long.clone(),
+            ..Default::default()
+        };
+        if let Some(last) = run.last_mut() {
+            last.checks = (0..50).map(|n| check(&format!("test {n}"))).collect();
+        }
+        let text = summary(&run).text(None);
+        assert!(text.len() <= 12, "{text:#?}");
+        for line in &text {
+            assert!(columns(line) <= WIDTH, "{line}");
+        }
+        let rest = text.iter().find(|line| line.contains(" more tasks: ")).unwrap();
+        let expected = "Cost of 197 more tasks: 197 iterations, 3 h 17 min, 243,209,699 tokens";
+        assert!(rest.starts_with(expected), "{rest}");
+    }
+
+    #[test]
+    fn the_task_list_is_named_after_the_files_of_the_work() {
+        let lines = |path: &str, added: u64| {
+            let path = PathBuf::from(path);
+            let lines = ChangedLines { path: path.clone(), added: Some(added), removed: Some(0) };
+            (path, Some(lines))
+        };
+        let all = [lines("specs/001/tasks.md", 40), lines("a.rs", 1), lines("b.rs", 2)];
+        let summary = RunSummary { files: all.into(), ..RunSummary::default() };
+        let said = "Changed: 3 files, +43 lines: b.rs +2, a.rs +1, specs/001/tasks.md +40";
+        assert_eq!(summary.text(None), [said]);
+    }
+
+    #[test]
+    fn the_commands_name_the_commits_and_a_folder_that_is_not_the_current_one() {
+        let head = |from: &str| RunSummary {
+            from: Some(from.to_owned()),
+            to: Some("b".repeat(40)),
+            files: BTreeMap::from([(PathBuf::from("x"), None)]),
+            ..RunSummary::default()
+        };
+        let a = "a".repeat(40);
+        let [log, diff] = head(&a).commands(None);
+        assert_eq!(log.unwrap(), "git log --stat aaaaaaaaaaaa..bbbbbbbbbbbb");
+        assert_eq!(diff.unwrap(), "git diff aaaaaaaaaaaa");
+        let [log, diff] = head(NO_COMMIT).commands(Some(Path::new("/a b")));
+        assert_eq!(
+            (log.unwrap(), diff),
+            ("git -C '/a b' log --stat bbbbbbbbbbbb".to_owned(), None)
+        );
+        assert_eq!(RunSummary::default().commands(None), [None, None]);
+    }
+}

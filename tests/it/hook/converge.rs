@@ -1,0 +1,163 @@
+//! spec-kit's converge command as the last gate before the review: asked for when all else says done, at most twice.
+
+use crate::hook::support::{ALL_DONE, Bench, THREE_TASKS};
+use crate::support::scratch::Said;
+use serde_json::json;
+use std::fs;
+
+const SKILL: &str = ".claude/skills/speckit-converge/SKILL.md";
+const SETTINGS: &str = "---\nconverge: true\nchecks:\n  - test -e built\n---\n";
+const ASKED: &str = "run /speckit-converge with the Skill tool";
+
+/// What the command appends where something is missing, as its template has it.
+const MORE: &str = "\n## Phase 2: Convergence\n\n- [ ] T004 Log each call per FR-002 (missing)\n";
+
+/// A loop that asks for the command, with a check that passes.
+fn armed() -> Bench {
+    let bench =
+        Bench::ready().tasks(THREE_TASKS).settings(SETTINGS).file(SKILL, "---\nname: x\n---\n");
+    bench.write("built", "");
+    let answer = bench.implement("s1", "");
+    assert!(
+        answer.message().contains("\nConverge: /speckit-converge before it counts as done"),
+        "{answer}"
+    );
+    assert!(answer.context().contains("run spec-kit's /speckit-converge"), "{answer}");
+    bench
+}
+
+/// The agent has run a command with the Skill tool, as Claude Code 2.1.143 and 2.1.330 write it.
+fn runs(bench: &Bench, command: &str) {
+    let answer = json!({"type": "user", "isSidechain": false, "message": {"role": "user", "content":
+        [{"type": "tool_result", "tool_use_id": "toolu_1", "content": format!("Launching skill: {command}")}]},
+        "toolUseResult": {"success": true, "commandName": command}});
+    bench.transcript("s1").tool("Skill").raw(answer.to_string());
+}
+
+/// Whether the next stop asks for the command.
+#[track_caller]
+fn asks(bench: &Bench) -> bool {
+    bench.stop("s1").run().reason().contains(ASKED)
+}
+
+fn words(bench: &Bench) -> String {
+    bench.journal("s1").last().unwrap()["words"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn it_is_asked_for_when_all_is_ticked_and_a_run_that_changes_nothing_has_passed() {
+    let bench = armed();
+    assert!(!asks(&bench));
+    bench.write_tasks(ALL_DONE);
+    let stop = bench.stop("s1").run();
+    assert!(stop.reason().contains(ASKED), "{stop}");
+    assert!(stop.reason().contains("When it appends tasks to tasks.md, they are open"), "{stop}");
+    assert!(stop.message().contains("/speckit-converge has not run"), "{stop}");
+    runs(&bench, "speckit-converge");
+    bench.stop("s1").run().silent();
+    assert_eq!(words(&bench), "all the work is done; converge found nothing missing");
+    let converging = bench.record("s1").ledger.converging;
+    assert_eq!((converging.rounds, converging.passed), (1, true));
+}
+
+#[test]
+fn tasks_that_it_appends_continue_the_loop_and_the_second_round_is_the_last() {
+    let bench = armed();
+    bench.write_tasks(ALL_DONE);
+    assert!(asks(&bench));
+    runs(&bench, "speckit-converge");
+    bench.write_tasks(&[ALL_DONE, MORE].concat());
+    let stop = bench.stop("s1").run();
+    assert!(stop.reason().contains("T004") && !stop.reason().contains(ASKED), "{stop}");
+    // Done, and asked for again: what it adds now is done without a third round.
+    let both = [ALL_DONE, &MORE.replace("[ ]", "[x]")].concat();
+    bench.write_tasks(&both);
+    assert!(asks(&bench));
+    runs(&bench, "speckit.converge");
+    let third = "\n## Phase 3: Convergence\n\n- [ ] T005 Log each error per FR-003 (partial)\n";
+    bench.write_tasks(&[&both, third].concat());
+    let stop = bench.stop("s1").run();
+    assert!(stop.reason().contains("T005") && !stop.reason().contains(ASKED), "{stop}");
+    bench.write_tasks(&format!("{both}{}", third.replace("[ ]", "[x]")));
+    bench.stop("s1").run().silent();
+    assert!(words(&bench).ends_with(
+        "converge found more to do in both of its rounds: nobody has compared the code since"
+    ));
+}
+
+#[test]
+fn a_check_that_fails_comes_first_and_a_run_that_was_not_asked_for_counts_for_nothing() {
+    let bench = armed();
+    fs::remove_file(bench.path("built")).unwrap();
+    bench.write_tasks(ALL_DONE);
+    runs(&bench, "speckit-converge");
+    let stop = bench.stop("s1").run();
+    assert!(stop.reason().contains("Check failed: `test -e built`"), "{stop}");
+    assert!(!stop.reason().contains(ASKED), "{stop}");
+    bench.write("built", "");
+    assert!(asks(&bench));
+}
+
+#[test]
+fn the_agents_word_counts_once_it_is_asked_for_and_not_before() {
+    let bench = armed();
+    let spool = || Said::of(bench.spool().args(["task", "hook", "/speckit.converge"]));
+    bench.stop("s1").run().reason();
+    let early = spool().refused();
+    assert!(
+        early.contains("`/speckit-converge` counts only when the loop has asked for it"),
+        "{early}"
+    );
+    bench.write_tasks(ALL_DONE);
+    assert!(asks(&bench));
+    assert!(spool().ok().starts_with("Noted. "));
+    assert!(spool().ok().starts_with("Noted before. "));
+    bench.stop("s1").run().silent();
+    assert!(words(&bench).contains("converge found nothing missing"));
+}
+
+#[test]
+fn a_command_that_never_runs_ends_the_loop_by_the_usual_guards_with_its_name() {
+    let bench = armed();
+    bench.transcript("s1").user("begin");
+    bench.write_tasks(ALL_DONE);
+    assert!(asks(&bench));
+    let stop = || {
+        bench.transcript("s1").assistant("It is all done.");
+        bench.stop("s1").held().run()
+    };
+    for _ in 0..2 {
+        let asked = stop();
+        assert!(asked.reason().contains("Run it now, or say what stops you: "), "{asked}");
+    }
+    let told = stop();
+    assert!(
+        told.message().contains("; spec-kit's converge command has not run · 3 of 3 tasks"),
+        "{told}"
+    );
+    assert_eq!(bench.verdicts("s1").last().unwrap(), "end no_progress");
+}
+
+#[test]
+fn what_was_armed_holds_and_a_project_without_the_command_is_refused_by_its_files() {
+    let bench = armed();
+    bench.write(".claude/ralph-speckit.local.md", "---\nconverge: false\n---\n");
+    bench.write_tasks(ALL_DONE);
+    assert!(asks(&bench));
+    let none = Bench::ready().settings("---\nconverge: true\n---\n");
+    let refused = none.implement("s1", "");
+    for words in [
+        "spec-kit's converge command is asked for, and there is none of `.claude/skills/speckit-converge/SKILL.md`, `.claude/commands/speckit.converge.md`",
+        "--converge=false",
+    ] {
+        assert!(refused.to_string().contains(words), "`{words}` not in: {refused}");
+    }
+    none.stop("s1").run().silent();
+    none.implement("s1", "--converge=false").context();
+    let part = Bench::ready().tasks(THREE_TASKS).file(SKILL, "x");
+    let refused = part.implement("s1", "T002 --converge");
+    assert!(refused.to_string().contains("this loop is about some of its tasks"), "{refused}");
+    part.write(".claude/ralph-speckit.local.md", "---\nconverge: true\n---\n");
+    let armed = part.implement("s1", "T002");
+    assert!(armed.message().contains("Converge: left out"), "{armed}");
+}

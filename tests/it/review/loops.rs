@@ -1,0 +1,180 @@
+//! Reviews as the last check of a loop, over a program in the place of Claude Code that works and reads.
+
+use serde_json::{Value, json};
+
+use crate::review::support::{Built, FR_001, FR_002, US1_1};
+
+const LIST: &str = "specs/001-login/tasks.md";
+/// Work that ticks the first open box by hand.
+const TICK: &str = "echo more >> src/more.rs\nsed -i '0,/- \\[ \\]/s//- [x]/' specs/001-login/tasks.md\nresult worked";
+
+/// An answer that leaves all for later where a part is reviewed, and finds all of the work good.
+fn later_then_met() -> String {
+    let later = ["US1.1", "FR-001", "FR-002"];
+    let later = later.map(|id| format!(r#"{{"id":"{id}","verdict":"later"}}"#));
+    let later = Built::answer_of_claude(&later.each_ref().map(String::as_str));
+    let met = Built::answer_of_claude(&[US1_1, FR_001, FR_002]);
+    format!("case \"$*\" in *'now, these tasks: '*)\n{later}\n;; *)\n{met}\n;; esac")
+}
+
+#[test]
+fn a_review_that_leaves_all_for_later_lets_the_loop_go_on_and_proves_no_task() {
+    let built = Built::new();
+    built.write(LIST, "## Phase 1\n\n- [ ] T001 Write src/more.rs\n\n## Phase 2\n\n- [ ] T002 More\n- [ ] T003 Even more\n");
+    built.commit("open tasks");
+    built.worker_and_reader(TICK, &later_then_met());
+    let ran = built.loop_with("--review --review-when phases --max-iterations 2").with_code(3);
+    assert_eq!(built.reviews(), 1, "{ran}");
+    ran.says("passed (0 judged, 3 later), T001, by claude").says("Proved: 2 by files\n");
+    assert!(!ran.output.contains("by a review"), "{ran}");
+    let status = status(&built);
+    let of_runner = &status["runners"][0]["loop"]["review"];
+    assert_eq!((&of_runner["met"], &of_runner["requirements"]), (&json!(0), &json!(0)));
+    // What it left for later is judged at the end, and that proves the tasks of this loop.
+    let ran = built.loop_with("--review --review-when phases").with_code(0);
+    assert_eq!(built.reviews(), 2, "{ran}");
+    ran.says("passed: passed (3 of 3 met), by claude");
+    ran.says("Proved: 1 by a review");
+}
+
+#[test]
+fn a_box_that_was_ticked_by_hand_in_a_session_is_proved_by_the_review_of_its_stop() {
+    let built = Built::new();
+    built.write(LIST, "- [ ] T001 Write src/more.rs\n- [ ] T002 Write src/next.rs\n");
+    built.commit("open tasks");
+    built.worker_and_reader("exit 1", &Built::answer_of_claude(&[US1_1, FR_001, FR_002]));
+    built.spool("start 001-login --review").run().with_code(0);
+    assert!(built.stop("On it.").contains("T001"), "the session takes the loop");
+    built.write("src/more.rs", "fn more() {}\n");
+    built.write("src/next.rs", "fn next() {}\n");
+    built.write(LIST, "- [x] T001 Write src/more.rs\n- [x] T002 Write src/next.rs\n");
+    let said = built.stop("ALL_TASKS_COMPLETE");
+    assert_eq!(built.reviews(), 1, "{said}");
+    let status = built.spool("status").run().with_code(0);
+    status.says("  Proved: 2 by a review (2 receipts)\n");
+    let shown = built.spool("task show T001 --json").run().with_code(0);
+    let shown: Value = serde_json::from_str(&shown.output).unwrap();
+    let receipt = &shown["receipts"][0];
+    assert_eq!((&receipt["by"], &receipt["reviewer"]), (&json!("stop"), &json!("claude")));
+}
+
+/// A loop on one task, whose box is ticked by hand, with a reader that finds nothing logged.
+fn not_met() -> String {
+    Built::answer_of_claude(&[US1_1, FR_001, r#"{"id":"FR-002","verdict":"not met"}"#])
+}
+
+fn status(built: &Built) -> Value {
+    serde_json::from_str(&built.spool("status --json").run().with_code(0).output).unwrap()
+}
+
+#[test]
+fn what_the_agent_and_its_reader_cost_together_ends_the_loop_and_is_told_everywhere() {
+    let built = Built::new();
+    built.write(LIST, "- [ ] T001 Write src/more.rs\n");
+    built.commit("open tasks");
+    let (work, read) = (format!("cost=0.20\n{TICK}"), format!("cost=0.25\n{}", not_met()));
+    built.worker_and_reader(&work, &read);
+    // Two iterations and two reviews cost 90 cents; neither side alone reaches the limit.
+    let ran = built.loop_with("--review --max-usd 0.85").with_code(8);
+    assert_eq!(built.reviews(), 2, "{ran}");
+    ran.says("  `spool review --harness claude` failed: not passed (2 of 3 met), by claude, 420 tokens, $0.25\n");
+    ran.says("ralph: stuck: $0.9000 are used, and $0.8500 are allowed\n");
+    ran.says(" 840 tokens, $0.4000, ").says(", reviews 840 tokens, $0.5000, ");
+    let runner = &status(&built)["runners"][0];
+    assert_eq!(runner["loop"]["review_cost_usd"], json!(0.5), "{runner:#}");
+    assert_eq!(runner["loop"]["review_cost_estimated"], json!(false), "{runner:#}");
+    assert_eq!(runner["cost_usd"], json!(0.4), "{runner:#}");
+    let shown = built.spool("ralph --status --change 001-login").run().with_code(0);
+    shown.says("  Reviews beside that: 840 tokens, $0.5000\n");
+    let log = built.spool("log").run().with_code(0);
+    log.says("reviews 840 tokens, $0.5000)");
+}
+
+#[test]
+fn what_a_reader_does_not_say_is_estimated_by_the_prices_of_the_loop() {
+    let built = Built::new();
+    built.write(LIST, "- [ ] T001 Write src/more.rs\n");
+    built.commit("open tasks");
+    built.worker_and_reader(&format!("cost=0.20\n{TICK}"), &not_met());
+    // A dollar for each thousand tokens of every kind: 42 cents a review.
+    let prices = "--prices other=1/1 --prices claude-sonnet=1000/1000";
+    let ran = built.loop_with(&format!("--review --max-usd 0.60 {prices}")).with_code(8);
+    assert_eq!(built.reviews(), 1, "{ran}");
+    ran.says("by claude, 420 tokens, ~$0.42\n").says(" reviews 420 tokens, ~$0.4200, ");
+    ran.says("$0.6200 are used, and $0.6000 are allowed");
+    let runner = &status(&built)["runners"][0]["loop"];
+    assert_eq!(runner["review_cost_usd"], json!(0.42), "{runner:#}");
+    assert_eq!(runner["review_cost_estimated"], json!(true), "{runner:#}");
+    assert_eq!(runner["review"]["cost_estimated"], json!(true), "{runner:#}");
+    built.spool("log").run().with_code(0).says("reviews 420 tokens, ~$0.4200)");
+    // A review by itself takes the same prices, from the command line and from the person's own file.
+    built.spool(&format!("review {prices}")).run().with_code(3).says("420 tokens, ~$0.42; changes");
+    assert_eq!(built.last()["cost_estimated"], json!(true));
+    built.spool("review").run().with_code(3).says(", 420 tokens; changes");
+    built.write("../home/.config/ralph-speckit/ralph.toml", "prices = [\"claude=1000/1000\"]\n");
+    built.spool("review").run().with_code(3).says(", 420 tokens, ~$0.42; changes");
+}
+
+#[test]
+fn a_review_of_which_nothing_tells_the_cost_is_named_where_money_is_limited() {
+    let built = Built::new();
+    built.write(LIST, "- [ ] T001 Write src/more.rs\n");
+    built.commit("open tasks");
+    let met = Built::answer_of_claude(&[US1_1, FR_001, FR_002]);
+    built.worker_and_reader(&format!("cost=0.20\n{TICK}"), &met);
+    let ran = built.loop_with("--review --max-usd 1").with_code(0);
+    ran.warns("nothing tells what this review cost, so --max-usd does not count it; --prices does");
+}
+
+#[test]
+fn a_review_that_the_agent_starts_itself_as_if_for_a_loop_proves_none_of_its_tasks() {
+    let built = Built::new();
+    built.write(LIST, "- [ ] T001 Write src/more.rs\n- [ ] T002 b\n");
+    built.commit("open tasks");
+    let met = Built::answer_of_claude(&[US1_1, FR_001, FR_002]);
+    built.worker_and_reader("exit 1", &met);
+    built.spool("start 001-login --review").run().with_code(0);
+    built.write("src/more.rs", "fn more() {}\n");
+    built.spool("task done T001").run().with_code(0);
+    // With the variable that a driver sets, by the reader of the loop and by a program of its own.
+    built.spool("review 001-login").env("RALPH_CHECKS", "\u{1e}").run().with_code(0);
+    built.reader(&[US1_1, FR_001, FR_002]);
+    let call = built.spool("review --may-write --harness-command agent 001-login");
+    call.env("RALPH_CHECKS", "\u{1e}").run().with_code(0).says("passed (3 of 3 met)");
+    built.review("").with_code(0);
+    let status = built.spool("status").run().with_code(0);
+    status.says("  Proved: 1 by files (1 receipt)\n");
+}
+
+#[test]
+fn the_review_that_the_driver_runs_proves_what_was_ticked_long_before() {
+    let built = Built::new();
+    built.write(LIST, "- [ ] T001 Write src/more.rs\n- [ ] T002 Write src/next.rs\n");
+    built.commit("open tasks");
+    let met = Built::answer_of_claude(&[US1_1, FR_001, FR_002]);
+    // In a session: `spool task done` writes the receipts, and the stop notes its review in them.
+    built.worker_and_reader("exit 1", &met);
+    built.spool("start 001-login --review").run().with_code(0);
+    assert!(built.stop("On it.").contains("T001"), "the session takes the loop");
+    for (file, id) in [("src/more.rs", "T001"), ("src/next.rs", "T002")] {
+        built.write(file, "fn new() {}\n");
+        built.spool(&format!("task done {id}")).run().with_code(0);
+    }
+    let said = built.stop("ALL_TASKS_COMPLETE");
+    assert_eq!(built.reviews(), 1, "{said}");
+    let status = built.spool("status").run().with_code(0);
+    status.says("  Proved: 2 by a review (4 receipts)\n");
+    // In the runner.
+    built.write(LIST, "- [ ] T001 Write src/more.rs\n- [ ] T002 Write src/next.rs\n");
+    built.commit("open tasks again");
+    // The first task is ticked an iteration before the review, and has its receipt from there.
+    built.worker_and_reader(&format!("echo next >> src/next.rs\n{TICK}"), &met);
+    let ran = built.loop_with("--review").with_code(0);
+    assert_eq!(built.reviews(), 2, "{ran}");
+    ran.says("Proved: 2 by a review");
+    let shown = built.spool("task show T001 --json").run().with_code(0);
+    let shown: Value = serde_json::from_str(&shown.output).unwrap();
+    let all = shown["receipts"].as_array().unwrap();
+    let last = all.last().unwrap();
+    assert_eq!((&last["by"], &last["reviewer"]), (&json!("review"), &json!("claude")), "{shown:#}");
+}

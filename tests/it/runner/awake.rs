@@ -1,0 +1,230 @@
+//! The machine is kept awake by the system's own program while a loop runs, and that program never outlives it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use ralph_speckit::world::{self, Deadline, pause};
+use rustix::process::Signal;
+
+use crate::runner::support::{Bench, Call, says};
+use crate::runner_stress::moments::{Dice, number};
+use crate::support::witness::PATIENCE;
+
+/// What it says when the machine is not held.
+const SAID: &str = "this machine may fall asleep while the loop runs";
+/// How many signals are sent, a quarter of each kind.
+const SIGNALS: u64 = 200;
+/// How many loops run side by side.
+const AT_ONCE: usize = 4;
+
+/// A scripted inhibitor: it notes its process, its arguments, its folder and what its standard input is, and then does as
+/// the real one, or this.
+fn inhibitor(bench: &Bench, then: &str) {
+    let name = if cfg!(target_os = "macos") { "caffeinate" } else { "systemd-inhibit" };
+    let text = format!(
+        "#!/bin/sh\necho $$ >>\"$DESK/inhibitors\"\necho \"$@\" >\"$DESK/asked\"\npwd >\"$DESK/place\"\n\
+         [ -t 0 ] && echo terminal >\"$DESK/input\"\n{then}\n"
+    );
+    bench.program(name, &text);
+}
+
+/// What the real one does: it runs the command that follows its own flags, and leaves with it.
+const REAL: &str = "while case \"$1\" in --*) true ;; *) false ;; esac; do shift; done\n\"$@\"";
+
+/// The same where nothing of the command's is listened to, and no signal either.
+const STUBBORN: &str = "trap '' TERM INT HUP\necho held\nwhile :; do sleep 1; done";
+
+fn ralph<'a>(bench: &'a Bench, arguments: &str) -> Call<'a> {
+    bench.ralph(&format!("--no-stay-awake=false {arguments}"))
+}
+
+/// The processes of the inhibitors that were started.
+fn inhibitors(bench: &Bench) -> BTreeSet<i32> {
+    let ids = fs::read_to_string(bench.beside("desk/inhibitors")).unwrap_or_default();
+    ids.lines().map(|id| id.parse().unwrap()).collect()
+}
+
+fn is_alive(id: i32) -> bool {
+    let Ok(stat) = fs::read_to_string(format!("/proc/{id}/stat")) else {
+        return rustix::process::test_kill_process(rustix::process::Pid::from_raw(id).unwrap())
+            .is_ok();
+    };
+    !stat.rsplit(')').next().unwrap().trim_start().starts_with(['Z', 'X'])
+}
+
+/// Every process that has the mark of this bench in its environment.
+#[cfg(target_os = "linux")]
+fn of_this_bench(bench: &Bench) -> Vec<String> {
+    let mark = format!("DESK={}", bench.beside("desk").display());
+    let all = fs::read_dir("/proc").unwrap().flatten().map(|it| it.path());
+    all.filter(|it| {
+        let environment = fs::read(it.join("environ")).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|pair| pair == mark.as_bytes())
+    })
+    .map(|it| fs::read_to_string(it.join("cmdline")).unwrap_or_default().replace('\0', " "))
+    .filter(|it| !it.is_empty())
+    .collect()
+}
+
+fn wait_until(what: &str, limit: Duration, is_so: impl Fn() -> bool) {
+    let deadline = Deadline::after(limit);
+    while !is_so() {
+        assert!(!deadline.is_over(), "{what}");
+        pause(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn r4_the_machine_is_held_awake_as_long_as_the_loop_runs_and_no_longer() {
+    let bench = Bench::new();
+    inhibitor(&bench, REAL);
+    bench
+        .agent("read -r held <\"$DESK/inhibitors\"\nkill -0 $held && echo held >\"$DESK/seen-$n\"");
+    let ran = ralph(&bench, "--max-iterations 2").run().with_code(3);
+    assert!(!ran.errors.contains(SAID), "{ran}");
+    assert_eq!((bench.desk("seen-1"), bench.desk("seen-2")), ("held\n".into(), "held\n".into()));
+    let all = inhibitors(&bench);
+    assert_eq!(all.len(), 1, "{all:?}");
+    assert!(all.iter().all(|id| !is_alive(*id)), "it lives on");
+    if cfg!(target_os = "linux") {
+        assert!(bench.desk("asked").starts_with("--what=idle:sleep --mode=block --who=spool"));
+    }
+    assert_eq!(bench.desk("place"), "/\n");
+    assert!(!bench.beside("desk/input").exists(), "it has the terminal");
+}
+
+#[test]
+fn r4_an_inhibitor_that_fails_or_ends_is_said_in_one_line_and_the_loop_goes_on() {
+    for (then, what) in [
+        (
+            "echo 'Failed to connect to bus: No such file or directory' >&2; exit 1",
+            "Failed to connect",
+        ),
+        ("exit 1", "it ended"),
+        ("echo held; exit 0", "it ended"),
+    ] {
+        let bench = Bench::new();
+        inhibitor(&bench, then);
+        bench.agent("");
+        let ran = ralph(&bench, "--max-iterations 3").run().with_code(3);
+        let said: Vec<_> = ran.errors.lines().filter(|line| line.contains(SAID)).collect();
+        assert_eq!(said.len(), 1, "{ran}");
+        assert!(said[0].contains(what) && said[0].contains("--no-stay-awake"), "{ran}");
+    }
+}
+
+#[test]
+fn r4_it_is_not_started_where_a_person_wants_none_or_nothing_runs() {
+    let bench = Bench::new();
+    inhibitor(&bench, REAL);
+    bench.agent("");
+    let ran = bench.ralph("--max-iterations 1 --no-stay-awake").run().with_code(3);
+    assert!(!ran.errors.contains(SAID), "{ran}");
+    bench.ralph("--no-stay-awake=false --dry-run").run().with_code(0);
+    let own = bench.home().join(".config/ralph-speckit");
+    fs::create_dir_all(&own).unwrap();
+    fs::write(own.join("ralph.toml"), "no-stay-awake = true\n").unwrap();
+    bench
+        .spool("ralph --change 2-1 --max-iterations 1 --harness-command agent again")
+        .run()
+        .with_code(3);
+    assert_eq!(inhibitors(&bench), BTreeSet::new());
+}
+
+#[test]
+fn r4_a_program_of_the_project_is_never_taken_for_the_inhibitor() {
+    let bench = Bench::new();
+    let name = if cfg!(target_os = "macos") { "caffeinate" } else { "systemd-inhibit" };
+    let place = bench.beside("desk");
+    let trap = format!("#!/bin/sh\necho $$ >>{}/inhibitors\n", place.display());
+    for folder in ["", "tools"] {
+        let inside = Path::new("project").join(folder).join(name);
+        bench.executable(inside.to_str().unwrap(), &trap);
+    }
+    bench.agent("");
+    let tools = bench.path("tools");
+    let path = format!(".:tools:{}:{}", tools.display(), bench.beside("bin").display());
+    let system = "/usr/bin:/bin";
+    let without = bench.beside("without");
+    fs::create_dir(&without).unwrap();
+    // All of the system's programs but the real one.
+    for folder in system.split(':').map(Path::new).filter(|it| it.is_dir()) {
+        for program in fs::read_dir(folder).unwrap().flatten() {
+            if program.file_name() != name {
+                let _ =
+                    std::os::unix::fs::symlink(program.path(), without.join(program.file_name()));
+            }
+        }
+    }
+    let path = format!("{path}:{}", without.display());
+    let ran = ralph(&bench, "--max-iterations 1").env("PATH", &path).run().with_code(3);
+    assert_eq!(inhibitors(&bench), BTreeSet::new(), "{ran}");
+    assert!(ran.errors.contains(&format!("{SAID}: there is no `{name}`")), "{ran}");
+}
+
+#[test]
+fn r4_whatever_ends_the_runner_the_inhibitor_is_gone_too() {
+    let seed = number("STRESS_SEED").unwrap_or_else(|| world::now().millis());
+    println!("the seed is {seed}");
+    let mut dice = Dice(seed);
+    let moments: Vec<_> = (0..number("STRESS_MOMENTS").unwrap_or(SIGNALS))
+        .map(|number| (number, Duration::from_millis(dice.next(600))))
+        .collect();
+    let (next, held) = (AtomicU64::new(0), AtomicU64::new(0));
+    std::thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                while let Some((number, moment)) =
+                    moments.get(next.fetch_add(1, Ordering::Relaxed) as usize)
+                {
+                    held.fetch_add(one_end(*number, *moment), Ordering::Relaxed);
+                }
+            });
+        }
+    });
+    // Without this, a runner that never starts one would pass.
+    let held = held.into_inner();
+    assert!(held * 2 > moments.len() as u64, "only {held} of {} were held", moments.len());
+}
+
+/// Ends one runner by a signal after so long, and returns how many inhibitors it had started by then.
+fn one_end(number: u64, moment: Duration) -> u64 {
+    let bench = Bench::folder();
+    // Every fifth one listens to no signal.
+    inhibitor(&bench, if number.is_multiple_of(5) { STUBBORN } else { REAL });
+    bench.agent("exec sleep 3600");
+    let signal = [Signal::INT, Signal::TERM, Signal::HUP, Signal::KILL][(number % 4) as usize];
+    let running = ralph(&bench, "--grace 1s").start();
+    pause(moment);
+    running.signal(signal);
+    let ran = running.finish();
+    let told = format!("{signal:?} after {moment:?}: {ran}");
+    let leaving = Duration::from_secs(10);
+    wait_until(&format!("an inhibitor is alive, {told}"), leaving, || {
+        !inhibitors(&bench).into_iter().any(is_alive)
+    });
+    #[cfg(target_os = "linux")]
+    wait_until(
+        &format!("a process is alive, {told}: {:?}", of_this_bench(&bench)),
+        leaving,
+        || of_this_bench(&bench).is_empty(),
+    );
+    inhibitors(&bench).len() as u64
+}
+
+#[test]
+fn r4_a_runner_that_is_killed_leaves_no_inhibitor_that_nobody_ends() {
+    let bench = Bench::new();
+    inhibitor(&bench, REAL);
+    bench.agent(&format!("{}\nexec sleep 3600", says("there")));
+    let mut running = ralph(&bench, "").start();
+    running.wait_for("there");
+    let all = inhibitors(&bench);
+    assert_eq!(all.len(), 1);
+    running.signal(Signal::KILL);
+    drop(running);
+    wait_until("it lives on", PATIENCE, || !all.iter().any(|id| is_alive(*id)));
+}

@@ -1,0 +1,125 @@
+//! spec-kit's converge command under `spool ralph`: an iteration of its own when every box is ticked, at most twice.
+
+use super::support::{Bench, Call};
+
+const FEATURE: &str = ".specify/specs/001-login";
+const SKILL: &str = ".claude/skills/speckit-converge/SKILL.md";
+
+/// A feature with one open task. Its agent does the first open task; told to converge, it does what this script says.
+fn feature(converge: &str) -> Bench {
+    let bench = Bench::new();
+    bench.write(format!("{FEATURE}/spec.md"), "# Login\n\n- **FR-001**: System MUST greet\n");
+    bench.write(format!("{FEATURE}/tasks.md"), "- [ ] T001 Make it\n");
+    bench.write(SKILL, "---\nname: speckit-converge\n---\n");
+    bench.commit("the feature");
+    let list = format!("{FEATURE}/tasks.md");
+    bench.agent(&format!(
+        "list={list}\nif grep -q 'read `{SKILL}` and carry out' \"$DESK/prompt-$n\"; then\n{converge}\nelse\necho \"$n\" >> made.txt; sed -i '0,/- \\[ \\]/s//- [x]/' $list\nfi"
+    ));
+    bench
+}
+
+fn ralph<'a>(bench: &'a Bench, arguments: &str) -> Call<'a> {
+    let call = bench.spool(&format!("ralph --change 001-login --retry-pause=10ms {arguments}"));
+    call.arg("--harness-command").arg("agent").arg("Build it")
+}
+
+/// Appends an open task in a phase of its own, as the template of the command has it.
+const APPENDS: &str = "printf '\\n## Phase %s: Convergence\\n\\n- [ ] T90%s Log it per FR-002 (missing)\\n' $n $n >> $list";
+
+#[test]
+fn a_run_that_leaves_the_list_as_it_is_ends_the_loop_as_done() {
+    let bench = feature("true");
+    let ran = ralph(&bench, "--converge --strict --check true").run().with_code(0);
+    ran.says("converge found nothing missing");
+    assert_eq!(bench.runs(), 2);
+    let (first, second) = (bench.prompt(1), bench.prompt(2));
+    assert!(!first.contains("onverge"), "{first}");
+    for words in [
+        "as if a person had typed `/speckit-converge` with nothing behind it",
+        "The feature is the one in `.specify/specs/001-login`",
+        "Change no file but `.specify/specs/001-login/tasks.md`",
+    ] {
+        assert!(second.contains(words), "{words}: {second}");
+    }
+    assert!(!second.contains("Build it"), "{second}");
+    let list = bench.read(&format!("{FEATURE}/tasks.md"));
+    assert_eq!(list, "- [x] T001 Make it\n");
+    let shown = bench.spool("ralph --status --change 001-login --json").run();
+    let form: serde_json::Value = serde_json::from_str(&shown.output).unwrap();
+    let converge = serde_json::json!({"command": "speckit-converge", "rounds": 1, "passed": true});
+    assert_eq!(form["runner"]["loop"]["converge"], converge, "{shown}");
+}
+
+#[test]
+fn what_it_appends_is_done_before_the_end_and_a_third_round_is_not_made() {
+    let bench = feature(APPENDS);
+    let ran = ralph(&bench, "--converge").run().with_code(0);
+    ran.says("converge found more to do in both of its rounds: nobody has compared the code since");
+    // The task, round one, its task, round two, its task.
+    assert_eq!(bench.runs(), 5);
+    let list = bench.read(&format!("{FEATURE}/tasks.md"));
+    assert!(list.contains("- [x] T902") && list.contains("- [x] T904"), "{list}");
+    assert!(!list.contains("[ ]"), "{list}");
+    assert!(bench.prompt(3).contains("# Login") && !bench.prompt(3).contains("carry out what it"));
+    ralph(&feature(APPENDS), "--converge --strict").run().with_code(11);
+}
+
+#[test]
+fn a_run_that_fails_counts_for_nothing_and_the_loop_ends_by_its_limits() {
+    let bench = feature("exit 1");
+    let ran = ralph(&bench, "--converge --max-failures 2").run();
+    assert_ne!(ran.code, Some(0), "{ran}");
+    ran.says("spec-kit's converge command has not run");
+    assert_eq!(bench.runs(), 3);
+    // Without the command the same loop is done.
+    ralph(&feature("exit 1"), "").run().with_code(0);
+}
+
+#[test]
+fn a_task_that_a_person_adds_meanwhile_is_done_first() {
+    let bench = feature("true");
+    // The check that passes adds it, once: the list is another one when the iteration would begin.
+    let more =
+        format!("test -e more || {{ touch more; echo '- [ ] T002 More' >> {FEATURE}/tasks.md; }}");
+    let ran = ralph(&bench, "--converge").arg("--check").arg(&more).run().with_code(0);
+    ran.says("converge found nothing missing");
+    let is_converge = |run| bench.prompt(run).contains("carry out what it says");
+    let runs: Vec<bool> = (1..=bench.runs()).map(is_converge).collect();
+    assert_eq!(runs, [false, false, true]);
+}
+
+#[test]
+fn it_is_refused_by_name_where_there_is_none_and_taken_from_the_settings() {
+    let bench = feature("true");
+    std::fs::remove_file(bench.path(SKILL)).unwrap();
+    let ran = ralph(&bench, "--converge").run().with_code(2);
+    for words in [
+        "spec-kit's converge command is asked for, and there is none of `.claude/skills/speckit-converge/SKILL.md`",
+        "`.agents/skills/speckit-converge/SKILL.md`",
+        "--converge=false",
+    ] {
+        assert!(ran.errors.contains(words), "{words}: {ran}");
+    }
+    let ran = ralph(&bench, "--converge --done check --check true").run().with_code(2);
+    assert!(ran.errors.contains("is for a feature of spec-kit whose task list decides"), "{ran}");
+    bench.write(".claude/ralph-speckit.local.md", "---\nconverge: true\n---\n");
+    ralph(&bench, "").run().with_code(2);
+    assert_eq!(bench.runs(), 0);
+    bench.write(".agents/skills/speckit-converge/SKILL.md", "x");
+    let plan = ralph(&bench, "--dry-run").run().with_code(0);
+    let line = "Converge: .agents/skills/speckit-converge/SKILL.md, before it counts as done\n";
+    assert!(plan.output.contains(line), "{plan}");
+    ralph(&bench, "--converge=false").run().with_code(0);
+    assert_eq!(bench.runs(), 1);
+}
+
+#[test]
+fn a_file_of_the_project_cannot_take_it_away_unseen() {
+    let bench = feature("true");
+    bench.write(".claude/ralph-speckit.local.md", "---\nconverge: true\n---\n");
+    bench.write(".spool/ralph.toml", "converge = false\n");
+    let ran = ralph(&bench, "").run().with_code(2);
+    assert!(ran.errors.contains("takes your `converge` away"), "{ran}");
+    assert_eq!(bench.runs(), 0);
+}

@@ -1,0 +1,145 @@
+//! Who goes on where the agent is at a usage limit, or its service overloaded.
+
+use rustix::process::Signal;
+use serde_json::json;
+
+use crate::runner::support::{Bench, PROMISE};
+
+/// The beginning of a `claude` that writes down which model it was asked for.
+const WHO: &str = r#"case " $* " in *" --model small "*) model=small ;; *) model=main ;; esac
+echo $model >> "$DESK/who"
+overloaded() {
+    printf '{"type":"result","subtype":"success","is_error":true,"api_error_status":529,"result":"API Error: 529 Overloaded","session_id":"%s","usage":{}}\n' "$session"
+    exit 1
+}
+"#;
+
+fn who(bench: &Bench) -> Vec<String> {
+    bench.desk("who").lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn the_fallback_model_goes_on_at_a_usage_limit_until_that_is_lifted() {
+    let bench = Bench::new();
+    // A time that is over already: the first choice is tried again after 5 s.
+    bench.claude(&format!(
+        "{WHO}if [ $n = 1 ]; then limit 1000; fi\ncalls Bash\necho $n > made.txt\n\
+         if [ $model = small ]; then sleep 1; result 'On it.'; else result '{PROMISE}'; fi"
+    ));
+    let ran = bench.ralph("--fallback-model small --model main").run().with_code(0);
+    assert!(!ran.output.contains("waiting for"), "{ran}");
+    ran.says(
+        "ralph: claude small goes on: claude main is at its usage limit, and is tried again at 20",
+    );
+    ran.says("ralph: claude main works again");
+    let who = who(&bench);
+    let (last, between) = who[1..].split_last().unwrap();
+    assert!(between.len() >= 3 && between.iter().all(|it| it == "small"), "{who:?}");
+    assert_eq!((who[0].as_str(), last.as_str()), ("main", "main"));
+    let shares = bench.state()["agents"].clone();
+    assert_eq!(
+        (&shares[0]["model"], &shares[0]["runs"], &shares[1]["runs"]),
+        (&json!("main"), &json!(2), &json!(between.len())),
+        "{shares:#?}"
+    );
+    ran.says("claude main: 2 runs, ").says("; claude small: ");
+    // The program says itself which model has answered.
+    let history = bench.state_lines("history.jsonl");
+    let known =
+        history.iter().all(|it| it["model"] == "claude-sonnet-4-5" && it["harness"] == "claude");
+    assert!(known, "{history:#?}");
+}
+
+#[test]
+fn the_fallback_model_comes_first_and_then_the_fallback_harness() {
+    let bench = Bench::new();
+    bench.recorded("codex", "codex-cli 0.169.0");
+    bench.claude(&format!("{WHO}limit $(($(date +%s) + 7200))"));
+    let ran =
+        bench.ralph("--fallback-model small --fallback-harness codex --json").run().with_code(0);
+    let agents: Vec<_> = ran.events().into_iter().filter(|it| it["event"] == "agent").collect();
+    assert_eq!(agents.len(), 2, "{agents:#?}");
+    assert_eq!((&agents[0]["harness"], &agents[0]["model"]), (&json!("claude"), &json!("small")));
+    assert_eq!((&agents[1]["harness"], &agents[1]["model"]), (&json!("codex"), &json!(null)));
+    let history = bench.state_lines("history.jsonl");
+    let ran_with: Vec<_> = history.iter().map(|it| it["harness"].as_str().unwrap()).collect();
+    assert_eq!(ran_with, ["claude", "claude", "codex"]);
+    assert_eq!((bench.runs(), &bench.state()["harness"]), (3, &json!("codex")));
+}
+
+#[test]
+fn when_all_of_them_are_limited_the_earliest_limit_is_waited_for_where_that_was_asked_for() {
+    let script = format!(
+        "{WHO}case $model in small) limit $(($(date +%s) + 3600)) ;; *) limit $(($(date +%s) + 7200)) ;; esac"
+    );
+    let bench = Bench::new();
+    bench.claude(&script);
+    let ran = bench.ralph("--fallback-model small").run().with_code(13);
+    ran.says("the usage limit is lifted at 20").says("; --max-limit-wait is not given");
+    assert_eq!((bench.runs(), &bench.state()["reason"]), (2, &json!("usage_limit")));
+    let bench = Bench::new();
+    bench.claude(&script);
+    let mut running = bench.ralph("--fallback-model small --max-limit-wait 90m").start();
+    running.wait_for("waiting for the usage limit, ");
+    let left = bench.state()["waits_until"].as_u64().unwrap()
+        - ralph_speckit::world::now().millis() / 1000;
+    assert!((3500..3620).contains(&left), "{left}");
+    running.signal(Signal::INT);
+    running.finish().with_code(130);
+}
+
+#[test]
+fn three_overloads_in_a_row_bring_the_fallback_and_fewer_do_not() {
+    let bench = Bench::new();
+    bench.claude(&format!(
+        "{WHO}case $n in 3) calls Bash; echo 3 > made.txt; result 'On it.'; exit ;; esac\n\
+         if [ $model = main ]; then overloaded; fi\ncalls Bash\nresult '{PROMISE}'"
+    ));
+    let ran = bench.ralph("--fallback-model small").run().with_code(0);
+    assert_eq!(who(&bench), ["main", "main", "main", "main", "main", "main", "small"]);
+    ran.says("ralph: claude small goes on: claude is overloaded, and is tried again at 20");
+}
+
+#[test]
+fn a_fallback_that_is_no_other_or_that_cannot_go_on_is_refused_by_name() {
+    let bench = Bench::new();
+    bench.claude(&format!("result '{PROMISE}'"));
+    for (arguments, words) in [
+        (
+            "--model opus --fallback-model opus",
+            "`--fallback-model` is the model that works already",
+        ),
+        (
+            "--fallback-harness claude",
+            "`--fallback-harness` is the agent program that works already",
+        ),
+        ("--fallback-harness command", "`--fallback-harness` is an agent program that is known"),
+        ("--fallback-harness demo", "`--fallback-harness` is an agent program that is known"),
+        (
+            "--harness-command true --fallback-model small",
+            "does nothing for this command: it has no {model}",
+        ),
+        ("--fallback-harness codex --agent-args=--mcp-config", "arguments for the agent program"),
+        ("--fallback-harness codex --permission-mode acceptEdits", "`--fallback-harness`: "),
+        (
+            "--fallback-harness codex --max-usd 5",
+            "`--fallback-harness`: `--max-usd` needs the prices",
+        ),
+    ] {
+        bench.ralph(arguments).run().with_code(2).warns(words);
+    }
+    let ran = bench.ralph("--fallback-harness codex").run().with_code(9);
+    ran.warns("--fallback-harness cannot be used: `codex` is not on the PATH");
+    assert_eq!(bench.runs(), 0);
+}
+
+#[test]
+fn a_dry_run_shows_the_command_lines_of_all_of_them() {
+    let bench = Bench::new();
+    let ran = bench.ralph("--fallback-model small --fallback-harness codex --dry-run").run();
+    let ran = ran.with_code(0);
+    ran.says(
+        "Goes on at a usage limit or an overload: claude\nModel: small\nCommand line: claude -p ",
+    );
+    ran.says("Goes on at a usage limit or an overload: codex\nModel: its own choice\nCommand line: codex exec");
+}

@@ -1,0 +1,78 @@
+//! A tool that hangs is told from a model that thinks long, by what the agent program's output shows.
+
+use serde_json::json;
+
+use crate::runner::support::{Bench, PROMISE};
+use crate::support::hearing::hear_all_signals;
+
+/// A call of a tool in the stream of Claude Code that does not come back.
+const CALLS: &str =
+    r#"block '{"type":"tool_use","id":"toolu_x","name":"Bash","input":{"command":"npm run dev"}}'"#;
+
+#[test]
+fn r1_a_tool_that_hangs_ends_the_iteration_by_its_name() {
+    let bench = Bench::new();
+    bench.claude(&format!(
+        "if [ $n = 1 ]; then calls Read; {CALLS}; exec sleep 600; fi\ncalls Bash\nsays '{PROMISE}'\nresult '{PROMISE}'"
+    ));
+    let ran = bench.ralph("--idle-timeout 1500ms --grace 1s").run().with_code(0);
+    ran.says("nothing was heard of it, and `Bash: npm run dev` did not come back");
+    let first = &bench.iterations()[0];
+    assert_eq!(first["timed_out"], json!(true), "{first:#}");
+    assert_eq!(first["failure"], "`Bash: npm run dev` did not come back", "{first:#}");
+    assert!(first["seconds"].as_f64().unwrap() < 4.4, "it had the time of a model: {first:#}");
+    let prompt = bench.arguments(2).join("\n");
+    assert!(prompt.contains("This tool call did not come back: Bash: npm run dev."), "{prompt}");
+    bench.spool("log --change 2-1 --iteration 1").run().with_code(0).says("did not come back");
+}
+
+#[test]
+fn r1_the_time_limit_of_an_iteration_names_the_tool_as_well() {
+    let bench = Bench::new();
+    bench.claude(&format!("calls Read\n{CALLS}\nexec sleep 600"));
+    let ran = bench.ralph("--iteration-timeout 1s --grace 1s --max-iterations 1").run();
+    ran.with_code(3).says("cut short by its time limit, and `Bash: npm run dev` did not come back");
+}
+
+#[test]
+fn r1_a_model_that_thinks_has_three_times_as_long_and_no_tool_is_blamed() {
+    let bench = Bench::new();
+    // The first thinks longer than a tool may be silent, the second longer than that three times.
+    bench.claude(&format!(
+        "calls Bash\nif [ $n = 1 ]; then sleep 2; says 'Got it'; result 'On it.'; exit; fi\n\
+         if [ $n = 2 ]; then exec sleep 600; fi\nsays '{PROMISE}'\nresult '{PROMISE}'"
+    ));
+    let ran = bench.ralph("--idle-timeout 1s --grace 1s").run().with_code(0);
+    let list = bench.iterations();
+    assert_eq!(list.len(), 3, "{ran}");
+    assert_eq!([&list[0]["timed_out"], &list[1]["timed_out"]], [&json!(null), &json!(true)]);
+    assert!(list[1]["seconds"].as_f64().unwrap() >= 3.0, "{:#}", list[1]);
+    assert!(!ran.output.contains("did not come back"), "{ran}");
+}
+
+#[test]
+fn r1_each_program_whose_output_shows_a_call_before_its_end_has_its_tool_named() {
+    hear_all_signals();
+    // The recordings up to the first call that has begun, and then silence. opencode shows a call only once it has ended.
+    for (name, version, begun, tool) in [
+        ("claude", "2.1.330 (Claude Code)", "\"tool_use\"", "Bash"),
+        ("codex", "codex-cli 0.169.0", "\"item.started\"", "command"),
+        ("gemini", "0.61.0", "\"type\":\"tool_use\"", "run_shell_command"),
+        ("copilot", "1.0.102", "\"tool.execution_start\"", "bash"),
+    ] {
+        let bench = Bench::new();
+        bench.recorded(name, version);
+        let program = bench.beside("bin").join(name);
+        let text = std::fs::read_to_string(&program).unwrap();
+        let (before, recording) = text.rsplit_once("sed '").unwrap();
+        let recording = recording.rsplit('\'').nth(1).unwrap();
+        let script = format!("{before}sed '/{begun}/q' '{recording}'\nexec sleep 600\n");
+        bench.program(name, &script);
+        let call = format!("--harness {name} --idle-timeout 1s --grace 1s --max-iterations 1");
+        let ran = bench.ralph(&call).run();
+        let first = bench.iterations()[0].clone();
+        let failure = first["failure"].as_str().unwrap();
+        let is_named = failure.to_lowercase().contains(&tool.to_lowercase());
+        assert!(is_named && failure.contains("did not come back"), "{name}: {failure}\n{ran}");
+    }
+}

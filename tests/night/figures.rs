@@ -1,0 +1,405 @@
+//! What the runner shows, held against the books of the agent.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use crate::books::{self, Came, Line, Run};
+use crate::place::{CHANGE, Ended, Place};
+use crate::plan::Happening;
+use crate::schema;
+
+/// What all runners of a play have shown.
+pub struct Figures<'a> {
+    place: &'a Place,
+    ended: Vec<Ended>,
+}
+
+impl<'a> Figures<'a> {
+    pub fn of(place: &'a Place) -> Self {
+        Self { place, ended: Vec::new() }
+    }
+
+    /// Takes in what a runner has shown.
+    pub fn take(&mut self, ended: Ended) {
+        self.ended.push(ended);
+    }
+
+    /// Holds everything against the books.
+    pub fn hold(&self) {
+        let runs = books::all(&self.place.desk());
+        assert_eq!(runs.len(), self.place.plan().runs as usize);
+        let history = self.place.history();
+        assert_eq!(history.len(), runs.len(), "a line of the history for each run");
+        let mut wrong = Vec::new();
+        for (place, (entry, run)) in history.iter().zip(&runs).enumerate() {
+            let mut seen = Seen::of_history(entry);
+            if self.happening(place) == Happening::Killed {
+                // The runner was killed before it could look at them; the story has them from what was kept.
+                seen.take_files(run);
+            }
+            let what = format!("history, run {}", place + 1);
+            Self::compare(&what, &seen, run, &mut wrong);
+            let came = came_by_history(entry);
+            if came != came_of(self.happening(place)) {
+                wrong.push(format!("{what}: {came:?}, {entry}"));
+            }
+        }
+        self.compare_events(&runs, &mut wrong);
+        self.compare_stories(&history, &runs, &mut wrong);
+        self.compare_the_end(&runs, &mut wrong);
+        self.compare_the_journal(&runs, &mut wrong);
+        self.compare_the_tree(&runs, &mut wrong);
+        assert!(wrong.is_empty(), "{} figures are wrong:\n{}", wrong.len(), wrong.join("\n"));
+    }
+
+    /// What happened in a run, from 0.
+    fn happening(&self, run: usize) -> Happening {
+        self.place.plan().happening(run as u32 + 1)
+    }
+
+    fn compare(what: &str, seen: &Seen, run: &Run, wrong: &mut Vec<String>) {
+        let expected = Seen::of_books(run);
+        if *seen != expected {
+            wrong.push(format!("{what}:\n  seen  {seen:?}\n  books {expected:?}"));
+        }
+    }
+
+    /// The ends of iterations among the lines of `--json`, in order: one for each run that its runner outlived.
+    fn compare_events(&self, runs: &[Run], wrong: &mut Vec<String>) {
+        let events = || self.ended.iter().flat_map(|it| &it.events);
+        let ends: Vec<&Value> = events().filter(|it| it["event"] == "iteration_end").collect();
+        let is_outlived =
+            |run: &usize| self.place.plan().happening(*run as u32 + 1) != Happening::Killed;
+        let outlived: Vec<usize> = (0..runs.len()).filter(is_outlived).collect();
+        assert_eq!(ends.len(), outlived.len());
+        for (end, run) in ends.into_iter().zip(outlived) {
+            let seen = Seen::of_form(&end["iteration"]);
+            Self::compare(&format!("--json, run {}", run + 1), &seen, &runs[run], wrong);
+        }
+        let called = events().filter(|it| it["event"] == "called").count() as u64;
+        let calls: u64 = runs.iter().map(|run| run.calls).sum();
+        equal("lines `called` of --json", &json!(called), &json!(calls), wrong);
+    }
+
+    /// `spool log --iteration N --json` for all that it can show: a number that two runs have is the newer one's.
+    fn compare_stories(&self, history: &[Value], runs: &[Run], wrong: &mut Vec<String>) {
+        let number = |entry: &Value| entry["n"].as_u64().unwrap();
+        let newest: BTreeMap<u64, usize> =
+            history.iter().enumerate().map(|(run, entry)| (number(entry), run)).collect();
+        for (number, run) in newest {
+            let story = self.place.story(number);
+            let what = format!("story of iteration {number}, run {}", run + 1);
+            let (form, run) = (&story["iteration"], &runs[run]);
+            Self::compare(&what, &Seen::of_form(form), run, wrong);
+            let steps = story["steps"].as_array().unwrap();
+            let steps: Vec<String> = steps.iter().map(step_of_story).collect();
+            let expected: Vec<String> = run.steps.iter().map(step_of_books).collect();
+            if steps != expected {
+                wrong.push(format!("{what}:\n  steps {steps:#?}\n  books {expected:#?}"));
+            }
+            let prompt = story["prompt"].as_str().unwrap_or_default();
+            equal(
+                &format!("{what}: prompt"),
+                &json!(prompt.trim()),
+                &json!(run.prompt.trim()),
+                wrong,
+            );
+            let lines = |it: &Value| {
+                (
+                    it["file"].as_str().unwrap().to_owned(),
+                    (it["added"].as_u64(), it["removed"].as_u64()),
+                )
+            };
+            let lines: BTreeMap<_, _> =
+                story["changed_lines"].as_array().unwrap().iter().map(lines).collect();
+            let changed: BTreeMap<_, _> = (run.changed.iter())
+                .map(|(file, (added, removed))| (file.clone(), (Some(*added), Some(*removed))))
+                .collect();
+            if lines != changed {
+                wrong.push(format!("{what}:\n  lines {lines:?}\n  books {changed:?}"));
+            }
+            let message = |it: &Value| json!([it["commit"], it["message"]]);
+            let messages: Vec<Value> =
+                story["messages"].as_array().unwrap().iter().map(message).collect();
+            equal(&format!("{what}: commits"), &json!(messages), &json!(run.commits), wrong);
+            let whole = json!([story["steps_left_out"], story["log_problem"]]);
+            equal(&format!("{what}: whole"), &whole, &json!([0, null]), wrong);
+            if form["seconds"].as_f64().is_none_or(|it| it <= 0.0) {
+                wrong.push(format!("{what}: it took {}", form["seconds"]));
+            }
+        }
+    }
+
+    /// The last line of `--json` and `--status --json`, which count over all runners of the loop.
+    fn compare_the_end(&self, runs: &[Run], wrong: &mut Vec<String>) {
+        let end = self.ended.last().unwrap().events.last().unwrap();
+        let plan = self.place.plan();
+        let waits = (1..=plan.runs).filter(|run| plan.happening(*run) == Happening::Limit).count();
+        let tokens: u64 = runs.iter().map(|run| run.tokens).sum();
+        let micros: u64 = runs.iter().map(|run| run.micros).sum();
+        let denied: BTreeSet<&String> = runs.iter().flat_map(|run| &run.denied).collect();
+        let files: BTreeSet<&String> = runs.iter().flat_map(|run| run.changed.keys()).collect();
+        let commits: usize = runs.iter().map(|run| run.commits.len()).sum();
+        let ticks: usize = runs.iter().map(|run| run.ticks.len()).sum();
+        for (name, expected) in [
+            ("event", json!("end")),
+            ("status", json!("done")),
+            ("reason", json!("completed")),
+            ("exit_code", json!(0)),
+            ("iterations", json!(runs.len() - waits)),
+            ("tokens", json!(tokens)),
+            ("tokens_complete", json!(true)),
+            ("cost_usd", json!(micros as f64 / 1e6)),
+            ("cost_complete", json!(true)),
+            ("denied_tools", json!(denied)),
+            ("commits", json!(commits)),
+            ("files_changed", json!(files.len())),
+            ("tasks", json!(format!("{ticks}/{ticks}"))),
+            ("taken_back", json!([])),
+            ("doubts", json!([])),
+            ("kept_as", json!(null)),
+        ] {
+            equal(&format!("the end: {name}"), &end[name], &expected, wrong);
+        }
+        equal("the end: proofs", &end["proofs"]["by_files"], &json!(ticks), wrong);
+        let status = self.place.spool(&["ralph", "--status", "--change", CHANGE, "--json"]).json();
+        schema::holds("ralph-status", &status);
+        let status = &status["runner"];
+        let shown = json!([status["loop"]["tokens"], status["cost_usd"], status["loop"]["proofs"]]);
+        let ended = json!([end["tokens"], end["cost_usd"], end["proofs"]]);
+        equal("--status", &shown, &ended, wrong);
+    }
+
+    /// `spool log --json`: an entry for each run, and one receipt for each task.
+    fn compare_the_journal(&self, runs: &[Run], wrong: &mut Vec<String>) {
+        let log = self.place.spool(&["log", "--change", CHANGE, "--json"]).ok();
+        let entries: Vec<Value> = log.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
+        for entry in &entries {
+            schema::holds("log", entry);
+        }
+        let mut receipts: Vec<(String, String)> = Vec::new();
+        for receipt in entries.iter().flat_map(|it| it["receipts"].as_array().unwrap()) {
+            let word = |name: &str| receipt[name].as_str().unwrap_or("nothing").to_owned();
+            receipts.push((word("task"), word("proof")));
+        }
+        let ticks = runs.iter().flat_map(|run| &run.ticks);
+        let expected: Vec<(String, String)> =
+            ticks.map(|task| (task.clone(), "files".to_owned())).collect();
+        equal("receipts", &json!(receipts), &json!(expected), wrong);
+        let of = |event: &str| entries.iter().filter(|it| it["event"] == event).count();
+        let killed = |(_, happening): &(u32, Happening)| *happening == Happening::Killed;
+        let killed = self.place.plan().ends().iter().filter(|it| killed(it)).count();
+        equal("entries of iterations", &json!(of("iteration")), &json!(runs.len() - killed), wrong);
+        let of_killed =
+            entries.iter().filter(|it| it["event"] == "interrupted" && it["reason"] == "stopped");
+        equal("entries of killed runners", &json!(of_killed.count()), &json!(killed), wrong);
+        equal("entries of ends", &json!(of("ended")), &json!(self.ended.len() - killed), wrong);
+    }
+
+    /// Nothing of the work is lost, and nothing is in the tree that nobody made.
+    fn compare_the_tree(&self, runs: &[Run], wrong: &mut Vec<String>) {
+        let scratch = &self.place.scratch;
+        let commits: Vec<&str> =
+            runs.iter().flat_map(|run| &run.commits).map(|(name, _)| name.as_str()).collect();
+        let log = scratch.git(&["log", "--reverse", "--format=%H", "HEAD"]);
+        let log: Vec<&str> = log.lines().skip(1).collect();
+        equal("git log", &json!(log), &json!(commits), wrong);
+        for (what, arguments) in
+            [("status", &["status", "--porcelain"][..]), ("stash", &["stash", "list"])]
+        {
+            equal(what, &json!(scratch.git(arguments)), &json!(""), wrong);
+        }
+        scratch.git(&["fsck", "--strict", "--no-dangling"]);
+        let written =
+            (1..=self.place.plan().runs).map(|run| match self.place.plan().happening(run) {
+                Happening::Work => 2,
+                Happening::Half
+                | Happening::ErrorLater(_)
+                | Happening::Killed
+                | Happening::Stopped => u64::from(run % 4 + 1),
+                _ => 0,
+            });
+        let written: u64 = written.sum();
+        let mut lines = 0;
+        for number in 1..=self.place.plan().tasks() {
+            let text = scratch.read(&format!("src/part{number:03}.txt"));
+            if !text.contains(&format!("the whole of T{number:03}\n")) {
+                wrong.push(format!("part {number}: {text}"));
+            }
+            lines += text.lines().count() as u64;
+        }
+        equal("lines of all parts", &json!(lines), &json!(written), wrong);
+    }
+}
+
+impl Figures<'_> {
+    /// What the runner itself uses stays the same over the whole night: memory, and processor time of an iteration.
+    pub fn hold_what_it_costs(&self) {
+        let runs = books::all(&self.place.desk());
+        let at = |run: usize| runs[run - 1].runner.unwrap();
+        let between = |first: usize, last: usize| {
+            let ((process, before, _), (other, after, _)) = (at(first), at(last));
+            assert_eq!(process, other, "a runner for all of them");
+            (after - before) as f64 / (last - first) as f64
+        };
+        let (first, last) = (between(1, 51), between(151, 200));
+        let peak = |run: usize| at(run).2;
+        println!("processor time of an iteration: {first:.1} ms at first, {last:.1} ms at last");
+        println!(
+            "memory at most: {} KiB after 50, {} KiB after 90, {} KiB at last",
+            peak(51),
+            peak(90),
+            peak(200)
+        );
+        // The system counts in hundredths of a second, and other work on the machine moves each figure by half of it.
+        assert!(last <= 2.0 * first + 5.0, "{first} ms, {last} ms");
+        // Without optimization it takes several times as long; `scripts/bench` holds its budget.
+        let most = if cfg!(debug_assertions) { 100.0 } else { 10.0 };
+        assert!(first.max(last) <= most, "{first} ms, {last} ms");
+        assert!(peak(90) <= peak(30) + 2_048, "{} KiB, {} KiB", peak(30), peak(90));
+        assert!(peak(200) <= peak(51) + 2_048, "{} KiB, {} KiB", peak(51), peak(200));
+        assert!((1..=runs.len()).all(|run| peak(run) < 64 << 10));
+    }
+}
+
+/// How a run ended, in a few words.
+fn came_of(happening: Happening) -> &'static [&'static str] {
+    match happening {
+        Happening::Work | Happening::Half | Happening::Denied => &[],
+        Happening::Error(_) => &["failed"],
+        Happening::ErrorLater(_) => &["failed", "kept"],
+        Happening::Hung => &["timed out"],
+        Happening::Limit => &["failed", "waits"],
+        Happening::Stopped => &["interrupted", "kept"],
+        // What it left is kept by the next runner.
+        Happening::Killed => &["interrupted"],
+    }
+}
+
+/// The same, as the history has it.
+fn came_by_history(entry: &Value) -> Vec<&'static str> {
+    let has_failed = entry["failure"] != "" && entry["timed_out"] != true;
+    let words = [
+        ("failed", has_failed),
+        ("timed out", entry["timed_out"] == true),
+        ("interrupted", entry["interrupted"] == true),
+        ("kept", entry["kept_as"].is_string()),
+        ("waits", entry["verdict"] == "wait"),
+    ];
+    words.into_iter().filter(|(_, is_so)| *is_so).map(|(word, _)| word).collect()
+}
+
+/// What of a run is shown in several places.
+#[derive(Debug, PartialEq)]
+struct Seen {
+    tokens: Option<u64>,
+    micros: Option<u64>,
+    calls: Option<u64>,
+    failed: u64,
+    denied: Vec<String>,
+    files: Vec<String>,
+    files_changed: Option<u64>,
+    commits: Vec<String>,
+    ticks: Vec<String>,
+}
+
+impl Seen {
+    fn of_books(run: &Run) -> Self {
+        Self {
+            tokens: Some(run.tokens),
+            micros: Some(run.micros),
+            calls: Some(run.calls),
+            failed: run.failed,
+            denied: run.denied.clone(),
+            files: run.changed.keys().cloned().collect(),
+            files_changed: Some(run.changed.len() as u64),
+            commits: run.commits.iter().map(|(name, _)| name.clone()).collect(),
+            ticks: run.ticks.clone(),
+        }
+    }
+
+    /// Of a line of `history.jsonl`.
+    fn of_history(entry: &Value) -> Self {
+        let of = |name: &str| entry[name].as_u64();
+        Self {
+            tokens: of("tokens_used").filter(|_| entry["tokens_unknown"] != true),
+            failed: of("failed_calls").unwrap_or(0),
+            denied: words(&entry["denied"]),
+            ..Self::of_both(entry)
+        }
+    }
+
+    /// Of an iteration as programs read it.
+    fn of_form(form: &Value) -> Self {
+        Self {
+            tokens: form["tokens"].as_u64(),
+            failed: form["failed_calls"].as_u64().unwrap_or(u64::MAX),
+            denied: words(&form["denied_tools"]),
+            ..Self::of_both(form)
+        }
+    }
+
+    /// Takes over the files of a run where none are known.
+    fn take_files(&mut self, run: &Run) {
+        if self.files.is_empty() && self.files_changed == Some(0) {
+            let books = Self::of_books(run);
+            (self.files, self.files_changed) = (books.files, books.files_changed);
+        }
+    }
+
+    /// What has the same name in both.
+    fn of_both(value: &Value) -> Self {
+        let mut files = words(&value["files"]);
+        files.sort();
+        Self {
+            tokens: None,
+            micros: value["cost_usd"]
+                .as_f64()
+                .and_then(|it| format!("{:.0}", it * 1e6).parse().ok()),
+            calls: value["tool_calls"].as_u64(),
+            failed: 0,
+            denied: Vec::new(),
+            files,
+            files_changed: value["files_changed"].as_u64(),
+            commits: words(&value["commits"]),
+            ticks: words(&value["tasks_ticked"]),
+        }
+    }
+}
+
+fn words(list: &Value) -> Vec<String> {
+    let list = list.as_array().map_or(&[][..], Vec::as_slice);
+    list.iter().map(|it| it.as_str().unwrap().to_owned()).collect()
+}
+
+fn equal(what: &str, seen: &Value, expected: &Value, wrong: &mut Vec<String>) {
+    if seen != expected {
+        wrong.push(format!("{what}:\n  seen  {seen}\n  books {expected}"));
+    }
+}
+
+fn step_of_story(step: &Value) -> String {
+    let of = |name: &str| step[name].as_str().unwrap_or("-");
+    match of("kind") {
+        "called" => format!("{} {}: {}", of("outcome"), of("tool"), of("words")),
+        kind => format!("{kind}: {}", of("words")),
+    }
+}
+
+fn step_of_books(line: &Line) -> String {
+    match line {
+        Line::Said { text, fault: false } => format!("said: {text}"),
+        Line::Said { text, fault: true } => format!("trouble: {text}"),
+        Line::Tool { tool, with, came } => {
+            let came = match came {
+                Came::Done => "done",
+                Came::Failed => "failed",
+                Came::Denied => "denied",
+                Came::Nothing => "-",
+            };
+            format!("{came} {tool}: {with}")
+        }
+        other => panic!("{other:?} is no step"),
+    }
+}
