@@ -3,14 +3,13 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use ralph_speckit::world::{self, Deadline, pause};
+use ralph_speckit::world::{Deadline, pause};
 use rustix::process::Signal;
 
 use crate::runner::support::{Bench, Call, says};
-use crate::runner_stress::moments::{Dice, number};
+use crate::support::moments::Moments;
 use crate::support::witness::PATIENCE;
 
 /// What it says when the machine is not held.
@@ -167,27 +166,13 @@ fn r4_a_program_of_the_project_is_never_taken_for_the_inhibitor() {
 
 #[test]
 fn r4_whatever_ends_the_runner_the_inhibitor_is_gone_too() {
-    let seed = number("STRESS_SEED").unwrap_or_else(|| world::now().millis());
-    println!("the seed is {seed}");
-    let mut dice = Dice(seed);
-    let moments: Vec<_> = (0..number("STRESS_MOMENTS").unwrap_or(SIGNALS))
-        .map(|number| (number, Duration::from_millis(dice.next(600))))
-        .collect();
-    let (next, held) = (AtomicU64::new(0), AtomicU64::new(0));
-    std::thread::scope(|scope| {
-        for _ in 0..AT_ONCE {
-            scope.spawn(|| {
-                while let Some((number, moment)) =
-                    moments.get(next.fetch_add(1, Ordering::Relaxed) as usize)
-                {
-                    held.fetch_add(one_end(*number, *moment), Ordering::Relaxed);
-                }
-            });
-        }
-    });
-    // Without this, a runner that never starts one would pass.
-    let held = held.into_inner();
-    assert!(held * 2 > moments.len() as u64, "only {held} of {} were held", moments.len());
+    let moments = Moments {
+        variable: "STRESS_MOMENTS",
+        plays: SIGNALS,
+        at_once: AT_ONCE,
+        latest: Duration::from_millis(600),
+    };
+    moments.play(one_end);
 }
 
 /// Ends one runner by a signal after so long, and returns how many inhibitors it had started by then.

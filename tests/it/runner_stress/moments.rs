@@ -3,9 +3,9 @@
 //! `STRESS_SEED=N` plays the moments of an earlier run again, `STRESS_MOMENTS=N` plays another number.
 
 use crate::support::limited::Ended;
+use crate::support::moments::Moments;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use ralph_speckit::world::{self, Deadline};
@@ -18,8 +18,8 @@ use super::support::Place;
 const MOMENTS: u64 = 100;
 /// How many loops run side by side: they wait most of the time.
 const AT_ONCE: usize = 6;
-/// The latest moment, in milliseconds: a runner is at its second iteration by then.
-const LATEST: u64 = 2_500;
+/// The latest moment: a runner is at its second iteration by then.
+const LATEST: Duration = Duration::from_millis(2_500);
 /// What is promised: so long after a signal, nothing of the tree is alive.
 const PROMISE: Duration = Duration::from_secs(5);
 
@@ -40,52 +40,15 @@ done
 
 const SIGNALS: [Signal; 4] = [Signal::INT, Signal::TERM, Signal::HUP, Signal::KILL];
 
-/// A row of numbers that looks random and is the same for the same seed.
-pub struct Dice(pub u64);
-
-impl Dice {
-    /// The next number below `limit`.
-    pub fn next(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % limit
-    }
-}
-
-pub fn number(name: &str) -> Option<u64> {
-    world::variable(name).map(|text| text.parse().unwrap())
-}
-
 #[test]
 fn at_whatever_moment_a_signal_comes_the_books_are_whole_and_no_process_is_left() {
-    let seed = number("STRESS_SEED").unwrap_or_else(|| world::now().millis());
-    println!("the seed is {seed}");
-    let mut dice = Dice(seed);
-    let moments: Vec<_> = (0..number("STRESS_MOMENTS").unwrap_or(MOMENTS))
-        .map(|number| (SIGNALS[(number % 4) as usize], Duration::from_millis(dice.next(LATEST))))
-        .collect();
-    let (next, in_an_iteration) = (AtomicU64::new(0), AtomicU64::new(0));
-    std::thread::scope(|scope| {
-        for _ in 0..AT_ONCE {
-            scope.spawn(|| {
-                while let Some((signal, moment)) =
-                    moments.get(next.fetch_add(1, Ordering::Relaxed) as usize)
-                {
-                    println!("{signal:?} after {moment:?}");
-                    let began = one_moment(*signal, *moment);
-                    in_an_iteration.fetch_add(u64::from(began > 0), Ordering::Relaxed);
-                }
-            });
-        }
-    });
-    // Without this, a runner that never starts an agent would pass.
-    let hit = in_an_iteration.into_inner();
-    assert!(hit * 2 > moments.len() as u64, "only {hit} of {} hit an iteration", moments.len());
+    let moments =
+        Moments { variable: "STRESS_MOMENTS", plays: MOMENTS, at_once: AT_ONCE, latest: LATEST };
+    moments.play(|number, moment| one_moment(SIGNALS[(number % 4) as usize], moment));
 }
 
 /// Plays one moment and returns how many iterations had begun by then.
-fn one_moment(signal: Signal, moment: Duration) -> usize {
+fn one_moment(signal: Signal, moment: Duration) -> u64 {
     let place = Place::with_git(STUBBORN);
     // Half of the repositories have no commit when the loop begins.
     if moment.as_millis().is_multiple_of(2) {
@@ -118,7 +81,7 @@ fn one_moment(signal: Signal, moment: Duration) -> usize {
         assert_eq!(document["iterations"].as_array().unwrap().len(), place.history().len());
     }
     check_the_iterations(&place, began, &before, &told("the history"));
-    began
+    began as u64
 }
 
 /// A loop that was asked to end has written down how.

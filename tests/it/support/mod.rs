@@ -2,6 +2,8 @@
 
 pub mod hearing;
 pub mod limited;
+#[cfg(unix)]
+pub mod moments;
 pub mod schema;
 pub mod scratch;
 pub mod system;
