@@ -18,6 +18,8 @@ mod plugin;
 mod ralph;
 mod resume;
 mod review;
+mod running;
+mod selection;
 mod setup;
 mod start;
 mod status;

@@ -5,8 +5,9 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 
 use super::context::{asked_from, own_session};
+use super::running::ask;
+use super::selection::WhichLoop;
 use super::steered::Steered;
-use super::stop::{WhichLoop, ask};
 use crate::feature::project::printable;
 use crate::runner::requests::RunnerRequest;
 use crate::session::{pause, select};
