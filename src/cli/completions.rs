@@ -9,7 +9,7 @@ use clap::builder::Resettable;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use clap_complete::env::{CompleteEnv, Shells};
 
-use super::ralph::ALIAS;
+use super::{ralph, stop};
 use crate::engine::tasks::{Task, TaskList};
 use crate::evidence::task_list;
 use crate::feature::project::Project;
@@ -53,9 +53,12 @@ pub fn run(args: &CompletionsArgs) -> Result<ExitCode> {
 
 /// Answers a shell that asks what could come next in a command line, and ends the program then.
 pub fn answer_if_asked(command: fn() -> Command) {
-    // Of a name and its visible alias only the first in the alphabet is offered, and that would be `loop`.
-    let of_ralph = |ralph: Command| ralph.alias(Resettable::Reset).alias(ALIAS);
-    let all = || with_live_names(command().mut_subcommand("ralph", of_ralph));
+    // Of a name and its visible alias only the first in the alphabet is offered, and that would be the alias.
+    let hidden = |alias| move |it: Command| it.alias(Resettable::Reset).alias(alias);
+    let all = || {
+        let command = command().mut_subcommand("ralph", hidden(ralph::ALIAS));
+        with_live_names(command.mut_subcommand("stop", hidden(stop::ALIAS)))
+    };
     CompleteEnv::with_factory(all).var(VARIABLE).bin("spool").complete();
 }
 
@@ -66,6 +69,7 @@ fn with_live_names(command: Command) -> Command {
             "feature" | "words" => features,
             "change" => changes,
             "session" => sessions,
+            "loop_name" => loops,
             "harness" => harnesses,
             "ids" => open_tasks,
             "id" | "after" => all_tasks,
@@ -97,6 +101,17 @@ fn harnesses() -> Vec<CompletionCandidate> {
 fn sessions() -> Vec<CompletionCandidate> {
     let project = here().and_then(|here| Project::with_loops(&here, None));
     candidates(project.map(|it| select::sessions(&Loops::of(&it.root))).unwrap_or_default())
+}
+
+/// All that a loop here can be called.
+fn loops() -> Vec<CompletionCandidate> {
+    let changes = here().map(|here| target::ids(&here)).unwrap_or_default();
+    let mut all = features();
+    all.extend(sessions());
+    let is_new = |name: &String| !all.iter().any(|it| it.get_value() == name.as_str());
+    let new: Vec<String> = changes.into_iter().filter(is_new).collect();
+    all.extend(candidates(new));
+    all
 }
 
 /// The open tasks of the current feature.

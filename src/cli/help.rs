@@ -10,7 +10,7 @@ use crate::style;
 pub const GROUPS: [(&str, &[&str]); 5] = [
     ("Run a loop", &["demo", "ralph", "start"]),
     ("Look at it", &["status", "log", "review", "doctor"]),
-    ("Steer it", &["pause", "resume", "cancel", "stop", "adopt"]),
+    ("Steer it", &["pause", "resume", "stop", "adopt"]),
     ("Set up", &["setup", "trust", "statusline", "completions", "man", "plugin"]),
     ("For agents", &["task", "block"]),
 ];

@@ -2,7 +2,6 @@
 
 mod adopt;
 mod block;
-mod cancel;
 mod color;
 mod completions;
 mod context;
@@ -12,6 +11,7 @@ mod environment;
 mod help;
 mod log;
 mod man;
+mod names;
 mod pause;
 mod person;
 mod plugin;
@@ -74,7 +74,7 @@ Examples:
   spool status --watch       what the loops of this project do, as they do it
   spool log --since 8h       every decision of this night, and why
   spool pause                let the agent stop; spool resume continues
-  spool cancel               end the loop, keep the notes
+  spool stop                 end the loop, keep the notes
   spool doctor               find out why a loop does not loop";
 
 #[derive(Subcommand)]
@@ -91,8 +91,8 @@ enum SpoolCommand {
     Trust(trust::TrustArgs),
     Pause(pause::PauseArgs),
     Resume(resume::ResumeArgs),
-    Cancel(cancel::CancelArgs),
     Adopt(adopt::AdoptArgs),
+    #[command(visible_alias = stop::ALIAS)]
     Stop(stop::StopArgs),
     /// End the loop because a person is needed
     Block(block::BlockArgs),
@@ -137,7 +137,6 @@ pub fn main() -> ExitCode {
         SpoolCommand::Trust(args) => trust::run(&args),
         SpoolCommand::Pause(args) => pause::run(&args),
         SpoolCommand::Resume(args) => resume::run(&args),
-        SpoolCommand::Cancel(args) => cancel::run(&args),
         SpoolCommand::Stop(args) => stop::run(&args),
         SpoolCommand::Log(args) => log::run(&args),
         SpoolCommand::Doctor(args) => doctor::run(&args),

@@ -6,12 +6,13 @@ use anyhow::{Result, bail};
 
 use super::context::{asked_from, own_session};
 use super::running::ask;
-use super::selection::WhichLoop;
-use super::steered::Steered;
-use crate::feature::project::printable;
+use super::selection::{SelectedLoop, Steering, WhichLoop};
+use super::steered::{Answer, Steered};
+use crate::feature::project::{Project, printable};
 use crate::runner::requests::RunnerRequest;
 use crate::session::{pause, select};
 use crate::store::closing::not_noted;
+use crate::store::loops::Loops;
 
 /// Continue a paused loop.
 ///
@@ -20,22 +21,33 @@ use crate::store::closing::not_noted;
 pub struct ResumeArgs {
     #[command(flatten)]
     which: WhichLoop,
+    #[command(flatten)]
+    answer: Answer,
 }
 
 /// Ends the pause of the selected loop.
 pub fn run(args: &ResumeArgs) -> Result<ExitCode> {
-    if let Some(runner) = args.which.runner()? {
-        ask(&runner, RunnerRequest::Resume)?;
-        let change = printable(&runner.change);
-        let words = format!("The loop of `{change}` continues.");
-        return args.which.answer().say(&words, &Steered::Change(&runner.root, &runner.change));
+    match args.which.selected(Steering::Resume)? {
+        SelectedLoop::Runner(runner) => {
+            ask(&runner, RunnerRequest::Resume)?;
+            let change = printable(&runner.change);
+            let words = format!("The loop of `{change}` continues.");
+            args.answer.say(&words, &Steered::Change(&runner.root, &runner.change))
+        }
+        SelectedLoop::Session(project, session) => in_session(args, &project, &session),
+        SelectedLoop::Feature(project, feature) => {
+            let session = select::session_of(&Loops::of(&project.root), &feature)?;
+            in_session(args, &project, &session)
+        }
     }
-    let (project, loops) = args.which.loops()?;
-    let session =
-        select::to_resume(&loops, args.which.session(), own_session().as_deref())?.session;
+}
+
+fn in_session(args: &ResumeArgs, project: &Project, session: &str) -> Result<ExitCode> {
+    let loops = Loops::of(&project.root);
+    let session = select::to_resume(&loops, Some(session), own_session().as_deref())?.session;
     let Some((record, unnoted)) = pause::resume(&loops, &session, asked_from(&session))? else {
         bail!("the loop is not paused any more\n`spool status` shows its state");
     };
     let words = format!("{}{}", pause::resumed(&record), not_noted(unnoted));
-    args.which.answer().say(&words, &Steered::Session(&project, &session))
+    args.answer.say(&words, &Steered::Session(project, &session))
 }

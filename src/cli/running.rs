@@ -7,11 +7,9 @@ use anyhow::{Context, Result, bail};
 use crate::feature::project::printable;
 use crate::runner::report::{live, only_live};
 use crate::runner::requests::{Requests, RunnerRequest};
-use crate::runner::state::{
-    changes_with_state, find_state_folder, holder, is_change_id, states_folder,
-};
-use crate::runner::target::{matching, one_of};
+use crate::runner::state::{changes_with_state, find_state_folder, holder, is_change_id};
 use crate::system::processes;
+use crate::text;
 
 /// A runner.
 pub struct Running {
@@ -35,45 +33,29 @@ pub fn ask(running: &Running, request: RunnerRequest) -> Result<()> {
     Ok(())
 }
 
-/// Returns the runner that is meant: the one on this change, or the only one of the project at or above
-/// `start`.
-pub fn running(start: &Path, change: Option<&str>) -> Result<Running> {
-    let root = start.ancestors().find(|folder| states_folder(folder).is_dir());
-    let Some(root) = root else {
-        bail!(
-            "no loop of `spool ralph` has run at `{}` or above\ngo to the project, or name it with --project DIR",
-            start.display()
-        );
-    };
-    let live = live(root)?;
-    let change = match change {
-        Some(change) => id_of(change, &live, root)?,
-        None => only_live(root)?.with_context(|| {
-            format!("no runner is running in `{}`\nthere is nothing to end", root.display())
-        })?,
-    };
-    let folder = if is_change_id(&change) { find_state_folder(root, &change)? } else { None };
+/// Returns the runner on a change of a project; an error when none works on it, with the change that was probably meant.
+pub fn on_change(root: &Path, change: &str) -> Result<Running> {
+    let folder = if is_change_id(change) { find_state_folder(root, change)? } else { None };
     let holder = folder.as_deref().map_or(Ok(None), holder)?;
     let (Some(holder), Some(folder)) = (holder, folder) else {
+        let live = live(root)?;
         let others = match live.as_slice() {
             [] => "no runner is running here".to_owned(),
             some => format!("runners are running on: {}", some.join(", ")),
         };
-        bail!("no runner works on the change `{}`\n{others}", printable(&change));
+        let known = changes_with_state(root);
+        let near = text::nearest(change, known.iter().map(String::as_str));
+        let near = near.filter(|near| *near != change);
+        let near = near.map_or_else(String::new, |near| format!("\ndid you mean `{near}`?"));
+        bail!("no runner works on the change `{}`\n{others}{near}", printable(change));
     };
-    Ok(Running { change, root: root.to_owned(), folder, pid: holder.pid })
+    Ok(Running { change: change.to_owned(), root: root.to_owned(), folder, pid: holder.pid })
 }
 
-/// The id of the change that a short form stands for: among those with a runner, else among all.
-fn id_of(name: &str, live: &[String], root: &Path) -> Result<String> {
-    let at_work = matching(name, live);
-    let found =
-        if at_work.is_empty() { matching(name, &changes_with_state(root)) } else { at_work };
-    match found.as_slice() {
-        [id] => Ok(id.clone()),
-        [] => Ok(name.to_owned()),
-        several => {
-            bail!("`{}` may be {} changes\n{}", printable(name), several.len(), one_of(several))
-        }
-    }
+/// Returns the only runner of a project; an error when there is none, or when there are several.
+pub fn only(root: &Path) -> Result<Running> {
+    let change = only_live(root)?.with_context(|| {
+        format!("no runner is running in `{}`\n`spool status` shows what has run", root.display())
+    })?;
+    on_change(root, &change)
 }

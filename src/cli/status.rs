@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 
-use super::context::Where;
+use super::names::{LoopName, NameKind};
+use super::selection::WhichLoop;
 use crate::forms::loops::LoopForm;
 use crate::forms::plain::words;
 use crate::forms::review::LastReview;
@@ -21,7 +22,8 @@ use crate::review::{self, Review};
 use crate::runner::report::{self as runners, RunnerReport};
 use crate::runner::signals::Signals;
 use crate::session::report::StatusReport;
-use crate::text::age;
+use crate::session::report::feature::FeatureReport;
+use crate::text::{self, age};
 use crate::world;
 
 /// How often the screen is drawn again.
@@ -30,14 +32,14 @@ const REDRAW: Duration = Duration::from_secs(2);
 /// Show the loops of this project.
 #[derive(clap::Args)]
 pub struct StatusArgs {
+    #[command(flatten)]
+    which: WhichLoop,
     /// Draw it again every two seconds, until Ctrl-C
     #[arg(long, conflicts_with = "json")]
     watch: bool,
     /// Print JSON for programs
     #[arg(long)]
     json: bool,
-    #[command(flatten)]
-    place: Where,
 }
 
 /// Prints the report: the loops in sessions, then those of `spool ralph`.
@@ -47,7 +49,7 @@ pub fn run(args: &StatusArgs) -> Result<ExitCode> {
     }
     let now = Now::of(args)?;
     if args.json {
-        dataln!("{}", forms::document(&now.form(&args.place.start()?))?);
+        dataln!("{}", forms::document(&now.form(&args.which.place().start()?))?);
         return Ok(ExitCode::SUCCESS);
     }
     out!("{}", now.text());
@@ -82,13 +84,15 @@ struct Now {
     runners: Vec<RunnerReport>,
     /// The last review of each feature that has one.
     reviews: BTreeMap<String, Review>,
+    /// Whether they are only those that were named.
+    is_named: bool,
 }
 
 impl Now {
     fn of(args: &StatusArgs) -> Result<Self> {
-        let start = args.place.start()?;
+        let start = args.which.place().start()?;
         let runners = runners::root_around(&start).map(runners::all).unwrap_or_default();
-        let mut report = match args.place.with_loops() {
+        let mut report = match args.which.place().with_loops() {
             Ok(project) => Some(StatusReport::of(&project)),
             // A project that only runners work on needs no `.specify`.
             Err(_) if !runners.is_empty() => None,
@@ -111,7 +115,54 @@ impl Now {
                 reviews.insert(feature.name.clone(), review);
             }
         }
-        Ok(Self { report, runners, reviews })
+        let mut now = Self { report, runners, reviews, is_named: false };
+        if let Some(typed) = args.which.typed() {
+            let names = now.names();
+            let found = typed.find(&names)?;
+            if found.is_empty() {
+                return Err(typed.unknown(&names));
+            }
+            now.leave_only(&found);
+        }
+        Ok(now)
+    }
+
+    /// All that a loop of it can be called.
+    fn names(&self) -> Vec<LoopName> {
+        let mut names: Vec<LoopName> = Vec::new();
+        let mut add = |kind, id: &str| {
+            let name = LoopName::new(kind, id);
+            if !id.is_empty() && !names.contains(&name) {
+                names.push(name);
+            }
+        };
+        for feature in self.report.iter().flat_map(|report| &report.speckit.features) {
+            add(NameKind::Feature, &feature.name);
+            add(NameKind::Session, session_of(feature));
+        }
+        for task in self.report.iter().flat_map(|report| &report.tasks) {
+            add(NameKind::Session, &task.session);
+            add(NameKind::Task, &task.about);
+        }
+        for runner in &self.runners {
+            add(NameKind::Change, &runner.change_id);
+        }
+        names
+    }
+
+    /// Leaves out what has none of these names.
+    fn leave_only(&mut self, found: &[LoopName]) {
+        let is_found = |kind, id: &str| found.contains(&LoopName::new(kind, id));
+        if let Some(report) = &mut self.report {
+            report.speckit.features.retain(|it| {
+                is_found(NameKind::Feature, &it.name) || is_found(NameKind::Session, session_of(it))
+            });
+            report.tasks.retain(|it| {
+                is_found(NameKind::Session, &it.session) || is_found(NameKind::Task, &it.about)
+            });
+        }
+        self.runners.retain(|it| is_found(NameKind::Change, &it.change_id));
+        self.is_named = true;
     }
 
     /// The same for programs; a project that only runners work on is the one around `start`.
@@ -146,15 +197,29 @@ impl Now {
     }
 
     fn text(&self) -> String {
-        let mut text = self.report.as_ref().map(StatusReport::text).unwrap_or_default();
+        let text = |report: &StatusReport| {
+            let is_other = self.is_named && report.speckit.features.is_empty();
+            if is_other { report.tasks_text().trim_start().to_owned() } else { report.text() }
+        };
+        let mut text = self.report.as_ref().map(text).unwrap_or_default();
+        if self.is_named {
+            for runner in &self.runners {
+                let gap = if text.is_empty() { "" } else { "\n" };
+                text = format!("{text}{gap}{}", text::block(&runner.text()));
+            }
+            return text;
+        }
         if !self.runners.is_empty() {
-            text.push_str(
-                "Loops of `spool ralph` (`spool ralph --status --change ID` tells more):\n",
-            );
+            text.push_str("Loops of `spool ralph` (`spool status --change ID` tells more):\n");
         }
         for runner in &self.runners {
             let _ = writeln!(text, "  {}", runner.line());
         }
         text
     }
+}
+
+/// The session that has the loop of a feature, empty for none.
+fn session_of(feature: &FeatureReport) -> &str {
+    feature.record.as_ref().map_or("", |record| &record.session)
 }

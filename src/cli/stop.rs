@@ -1,4 +1,4 @@
-//! `spool stop`: ends the loop of a runner from another terminal.
+//! `spool stop`, also `spool cancel`: ends a loop, shows what it was, keeps its notes.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -6,40 +6,71 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 
-use super::context::{Where, whole};
-use super::running::{ask, running};
+use super::context::whole;
+use super::running::{Running, ask};
+use super::selection::{SelectedLoop, Steering, WhichLoop};
 use super::steered::{Answer, Steered};
-use crate::feature::project::printable;
+use crate::feature::project::{Feature, Project, printable};
 use crate::runner::requests::RunnerRequest;
 use crate::runner::state::{LoopStatus, holder, read_state};
+use crate::session::cancel::{cancel_feature, cancel_task, summary};
+use crate::session::select::feature_of;
+use crate::store::loops::Loops;
 use crate::world::{self, Deadline};
 
+/// The other name of the command.
+pub const ALIAS: &str = "cancel";
 /// How often to look whether the runner has left.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// End a loop of `spool ralph` and its agent; its state stays.
+/// End a loop; its notes and journal stay.
 ///
-/// The runner ends the agent program and all that it started, writes down what the iteration has done
-/// so far, and leaves with the exit code 130.
+/// Of a loop in a session the state file is removed; .progress.md, tasks.md and the journal are kept. A runner ends the agent
+/// program and all that it started, writes down what the iteration has done so far, and leaves with the exit code 130.
+/// Without a name it is the loop of this session; in a terminal, the only one that lives.
 #[derive(clap::Args)]
 pub struct StopArgs {
-    /// The change; without it, the only one that a runner works on
-    #[arg(long, value_name = "ID")]
-    change: Option<String>,
-    /// How long to wait until the runner has left, in seconds; 0 asks and does not wait
+    #[command(flatten)]
+    which: WhichLoop,
+    /// How long to wait until a runner has left, in seconds; 0 asks and does not wait
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = whole::<u64, 0, 1_000_000>)]
     wait: u64,
     #[command(flatten)]
     answer: Answer,
-    #[command(flatten)]
-    place: Where,
+}
+
+/// Shows the loop as it is, then ends it (spec 003, AC-4.3); of a runner waits, and says what became of it.
+pub fn run(args: &StopArgs) -> Result<ExitCode> {
+    match args.which.selected(Steering::Stop)? {
+        SelectedLoop::Runner(running) => runner(args, &running),
+        SelectedLoop::Feature(project, feature) => of_feature(args, &project, &feature),
+        SelectedLoop::Session(project, session) => match feature_of(&project, &session) {
+            Some(feature) => of_feature(args, &project, &feature),
+            None => of_task(args, &project, &session),
+        },
+    }
+}
+
+fn of_task(args: &StopArgs, project: &Project, session: &str) -> Result<ExitCode> {
+    let Some(text) = cancel_task(&Loops::of(&project.root), session)? else {
+        bail!(
+            "session `{session}` has no loop that lives\n`spool status` lists the loops of this project"
+        );
+    };
+    args.answer.say(&text, &Steered::Session(project, session))
+}
+
+fn of_feature(args: &StopArgs, project: &Project, feature: &Feature) -> Result<ExitCode> {
+    let summary = summary(project, feature).map(|it| it + "\n\n").unwrap_or_default();
+    let done = cancel_feature(project, feature)?;
+    let words = format!("{summary}{} {}", done.headline(), done.cleanup);
+    args.answer.say(&words, &Steered::Feature(project, &feature.name))
 }
 
 /// Asks, waits, and says what became of it.
-pub fn run(args: &StopArgs) -> Result<ExitCode> {
-    let running = running(&args.place.start()?, args.change.as_deref())?;
+fn runner(args: &StopArgs, running: &Running) -> Result<ExitCode> {
     let change = printable(&running.change);
-    ask(&running, RunnerRequest::Stop)?;
+    ask(running, RunnerRequest::Stop)?;
     let steered = Steered::Change(&running.root, &running.change);
     if args.wait == 0 {
         let words = format!("The runner of `{change}` (process {}) was asked to end.", running.pid);

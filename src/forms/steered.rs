@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::loops::LoopForm;
 use super::plain::FormVersion;
 
-/// What `spool start`, `pause`, `resume`, `cancel`, `stop`, `adopt`, `block` and `ralph --add-context` print with `--json`.
+/// What `spool start`, `pause`, `resume`, `stop`, `adopt`, `block` and `ralph --add-context` print with `--json`.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SteeredForm {

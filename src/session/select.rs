@@ -10,6 +10,10 @@ use crate::store::names::LoopKind;
 use crate::store::pins::Pins;
 use crate::text;
 
+/// What is said where no session has a loop yet.
+const ONLY_ARMED: &str =
+    "; one that is only armed begins when a session stops, and `spool stop` ends it before that";
+
 /// Which loops can be selected, as a message names them.
 #[derive(Clone, Copy, Debug)]
 struct Wanted<'a> {
@@ -82,6 +86,23 @@ pub fn to_resume(loops: &Loops, named: Option<&str>, own: Option<&str>) -> Resul
     select(paused, Wanted { noun: "loop", state: "paused", named, own })
 }
 
+/// Returns the session that drives the live loop of a feature; an error when none does.
+pub fn session_of(loops: &Loops, feature: &Feature) -> Result<String, Refusal> {
+    let is_its = |it: &Record| it.about == feature.name && it.kind != LoopKind::Task;
+    let record = live(loops).into_iter().find(is_its);
+    record.map(|it| it.session).ok_or_else(|| {
+        let name = &feature.name;
+        Refusal::NoLoop(format!("no session drives a loop of feature `{name}`{ONLY_ARMED}"))
+    })
+}
+
+/// Returns the feature whose loop a session drives, `None` where it drives none.
+pub fn feature_of(project: &Project, session: &str) -> Option<Feature> {
+    let mut records = live(&Loops::of(&project.root)).into_iter();
+    let record = records.find(|it| it.session == session && it.kind != LoopKind::Task)?;
+    project.feature_at(&record.folder).ok()
+}
+
 /// Returns the task loop that the agent of a session ends because it needs a person; without a session, the only one.
 pub fn to_block(loops: &Loops, own: Option<&str>) -> Result<Record, Refusal> {
     let mut live = live_ralph(loops);
@@ -151,8 +172,8 @@ fn current_lives(project: &Project, loops: &Loops) -> bool {
         || FeatureSnapshot::read(&feature).is_some_and(|it| it.in_execution() && !it.all_done())
 }
 
-/// The features that have a loop: as their claim says, or what a person armed, whatever became of the claim.
-fn armed_features(project: &Project, loops: &Loops) -> Vec<Feature> {
+/// Returns the features that have a loop: as their claim says, or what a person armed, whatever became of the claim.
+pub fn armed_features(project: &Project, loops: &Loops) -> Vec<Feature> {
     let mut features = project.features();
     features.retain(|feature| lives(project, loops, feature));
     features
@@ -190,9 +211,7 @@ fn select(mut records: Vec<Record>, wanted: Wanted<'_>) -> Result<Record, Refusa
         }
         (0, None) => {
             let armed = match (noun, state) {
-                ("loop", "live") => {
-                    "; one that is only armed begins when a session stops, and `spool cancel` ends it before that"
-                }
+                ("loop", "live") => ONLY_ARMED,
                 _ => "",
             };
             Err(Refusal::NoLoop(format!("no {noun} is {state} here{armed}")))

@@ -39,7 +39,11 @@ fn a_shell_completes_commands_and_the_names_that_exist_here() {
     let both = names(&["001-login", "002-search"]);
     assert_eq!(offered(&scratch, "spool task --feature 0"), both);
     assert_eq!(offered(&scratch, "spool ralph --change 0"), both);
-    assert_eq!(offered(&scratch, "spool cancel 001"), names(&["001-login"]));
+    for command in ["stop", "cancel", "pause", "resume", "status", "log"] {
+        assert_eq!(offered(&scratch, &format!("spool {command} 001")), names(&["001-login"]));
+        assert_eq!(offered(&scratch, &format!("spool {command} --feature 0")), both);
+        assert_eq!(offered(&scratch, &format!("spool {command} -c 001")), names(&["001-login"]));
+    }
     assert_eq!(offered(&scratch, "spool task done T"), names(&["T002"]), "only the open ones");
     assert_eq!(offered(&scratch, "spool task show T"), names(&["T001", "T002"]));
     for name in ["ralph", "loop"] {

@@ -207,7 +207,7 @@ fn the_readme_is_short_and_leads_to_every_page() {
         "/speckit:ralph-loop",
         "`spool status`",
         "/speckit:cancel",
-        "`spool cancel`",
+        "`spool stop`",
         "spool setup --remove",
     ] {
         assert!(first.contains(words), "the first screen of README.md has no {words:?}");

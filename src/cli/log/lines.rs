@@ -75,11 +75,6 @@ impl LoggedLoop {
         self.entries.first().map(|entry| entry.at).unwrap_or_default()
     }
 
-    /// Returns whether a person means it by this name: its feature, task or change, or the beginning of its session's id.
-    pub fn is_called(&self, name: &str) -> bool {
-        self.about == name || (name.len() >= 4 && self.whose.starts_with(name))
-    }
-
     /// Returns the line above its entries.
     pub fn title(&self) -> String {
         let whose = match self.whose.as_str() {
@@ -204,19 +199,5 @@ mod tests {
             entry(5, "iteration", "a", "end"),
         ];
         assert_eq!(lengths(RUNNER, runs), [3, 2]);
-    }
-
-    #[test]
-    fn a_loop_is_called_by_what_it_is_about_or_by_its_session() {
-        let one = LoggedLoop {
-            whose: "3b458a5d-f15e".to_owned(),
-            about: "001-login".to_owned(),
-            ..LoggedLoop::default()
-        };
-        for (name, is_called) in
-            [("001-login", true), ("3b458a5d", true), ("3b4", false), ("001", false)]
-        {
-            assert_eq!(one.is_called(name), is_called, "{name}");
-        }
     }
 }

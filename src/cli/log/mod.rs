@@ -4,6 +4,7 @@ mod changes;
 mod follow;
 mod lines;
 mod receipts;
+mod selected;
 mod since;
 mod story;
 
@@ -12,8 +13,11 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
+use clap::builder::Resettable;
 
-use super::context::{Where, whole};
+use super::context::whole;
+use super::names::{LoopName, NameKind, TypedName};
+use super::selection::WhichLoop;
 use crate::feature::project::printable;
 use crate::forms;
 use crate::forms::log::LogForm;
@@ -28,16 +32,16 @@ use crate::session::report::feature::write_proofs;
 use crate::store::journal::{self, Entry};
 use crate::store::loops::{Loops, TERMINAL};
 use crate::store::read;
-use crate::text;
 use crate::world::WallTime;
 use changes::{meant_changes, never_ran};
 use follow::Followed;
 use lines::{LoggedLoop, RUNNER};
 use receipts::ReceiptsOfLog;
+use selected::{ShownLoops, names_of};
 
 /// The most that is read of a journal, in bytes.
 const MOST: u64 = 256 << 20;
-/// The most sessions or loops that an error lists.
+/// The most sessions that an error lists.
 const LISTED: usize = 20;
 /// How often the journals are looked at that are followed.
 const LOOK: Duration = Duration::from_millis(500);
@@ -45,14 +49,17 @@ const LOOK: Duration = Duration::from_millis(500);
 const BEFORE: usize = 10;
 
 /// What says which entries are meant, and says nothing where one iteration is shown.
-const ALONE: [&str; 5] = ["name", "since", "last", "follow", "session"];
+const ALONE: [&str; 6] = ["by_name", "since", "last", "follow", "session", "feature"];
 
 /// Show every decision and why it was made, loop by loop.
 #[derive(clap::Args)]
+#[command(mut_arg("feature", |it| it.short(Resettable::Reset).help(OF_FEATURE)))]
 pub struct LogArgs {
-    /// Only loops of this feature, change or task, or of the session whose id begins so
-    #[arg(long = "loop", value_name = "NAME")]
-    name: Option<String>,
+    #[command(flatten)]
+    which: WhichLoop,
+    /// The same as NAME, by which earlier versions had it
+    #[arg(long = "loop", value_name = "NAME", hide = true, conflicts_with_all = ["loop_name", "session", "feature", "change"])]
+    by_name: Option<String>,
     /// Only what happened since then: 90s, 30m, 2h, 3d, 2026-11-22 or "2026-11-22 14:30"
     #[arg(long, value_name = "TIME", value_parser = since::since)]
     since: Option<WallTime>,
@@ -62,12 +69,6 @@ pub struct LogArgs {
     /// Show the last entries, then each new one, until Ctrl-C
     #[arg(short, long)]
     follow: bool,
-    /// Only this session, with those that its loop was taken over from
-    #[arg(long, value_name = "ID")]
-    session: Option<String>,
-    /// Only the loops of `spool ralph` on this change
-    #[arg(long, value_name = "ID", conflicts_with = "session")]
-    change: Option<String>,
     /// What happened in this iteration of `spool ralph`: prompt, words, tools, files, commits, checks
     #[arg(long, value_name = "N", value_parser = whole::<u32, 1, 1_000_000_000>, conflicts_with_all = ALONE)]
     iteration: Option<u32>,
@@ -77,8 +78,22 @@ pub struct LogArgs {
     /// Print JSON for programs, one object a line
     #[arg(long)]
     json: bool,
-    #[command(flatten)]
-    place: Where,
+}
+
+/// The help of the one flag without its short form.
+const OF_FEATURE: &str = "The loop of this feature, such as 001-login, 1 or login; it has no `-f` here, which is --follow";
+
+impl LogArgs {
+    /// Which loops are meant, `None` for all.
+    fn typed(&self) -> Option<TypedName<'_>> {
+        let by_name = self.by_name.as_deref().map(|text| TypedName { kind: None, text });
+        self.which.typed().or(by_name)
+    }
+
+    /// What is typed for a name of this kind, and for no other.
+    fn typed_as(&self, kind: NameKind) -> Option<&str> {
+        self.typed().filter(|it| it.kind == Some(kind)).map(|it| it.text)
+    }
 }
 
 /// Where a journal is, and whose it is: a session, or `ralph` for a runner.
@@ -91,7 +106,8 @@ struct LogSource {
 pub fn run(args: &LogArgs) -> Result<ExitCode> {
     let which = args.iteration.map(WhichIteration::Number);
     if let Some(which) = which.or(args.failed.then_some(WhichIteration::LastFailed)) {
-        return story::show(&args.place, args.change.as_deref(), which, args.json);
+        let change = args.typed().map(|it| it.text);
+        return story::show(args.which.place(), change, which, args.json);
     }
     let mut followed = Followed::default();
     let mut unread = 0;
@@ -104,7 +120,8 @@ pub fn run(args: &LogArgs) -> Result<ExitCode> {
         unread += broken;
         loops.extend(LoggedLoop::all(&source.whose, entries));
     }
-    meant(args, &mut loops)?;
+    let shown_loops = shown_loops(args, &loops)?;
+    loops.retain(|it| shown_loops.has(it));
     loops.sort_by_key(LoggedLoop::began);
     let is_since = |entry: &Entry| args.since.is_none_or(|since| entry.at >= since);
     let is_shown =
@@ -127,15 +144,18 @@ pub fn run(args: &LogArgs) -> Result<ExitCode> {
         shown.show(it, entry)?;
     }
     if all.is_empty() && !args.follow && !args.json {
-        outln!("{}", if is_empty { NOTHING } else { "Nothing happened in that time." });
+        let nothing = if args.typed().is_some() { NOTHING_OF_IT } else { NOTHING };
+        outln!("{}", if is_empty { nothing } else { "Nothing happened in that time." });
     }
     if unread > 0 && !args.json {
         errln!("{unread} lines could not be read and are left out.");
     }
-    if args.follow { follow(args, followed, shown) } else { Ok(ExitCode::SUCCESS) }
+    if args.follow { follow(args, &shown_loops, followed, shown) } else { Ok(ExitCode::SUCCESS) }
 }
 
 const NOTHING: &str = "Nothing is written yet: no loop has run in this project.";
+
+const NOTHING_OF_IT: &str = "Nothing is written of it yet: none of its iterations has ended.";
 
 /// What was printed so far.
 #[derive(Default)]
@@ -188,26 +208,33 @@ impl ShownLog {
     }
 }
 
-/// Leaves only the loops that a person has named; an error with those that there are when none is.
-fn meant(args: &LogArgs, loops: &mut Vec<LoggedLoop>) -> Result<()> {
-    let Some(name) = &args.name else { return Ok(()) };
-    let mut known: Vec<_> = loops.iter().map(|it| printable(&it.about)).collect();
-    loops.retain(|it| it.is_called(name));
-    if !loops.is_empty() || args.follow {
-        return Ok(());
-    }
-    known.sort();
-    known.dedup();
-    let near = known.iter().min_by_key(|it| text::distance(it, name));
-    let near = near.filter(|it| text::distance(it, name) <= 3);
-    let near = near.map_or_else(String::new, |it| format!(", did you mean `{it}`?"));
-    known.truncate(LISTED);
-    let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-    bail!("no loop is called `{}`{near}\nloops here: {known}", printable(name))
+/// Which loops are shown of those that are there.
+fn shown_loops(args: &LogArgs, loops: &[LoggedLoop]) -> Result<ShownLoops> {
+    // Of a session or a change only the journals were read that are meant.
+    let has_all = |kind| kind != Some(NameKind::Session) && kind != Some(NameKind::Change);
+    let Some(typed) = args.typed().filter(|it| has_all(it.kind)) else {
+        return Ok(ShownLoops::default());
+    };
+    let project = args.which.place().with_loops().ok();
+    let of = project.as_ref().map(|project| Loops::of(&project.root));
+    let before = |session: &str| of.as_ref().map(|it| with_forerunners(it, session));
+    let mut known: Vec<LoopName> = loops.iter().flat_map(names_of).collect();
+    // Of these nothing may be written yet.
+    let start = args.which.place().start()?;
+    let changes = runners::root_around(&start).map(changes_with_state).unwrap_or_default();
+    known.extend(changes.iter().map(|it| LoopName::new(NameKind::Change, it)));
+    let features = project.map(|project| project.features()).unwrap_or_default();
+    known.extend(features.iter().map(|it| LoopName::new(NameKind::Feature, &it.name)));
+    ShownLoops::of(typed, &known, |session| before(session).unwrap_or_default(), args.follow)
 }
 
 /// Prints what is new, until somebody ends it or nobody reads any more.
-fn follow(args: &LogArgs, mut followed: Followed, mut shown: ShownLog) -> Result<ExitCode> {
+fn follow(
+    args: &LogArgs,
+    loops: &ShownLoops,
+    mut followed: Followed,
+    mut shown: ShownLog,
+) -> Result<ExitCode> {
     let signals = Signals::listen()?;
     loop {
         if let Some(signal) = signals.wait(LOOK) {
@@ -218,9 +245,7 @@ fn follow(args: &LogArgs, mut followed: Followed, mut shown: ShownLog) -> Result
             let entries = followed.new_entries(&source.path);
             new.extend(LoggedLoop::parts(&source.whose, entries));
         }
-        if let Some(name) = &args.name {
-            new.retain(|it| it.is_called(name));
-        }
+        new.retain(|it| loops.has(it));
         new.sort_by_key(LoggedLoop::began);
         for it in &new {
             for entry in it.entries.iter().filter(|entry| args.json || !it.has_said(entry)) {
@@ -235,40 +260,44 @@ fn follow(args: &LogArgs, mut followed: Followed, mut shown: ShownLog) -> Result
 
 /// The root of the project whose loops are shown.
 fn root(args: &LogArgs) -> Option<PathBuf> {
-    let project = args.place.with_loops().ok().map(|project| project.root);
-    project.or_else(|| runners::root_around(&args.place.start().ok()?).map(Path::to_owned))
+    let project = args.which.place().with_loops().ok().map(|project| project.root);
+    project.or_else(|| runners::root_around(&args.which.place().start().ok()?).map(Path::to_owned))
 }
 
 /// The journals that are meant.
 fn sources(args: &LogArgs) -> Result<Vec<LogSource>> {
-    let start = args.place.start()?;
+    let start = args.which.place().start()?;
     let root = runners::root_around(&start);
     let mut all = Vec::new();
     let mut changes = root.map(changes_with_state).unwrap_or_default();
-    if let Some(name) = &args.change {
+    let (session, change) = (args.typed_as(NameKind::Session), args.typed_as(NameKind::Change));
+    if let Some(name) = change {
         changes = meant_changes(name, &changes)?;
     }
     for change in changes {
-        if args.session.is_none() {
+        if session.is_none() {
             let path = root.map(|root| state_folder(root, &change).join("journal.jsonl"));
             all.extend(path.map(|path| LogSource { whose: RUNNER.to_owned(), path }));
         }
     }
-    if let Some(change) = args.change.as_ref().filter(|_| all.is_empty()) {
+    if let Some(change) = change.filter(|_| all.is_empty()) {
         return Err(never_ran(change));
     }
-    let project = match args.place.with_loops() {
-        _ if args.change.is_some() => return Ok(all),
+    let project = match args.which.place().with_loops() {
+        _ if change.is_some() => return Ok(all),
         Ok(project) => project,
         // A project that only runners work on needs no `.specify`.
         Err(_) if !all.is_empty() => return Ok(all),
         Err(error) => return Err(error),
     };
     let loops = Loops::of(&project.root);
-    let wanted = args.session.as_ref().map(|session| with_forerunners(&loops, session));
     let sessions = loops.sessions();
-    let is_known = wanted.as_ref().is_none_or(|all| all.iter().any(|it| sessions.contains(it)));
-    if let Some(session) = args.session.as_ref().filter(|_| !is_known) {
+    let names: Vec<LoopName> =
+        sessions.iter().map(|it| LoopName::new(NameKind::Session, it)).collect();
+    let typed = args.typed().filter(|_| session.is_some());
+    let found = typed.map(|typed| typed.find(&names)).transpose()?.unwrap_or_default();
+    let wanted = found.first().map(|it| with_forerunners(&loops, &it.id));
+    if let Some(session) = session.filter(|_| wanted.is_none()) {
         let known: Vec<_> = sessions.iter().take(LISTED).map(|it| format!("  {it}")).collect();
         let more = sessions.len().saturating_sub(LISTED);
         let more = if more > 0 { format!("\n  and {more} more") } else { String::new() };

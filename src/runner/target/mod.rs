@@ -15,7 +15,7 @@ use place::Place;
 use shelf::Listing;
 
 pub use change::{Change, ChangeKind};
-pub use names::{matching, one_of};
+pub use names::{did_you_mean, matching, one_of};
 pub use place::worktree_around;
 pub use spec_kit::SpecKitRules;
 

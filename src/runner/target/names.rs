@@ -29,6 +29,10 @@ pub fn matching(name: &str, ids: &[String]) -> Vec<String> {
     if let Some(id) = ids.iter().find(same) {
         return vec![id.clone()];
     }
+    if name.is_empty() {
+        // A variable of a script that is not set names nothing.
+        return Vec::new();
+    }
     let name = name.to_lowercase();
     let matching = |matches: &dyn Fn(&str) -> bool| -> Vec<String> {
         ids.iter().filter(|id| matches(&id.to_lowercase())).cloned().collect()
@@ -185,7 +189,8 @@ mod tests {
     #[test]
     fn what_no_change_answers_to_stands_for_none() {
         // The beginning of an id is a short form, a piece of a word in it is not.
-        for name in ["ralp", "2-3", "02-01_x", "loop-ralph", "3", "-", "_", "99999999999999999999"]
+        for name in
+            ["", "ralp", "2-3", "02-01_x", "loop-ralph", "3", "-", "_", "99999999999999999999"]
         {
             assert_eq!(found(name), Vec::<String>::new(), "{name}");
         }

@@ -69,7 +69,12 @@ impl StatusReport {
 
     /// Returns the report as text for a person, with line breaks and no colour.
     pub fn text(&self) -> String {
-        let mut text = self.speckit.text();
+        self.speckit.text() + &self.tasks_text()
+    }
+
+    /// Returns the part of it on the ralph loops.
+    pub fn tasks_text(&self) -> String {
+        let mut text = String::new();
         for task in &self.tasks {
             task.write(&mut text, self.speckit.switch());
         }

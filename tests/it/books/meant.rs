@@ -22,8 +22,18 @@ fn one_name_is_proposed_where_one_is_near() {
         (&["task", "verify", "T4444"], 1, "`spool task list` shows them"),
         (&["cancel", "001-usr-login"], 1, "did you mean `001-user-login`?"),
         (&["start", "001-user-lgoin"], 1, "did you mean `001-user-login`?"),
-        (&["cancel", "login"], 1, "did you mean `001-user-login`?"),
-        (&["cancel", "unlike"], 1, "name a feature that exists, or make one with spec-kit first"),
+        (&["cancel", "lgoin"], 1, "did you mean `001-user-login`?"),
+        (&["stop", "unlike"], 1, "no loop here is called `unlike`\nthere are:\n  001-user-login\n"),
+        (&["stop", "--feature", "unlike"], 1, "there is only `001-user-login`"),
+        (&["pause", "-f", "002-user-login"], 1, "did you mean `001-user-login`?"),
+        (&["resume", "user-lgoin"], 1, "did you mean `001-user-login`?"),
+        (&["status", "001-usr-login"], 1, "did you mean `001-user-login`?"),
+        (&["log", "001-usr-login"], 1, "did you mean `001-user-login`?"),
+        (&["log", "--change", "001-user-login"], 1, "has not run on `001-user-login` here"),
+        (&["stop", "-s", "3f2c8a11"], 1, "did you mean `3f2c8a10-0001-4000-8000-000000000001`?"),
+        (&["stop", ""], 1, "no loop here is called ``"),
+        (&["stop", "--change", ""], 1, "on a change that is called ``"),
+        (&["stop", "x", "--feature", "y"], 2, "cannot be used with"),
         (&["task", "next", "--feature", "002-user-login"], 1, "did you mean `001-user-login`?"),
         (&["staus"], 2, "tip: a similar subcommand exists: 'status'"),
         (&["task", "don", "T002"], 2, "tip: a similar subcommand exists: 'done'"),
@@ -42,13 +52,58 @@ fn one_name_is_proposed_where_one_is_near() {
 }
 
 #[test]
-fn a_session_is_proposed_by_its_beginning() {
+fn every_command_takes_the_same_names_for_a_loop() {
+    let session = super::support::SESSION;
+    for name in [
+        &[FEATURE][..],
+        &["1"],
+        &["login"],
+        &["--feature", FEATURE],
+        &["-f", "001"],
+        &[session],
+        &["3f2c8a10"],
+        &["--session", session],
+        &["-s", "3f"],
+    ] {
+        let project = Project::armed(FOUR);
+        // In the log, `-f` is --follow.
+        let of_log: Vec<&str> =
+            name.iter().map(|it| if *it == "-f" { "--feature" } else { it }).collect();
+        let log = project.spool(&[&["log"], &of_log[..]].concat()).ok();
+        assert!(log.contains(FEATURE) && log.contains("armed"), "{name:?}: {log}");
+        let said = |command: &str| project.spool(&[&[command], name].concat()).ok();
+        assert!(said("status").contains("Feature: 001-user-login"), "{name:?}");
+        assert!(said("pause").contains("paused: 001-user-login"), "{name:?}");
+        assert!(said("resume").contains("continued: 001-user-login"), "{name:?}");
+        let stopped = said("stop");
+        assert!(stopped.contains("Loop cancelled."), "{name:?}: {stopped}");
+    }
+}
+
+#[test]
+fn stop_and_cancel_are_one_command() {
+    let said = |command: &str, name: &[&str]| {
+        let project = Project::armed(FOUR);
+        project.spool(&[&[command], name].concat()).ok()
+    };
+    for name in [&[][..], &[FEATURE], &["-s", "3f2c8a10"]] {
+        assert_eq!(said("stop", name), said("cancel", name));
+    }
     let project = Project::armed(FOUR);
-    let said = refused(&project, &["pause", "--session", "3f2c8a10"], 1);
-    let meant = "session `3f2c8a10` has no loop here that is live\ndid you mean `3f2c8a10-0001-4000-8000-000000000001`?";
-    assert!(said.contains(meant), "{said}");
-    let said = refused(&project, &["pause", "--session", "another"], 1);
-    assert!(said.contains("`spool status` lists the loops"), "{said}");
+    let help = |command: &str| project.spool(&[command, "--help"]).ok();
+    assert_eq!(help("stop"), help("cancel"));
+}
+
+#[test]
+fn a_loop_that_is_named_is_shown_alone() {
+    let project = Project::armed(FOUR);
+    let other = project.spool(&["status", FEATURE, "--json"]).ok();
+    let form: serde_json::Value = serde_json::from_str(&other).unwrap();
+    assert_eq!(form["features"].as_array().unwrap().len(), 1, "{form:#}");
+    assert_eq!(
+        (&form["tasks"], &form["runners"]),
+        (&serde_json::json!([]), &serde_json::json!([]))
+    );
 }
 
 #[test]
@@ -69,7 +124,7 @@ fn a_loop_that_is_only_armed_can_be_taken_back() {
     project.spool(&["start", FEATURE]).ok();
     let said = refused(&project, &["pause"], 1);
     assert!(
-        said.contains("begins when a session stops, and `spool cancel` ends it before"),
+        said.contains("begins when a session stops, and `spool stop` ends it before"),
         "{said}"
     );
 }

@@ -184,7 +184,7 @@ fn the_loop_that_is_meant_is_this_sessions_or_the_named_one_or_the_only_one() {
     assert!(error.contains("several loops are live here; name one with --session:"), "{error}");
     assert!(error.contains("s1  001-login\ns2  Make it"), "{error}");
     let error = refused(&spool(&bench, None, &["pause", "--session", "s3"]));
-    assert!(error.contains("session `s3` has no loop here that is live"), "{error}");
+    assert!(error.contains("no session with a loop here is called `s3`\ndid you mean"), "{error}");
 
     let said = printed(&spool(&bench, Some("s2"), &["pause"]));
     assert!(said.starts_with("Ralph-speckit: paused: "), "{said}");
@@ -200,7 +200,7 @@ fn the_loop_that_is_meant_is_this_sessions_or_the_named_one_or_the_only_one() {
     let error = refused(&spool(&bench, None, &["resume"]));
     assert!(error.contains("several loops are paused here"), "{error}");
     let error = refused(&spool(&bench, None, &["resume", "--session", "s3"]));
-    assert!(error.contains("session `s3` has no loop here that is paused"), "{error}");
+    assert!(error.contains("no session with a loop here is called `s3`\ndid you mean"), "{error}");
     printed(&spool(&bench, None, &["resume", "--session", "s1"]));
     bench.stop("s1").run().reason();
     bench.stop("s2").run().told();

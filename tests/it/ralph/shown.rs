@@ -102,7 +102,7 @@ fn the_log_shows_each_loop_by_itself_and_by_its_name() {
     assert!(one.contains("  iteration 1  done (completed)  "), "{one}");
     let error = refused(&spool(&bench, None, &["log", "--loop", "Make on"]));
     assert!(error.contains("did you mean `Make one`?"), "{error}");
-    assert!(error.contains("loops here: Make one, Make three, Make two"), "{error}");
+    assert!(error.contains("there are:\n  Make one\n  Make three\n  Make two\n  s1"), "{error}");
 }
 
 #[test]

@@ -30,6 +30,46 @@ fn d11_short_forms_of_a_change_are_meant_by_every_command_beside_a_loop() {
 }
 
 #[test]
+fn a_runner_is_named_as_a_loop_in_a_session_is() {
+    let bench = Bench::new();
+    let (_gate, running) = at_the_gate(&bench);
+    for command in ["pause 2-1", "resume -c add-ralph", "status 2-1", "cancel -c 2", "log 002-01"] {
+        bench.spool(command).run().with_code(0).says(CHANGE);
+    }
+    running.finish().with_code(130);
+    bench.spool("stop 2-1").run().with_code(1).warns("no runner is running here");
+    let unknown = bench.spool("stop 002-01_add-ralph-lop").run().with_code(1);
+    unknown.warns("no loop here is called").warns(&format!("did you mean `{CHANGE}`?"));
+    let told = bench.spool("log 2-1 --iteration 1").run().with_code(0);
+    told.says(&format!("{CHANGE} · iteration 1"));
+}
+
+/// A feature can have a loop in a session and one of a runner at once: neither ends, or pauses, in place of the other.
+#[test]
+fn a_loop_in_a_session_and_one_of_a_runner_are_told_apart() {
+    let bench = Bench::new();
+    bench.write("specs/001-login/spec.md", "# Login\n");
+    bench.write("specs/001-login/tasks.md", "- [ ] T001 Begin\n");
+    bench.write(".specify/.current-feature", "001-login\n");
+    let gate = bench.gate();
+    bench.agent("read -r _ < \"$DESK/gate\"\nexit 1");
+    let mut running = bench.spool("ralph Build --change 001-login --harness-command agent").start();
+    running.wait_for("-- iteration 1");
+    // Only the runner lives: it is meant by its name, and without one.
+    bench.spool("pause 001-login").run().with_code(0).says("pauses after its iteration");
+    bench.spool("resume").run().with_code(0).says("continues");
+    bench.spool("start 001-login --ignore-checklists").run().with_code(0);
+    for command in ["stop", "cancel", "stop 001-login", "stop login"] {
+        let ran = bench.spool(command).run().with_code(1);
+        ran.warns("--feature 001-login\n  --change 001-login");
+    }
+    bench.spool("stop --feature login").run().with_code(0).says("Loop cancelled.");
+    bench.spool("stop login").run().with_code(0).says("The loop of `001-login` has ended");
+    running.finish().with_code(130);
+    drop(gate);
+}
+
+#[test]
 fn d11_status_tells_of_the_runner_that_works_on_a_feature() {
     let bench = Bench::new();
     bench.write("specs/001-login/spec.md", "# Login\n");

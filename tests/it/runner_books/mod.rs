@@ -205,7 +205,7 @@ fn spool_stop_without_a_runner_says_so() {
     let (_scratch, root) = project();
     let said = refused(&spool(&root, &["stop"]));
     assert!(
-        said.contains("no loop of `spool ralph` has run") && said.contains("--project"),
+        said.contains("neither in a session nor of `spool ralph`") && said.contains("--project"),
         "{said}"
     );
     drop(open(&root));
