@@ -165,6 +165,18 @@ impl fmt::Display for Dollars {
     }
 }
 
+/// A number with commas, such as `1,234,567`.
+struct Grouped(u64);
+
+impl fmt::Display for Grouped {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            0..1000 => write!(out, "{}", self.0),
+            all => write!(out, "{},{:03}", Self(all / 1000), all % 1000),
+        }
+    }
+}
+
 /// What did not change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -286,7 +298,12 @@ impl fmt::Display for TerminalReason {
             Self::HarnessFailed { why } => write!(out, "the agent program could not be run: {why}"),
             Self::UsageLimit { why } => write!(out, "{why}"),
             Self::Budget { used, limit, unit: BudgetUnit::Tokens } => {
-                write!(out, "{used} tokens are used, and {limit} are allowed")
+                write!(
+                    out,
+                    "{} tokens are used, and {} are allowed",
+                    Grouped(*used),
+                    Grouped(*limit)
+                )
             }
             Self::Budget { used, limit, unit: BudgetUnit::Money } => {
                 write!(out, "{} are used, and {} are allowed", Dollars(*used), Dollars(*limit))
@@ -299,6 +316,17 @@ impl fmt::Display for TerminalReason {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tokens_are_written_in_groups_of_three() {
+        let words = |used, limit| {
+            TerminalReason::Budget { used, limit, unit: BudgetUnit::Tokens }.to_string()
+        };
+        assert_eq!(words(999, 0), "999 tokens are used, and 0 are allowed");
+        assert_eq!(words(1000, 200_100), "1,000 tokens are used, and 200,100 are allowed");
+        assert!(words(u64::MAX, 1_002_003).starts_with("18,446,744,073,709,551,615 tokens"));
+        assert!(words(1, 1_002_003).ends_with("and 1,002,003 are allowed"));
+    }
 
     #[test]
     fn every_reason_is_read_as_it_was_written_in_any_order_and_others_are_refused() {

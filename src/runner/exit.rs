@@ -91,6 +91,9 @@ pub fn what_next(reason: &TerminalReason) -> String {
         TerminalReason::Budget { unit: BudgetUnit::Money, .. } => {
             "Run the same command again; --max-usd sets another limit."
         }
+        TerminalReason::Stopped => {
+            "Run the same command again: it continues this loop; --restart begins a new one."
+        }
         TerminalReason::HarnessFailed { .. } => "Fix that, then run the same command again.",
         TerminalReason::UsageLimit { .. } => {
             "Run the same command again when it is lifted: it goes on. --max-limit-wait TIME waits for it."

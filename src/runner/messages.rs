@@ -3,6 +3,7 @@
 use crate::engine::{Dollars, Verdict, Waiting};
 use crate::session::messages::shortfall::{brief, open_count};
 
+use super::harness::Approval;
 use super::prices::micros;
 use super::screen::{counted, grouped, lasted};
 use super::state::{AgentShare, Iteration, LoopState};
@@ -62,9 +63,17 @@ pub fn some_of(ids: &[&str]) -> String {
     format!("{}{more}", ids[..ids.len().min(NAMED)].join(", "))
 }
 
-/// What a person can do about tools that were denied.
-pub const REMEDIES: &str =
-    "permit them with --allow or --permission-mode, or all of its tools with --allow-all";
+/// Returns what a person can do about tools that were denied where this is approved.
+pub fn remedies(approval: Approval) -> &'static str {
+    match approval {
+        Approval::All => {
+            "--allow-all is set: look at --deny, and at the rules and hooks of the agent program's own settings"
+        }
+        Approval::Own | Approval::ReadOnly => {
+            "permit them with --allow or --permission-mode, or all of its tools with --allow-all"
+        }
+    }
+}
 
 /// Returns which tools were denied in a run, empty for none.
 pub fn denied(state: &LoopState) -> String {

@@ -177,7 +177,7 @@ fn the_tokens_of_reviews_count_against_the_limit_once() {
     let (lines, ledger) = played(&contract, vec![judged(7, "a"), judged(8, "b")]);
     assert_eq!(
         lines,
-        format!("failed: {RUN}\nbudget: 2000 tokens are used, and 1500 are allowed\n")
+        format!("failed: {RUN}\nbudget: 2,000 tokens are used, and 1,500 are allowed\n")
     );
     // Results of an earlier run are not paid for again.
     let Evaluation::RunChecks(pending) =

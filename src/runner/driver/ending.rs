@@ -223,7 +223,7 @@ impl Driver<'_> {
         if !denied.is_empty() {
             words = format!(
                 "{words}\n       tools were denied {denied}\n       {}",
-                messages::REMEDIES
+                messages::remedies(self.plan.options.allow_all)
             );
         }
         if !self.proofs.taken_back.is_empty() {

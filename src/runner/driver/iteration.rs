@@ -385,9 +385,8 @@ impl Driver<'_> {
             self.feedback
                 .remarks
                 .push(format!("These tools were denied in the last iteration: {denied}."));
-            self.console
-                .screen
-                .warn(&format!("tools were denied: {denied}\n{}", messages::REMEDIES));
+            let remedies = messages::remedies(self.plan.options.allow_all);
+            self.console.screen.warn(&format!("tools were denied: {denied}\n{remedies}"));
         }
         let (tree, log) = (&ran.ended.trouble, &ran.ended.log_trouble);
         let log = log.as_ref().map(|why| format!("the log of this iteration is not whole: {why}"));

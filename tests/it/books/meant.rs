@@ -38,6 +38,12 @@ fn one_name_is_proposed_where_one_is_near() {
         (&["staus"], 2, "tip: a similar subcommand exists: 'status'"),
         (&["task", "don", "T002"], 2, "tip: a similar subcommand exists: 'done'"),
         (&["ralph", "x", "--harness", "claud"], 2, "not `claud`; did you mean `claude`?"),
+        (
+            &["ralph", "x", "--fallback-harness", "cladue"],
+            2,
+            "not `cladue`; did you mean `claude`?",
+        ),
+        (&["ralph", "x", "--fallback-harness", "cladue"], 2, "is `claude`, `opencode`, `codex`"),
         (&["start", "--max-iterations", "many"], 2, "write a whole number from 1 to 1000000"),
         (&["start", "--max-iterations", "0"], 2, "write a whole number from 1 to 1000000"),
         (&["task", "done", "T002", "--limit", "x"], 2, "write a whole number from 1 to 7200"),

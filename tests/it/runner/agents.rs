@@ -99,6 +99,15 @@ fn d5_an_agent_that_quotes_such_words_is_not_ended() {
 }
 
 #[test]
+fn what_is_denied_although_all_is_allowed_is_not_answered_with_that_flag() {
+    let bench = Bench::new();
+    bench.claude(&format!("{}\necho $n > made.txt\nsays no\n{}", call("denied"), denied("no")));
+    let ran = bench.ralph("--max-iterations 1 --allow-all").run().with_code(3);
+    ran.says("--allow-all is set: look at --deny").warns("--allow-all is set: look at --deny");
+    assert!(!ran.to_string().contains("all of its tools with --allow-all"), "{ran}");
+}
+
+#[test]
 fn d6_denied_tools_are_named_everywhere() {
     let bench = Bench::new();
     bench.claude(&format!("{}\necho $n > made.txt\nsays no\n{}", call("denied"), denied("no")));

@@ -218,7 +218,9 @@ fn signals() {
         witness.wait_for("ready");
         running.signal(signal);
         let ran = ended(&bench, running.finish(), "stopped", "stopped", code, "");
-        ran.says("(interrupted)").says("Run the same command again.");
+        ran.says("(interrupted)").says(
+            "Run the same command again: it continues this loop; --restart begins a new one.",
+        );
         witness.wait_for_the_end(PATIENCE);
     }
 }
