@@ -210,7 +210,9 @@ impl Now {
             return text;
         }
         if !self.runners.is_empty() {
-            text.push_str("Loops of `spool ralph` (`spool status --change ID` tells more):\n");
+            text.push_str(
+                "Loops of `spool ralph` (more: `spool status --change ID`, `spool log --summary --change ID`):\n",
+            );
         }
         for runner in &self.runners {
             let _ = writeln!(text, "  {}", runner.line());

@@ -156,6 +156,10 @@ impl RunnerReport {
         }
         self.write_table(&mut text);
         let _ = writeln!(text, "\nAll of it: {}", self.folder);
+        if self.runner == RunnerLife::Gone && !state.change_id.is_empty() {
+            let change = printable(&self.change_id);
+            let _ = writeln!(text, "What it came to: spool log --summary --change {change}");
+        }
         if self.runner == RunnerLife::Alive {
             let _ = writeln!(text, "End it: spool stop --change {}", printable(&self.change_id));
         }

@@ -2,6 +2,7 @@
 //! the commands with which a person reads it.
 
 mod form;
+pub mod kept;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

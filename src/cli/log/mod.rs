@@ -7,6 +7,7 @@ mod receipts;
 mod selected;
 mod since;
 mod story;
+mod summary;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -53,6 +54,7 @@ const ALONE: [&str; 6] = ["by_name", "since", "last", "follow", "session", "feat
 
 /// Show every decision and why it was made, loop by loop.
 #[derive(clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each one is a flag")]
 #[command(mut_arg("feature", |it| it.short(Resettable::Reset).help(OF_FEATURE)))]
 pub struct LogArgs {
     #[command(flatten)]
@@ -75,6 +77,9 @@ pub struct LogArgs {
     /// The same for the last iteration that failed, was cut short, or had a failed check
     #[arg(long, conflicts_with_all = ALONE, conflicts_with = "iteration")]
     failed: bool,
+    /// What the last run of `spool ralph` said at its end, in at most 24 lines; the log of one change ends with it
+    #[arg(long, conflicts_with_all = ALONE, conflicts_with_all = ["iteration", "failed"])]
+    summary: bool,
     /// Print JSON for programs, one object a line
     #[arg(long)]
     json: bool,
@@ -108,6 +113,10 @@ pub fn run(args: &LogArgs) -> Result<ExitCode> {
     if let Some(which) = which.or(args.failed.then_some(WhichIteration::LastFailed)) {
         let change = args.typed().map(|it| it.text);
         return story::show(args.which.place(), change, which, args.json);
+    }
+    if args.summary {
+        let change = args.typed().map(|it| it.text);
+        return summary::show(args.which.place(), change, args.json);
     }
     let mut followed = Followed::default();
     let mut unread = 0;
@@ -146,6 +155,11 @@ pub fn run(args: &LogArgs) -> Result<ExitCode> {
     if all.is_empty() && !args.follow && !args.json {
         let nothing = if args.typed().is_some() { NOTHING_OF_IT } else { NOTHING };
         outln!("{}", if is_empty { nothing } else { "Nothing happened in that time." });
+    }
+    let change = args.typed_as(NameKind::Change).filter(|_| !args.json && !args.follow);
+    let below = change.map(|it| summary::below(args.which.place(), it)).unwrap_or_default();
+    if !below.is_empty() {
+        out!("\n{below}");
     }
     if unread > 0 && !args.json {
         errln!("{unread} lines could not be read and are left out.");

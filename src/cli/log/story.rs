@@ -1,6 +1,7 @@
 //! `spool log --iteration N` and `--failed`: one iteration of `spool ralph`, for a person who was not there.
 
 use std::fmt::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
@@ -31,7 +32,20 @@ pub fn show(
     as_json: bool,
 ) -> Result<ExitCode> {
     let start = place.start()?;
-    let root = runners::root_around(&start).with_context(|| {
+    let (root, change) = meant(&start, change)?;
+    let story = Story::of(root, &change, which)?;
+    if as_json {
+        dataln!("{}", forms::line(&StoryForm::from(&story))?);
+    } else {
+        out!("{}", text_of(&story));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the change that is meant, with the root of its project: without a name the one that runs, else the last one; an
+/// error when no loop has run on it.
+pub fn meant<'a>(start: &'a Path, change: Option<&str>) -> Result<(&'a Path, String)> {
+    let root = runners::root_around(start).with_context(|| {
         format!(
             "no loop of `spool ralph` has run at `{}` or above\ngo to the project, or name it with --project DIR",
             start.display()
@@ -47,13 +61,7 @@ pub fn show(
             None => bail!("no loop has run here yet"),
         },
     };
-    let story = Story::of(root, &change, which)?;
-    if as_json {
-        dataln!("{}", forms::line(&StoryForm::from(&story))?);
-    } else {
-        out!("{}", text_of(&story));
-    }
-    Ok(ExitCode::SUCCESS)
+    Ok((root, change))
 }
 
 /// The iteration as text within 80 columns, but for what the agent program and the checks have printed.

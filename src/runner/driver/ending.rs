@@ -20,6 +20,7 @@ use crate::runner::screen::{counted, lasted};
 use crate::runner::state::{Iteration, LoopStatus, Past, iso, tail, time_of};
 use crate::runner::step_summary;
 use crate::runner::summary::RunSummary;
+use crate::runner::summary::kept::{KEPT, keep};
 use crate::runner::task_list::list_at;
 use crate::session::messages::person::reviews;
 use crate::session::messages::shortfall::converged;
@@ -199,6 +200,17 @@ impl Driver<'_> {
         RunSummary::of(&own, self.view.folder, self.view.git.as_ref(), true)
     }
 
+    /// Says what a run came to, and keeps it, so that it can be read again.
+    fn report_end(&self, event: RunnerEvent, words: &str) {
+        if let Err(error) = keep(&self.files.folder, &self.files.state.started_at, &event, words) {
+            self.console.screen.warn(&format!(
+                "the summary cannot be read again later: `{}` cannot be written: {error}\nsee that the disk has room; the next end writes its own",
+                self.files.folder.join(KEPT).display()
+            ));
+        }
+        self.console.screen.report(event, words);
+    }
+
     fn summary(&self, reason: &TerminalReason, code: u8, doubts: &[String]) {
         let state = &self.files.state;
         let tasks = self.view.tasks_line();
@@ -276,7 +288,7 @@ impl Driver<'_> {
             kept_as: plain::words(&state.kept_as),
             summary: (&came).into(),
         };
-        self.console.screen.report(RunnerEvent::End(Box::new(end)), &words);
+        self.report_end(RunnerEvent::End(Box::new(end)), &words);
         if let Some(why) = step_summary::append(&words, code) {
             self.console.screen.warn(&why);
         }

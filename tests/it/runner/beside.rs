@@ -138,3 +138,42 @@ fn d16_a_usage_limit_is_shown_once() {
     let history = bench.state_lines("history.jsonl");
     assert_eq!(history[0]["words"], "usage limit: You have hit your 5-hour limit");
 }
+
+#[test]
+fn what_a_run_said_at_its_end_can_be_read_again() {
+    let bench = Bench::new();
+    let none = bench.spool("log --summary").run().with_code(1);
+    none.warns("no loop of `spool ralph` has run");
+    bench.agent(&format!("echo 1 > made.txt\n{}", says(PROMISE)));
+    let ran = bench.ralph("").run().with_code(0);
+    let (_, end) = ran.output.split_once("\nralph: done: ").unwrap();
+    let end = format!("ralph: done: {end}");
+    assert!(end.contains("Changed: 1 file"), "{end}");
+    for name in ["", " 2-1", " --change 2-1"] {
+        let again = bench.spool(&format!("log --summary{name}")).run().with_code(0).output.clone();
+        assert_eq!(again, end, "{name}");
+    }
+    // The log of the change ends with it, that of all loops does not.
+    let log = bench.spool("log --change 2-1").run().with_code(0).output.clone();
+    assert!(log.ends_with(&format!("\n\n{end}")), "{log}");
+    assert!(!bench.spool("log").run().with_code(0).output.contains("Changed:"));
+    let json = bench.spool("log --summary --json").run().with_code(0).output.clone();
+    let event: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&event["event"], &event["exit_code"]), (&"end".into(), &0.into()), "{event:#}");
+    bench.spool("ralph --status").run().says(&format!("spool log --summary --change {CHANGE}"));
+    bench.spool("status").run().says("`spool log --summary --change ID`");
+
+    // Of a run that has not ended, the one before is named as such.
+    let (_gate, running) = at_the_gate(&bench);
+    bench
+        .spool("log --summary")
+        .run()
+        .with_code(0)
+        .says("Of an earlier run")
+        .says("Changed: 1 file");
+    let log = bench.spool("log --change 2-1").run().with_code(0).output.clone();
+    assert!(!log.contains("Changed:"), "{log}");
+    bench.spool("stop").run().with_code(0);
+    running.finish().with_code(130);
+    bench.spool("log --summary").run().with_code(0).says("--restart begins a new one");
+}

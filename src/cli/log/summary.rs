@@ -1,0 +1,58 @@
+//! `spool log --summary`: what the last run of a change said at its end.
+
+use std::process::ExitCode;
+
+use anyhow::{Result, anyhow, bail};
+
+use super::story::meant;
+use crate::cli::context::Where;
+use crate::feature::project::printable;
+use crate::forms;
+use crate::runner::state::{find_state_folder, read_state};
+use crate::runner::summary::kept::{KEPT, KeptSummary};
+
+/// Prints the summary of the last run of the change that is meant.
+pub fn show(place: &Where, change: Option<&str>, as_json: bool) -> Result<ExitCode> {
+    let start = place.start()?;
+    let (root, change) = meant(&start, change)?;
+    let Some(folder) = find_state_folder(root, &change)? else {
+        bail!("no loop has run on the change `{}` yet", printable(&change));
+    };
+    let kept = KeptSummary::of(&folder).map_err(|problem| {
+        anyhow!(
+            "`{}` cannot be read: {problem}\nmove it away; the next end writes it again",
+            folder.join(KEPT).display()
+        )
+    })?;
+    let Some(kept) = kept else {
+        bail!(
+            "no run of `{0}` has come to its end yet\n`spool status --change {0}` shows how far it is",
+            printable(&change)
+        );
+    };
+    if as_json {
+        dataln!("{}", forms::line(&kept.event)?);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let state = read_state(&folder).ok().flatten().map(|(state, _)| state);
+    if state.is_some_and(|state| state.started_at != kept.run_started_at) {
+        outln!("Of an earlier run: the last one has not come to its end.");
+    }
+    out!("{}", kept.text());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns what is said below the entries of a change: the summary of its last run where that has ended; empty otherwise.
+pub fn below(place: &Where, change: &str) -> String {
+    let Ok(start) = place.start() else { return String::new() };
+    let Ok((root, change)) = meant(&start, Some(change)) else { return String::new() };
+    let folder = find_state_folder(root, &change).ok().flatten();
+    let both = folder
+        .and_then(|folder| Some((KeptSummary::of(&folder).ok()??, read_state(&folder).ok()??.0)));
+    let is_last = |(kept, state): &(KeptSummary, _)| is_of(kept, state);
+    both.filter(is_last).map_or_else(String::new, |(kept, _)| kept.text())
+}
+
+fn is_of(kept: &KeptSummary, state: &crate::runner::state::LoopState) -> bool {
+    kept.run_started_at == state.started_at && state.status.is_over()
+}

@@ -1,0 +1,84 @@
+//! The summary of the last run of a change, kept so that it can be read again.
+
+use std::io;
+use std::path::Path;
+
+use anstream::adapter::strip_str;
+use serde_json::{Value, json};
+
+use crate::forms::events::{EventForm, RunnerEvent};
+use crate::mask::masked_text;
+use crate::store::read::{self, Problem};
+use crate::store::write::{Flush, write_private};
+use crate::text;
+
+/// The name of its file in the state folder of the change.
+pub const KEPT: &str = "summary.json";
+/// The most that is read of it, in bytes.
+const MOST: u64 = 4 << 20;
+/// The most lines that are shown of it.
+const LINES: usize = 24;
+
+/// The summary of a run.
+#[derive(Clone, Debug)]
+pub struct KeptSummary {
+    /// When that run was started, as its state has it.
+    pub run_started_at: String,
+    /// The last line that `spool ralph --json` printed for it.
+    pub event: Value,
+}
+
+/// Writes down what a run that was started at this time says at its end; an error when the file cannot be written.
+pub fn keep(folder: &Path, run: &str, event: &RunnerEvent, words: &str) -> io::Result<()> {
+    let words = masked_text(&strip_str(words).to_string()).into_owned();
+    let kept = json!({ "run_started_at": run, "event": EventForm::now(event.clone(), words) });
+    write_private(&folder.join(KEPT), masked_text(&kept.to_string()).as_bytes(), Flush::ToSystem)
+}
+
+impl KeptSummary {
+    /// Returns the summary of the last run that came to its end, `None` where none has; an error when it cannot be read.
+    pub fn of(folder: &Path) -> Result<Option<Self>, Problem> {
+        let bytes = match read::read(&folder.join(KEPT), MOST) {
+            Ok(found) => found.bytes,
+            Err(Problem::Missing) => return Ok(None),
+            Err(problem) => return Err(problem),
+        };
+        let mut kept: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+        let run_started_at = kept["run_started_at"].as_str().unwrap_or_default().to_owned();
+        let event = kept["event"].take();
+        Ok(event.is_object().then_some(Self { run_started_at, event }))
+    }
+
+    /// Returns it for a person, at most 24 lines.
+    pub fn text(&self) -> String {
+        let words = text::block(self.event["words"].as_str().unwrap_or_default()).into_owned();
+        let lines: Vec<&str> = words.lines().collect();
+        let mut shown: Vec<String> = lines.iter().take(LINES).map(|it| (*it).to_owned()).collect();
+        if lines.len() > LINES {
+            shown.truncate(LINES - 1);
+            shown.push(format!("       … and {} more lines: add --json", lines.len() + 1 - LINES));
+        }
+        shown.join("\n") + "\n"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_summary_is_shown_on_24_lines() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(KeptSummary::of(folder.path()).unwrap().is_none());
+        let words = "\u{1b}[32mralph: done\u{1b}[0m\n       a \u{7}line\n".to_owned();
+        let long = format!("{words}{}", "       more\n".repeat(40));
+        keep(folder.path(), "now", &RunnerEvent::Paused, &long).unwrap();
+        let kept = KeptSummary::of(folder.path()).unwrap().unwrap();
+        let text = kept.text();
+        assert_eq!((kept.run_started_at.as_str(), text.lines().count()), ("now", 24), "{text}");
+        assert!(text.starts_with("ralph: done\n       a line\n"), "{text:?}");
+        assert!(text.ends_with("\n       … and 19 more lines: add --json\n"), "{text}");
+        std::fs::write(folder.path().join(KEPT), "[torn").unwrap();
+        assert!(KeptSummary::of(folder.path()).unwrap().is_none());
+    }
+}
