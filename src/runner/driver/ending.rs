@@ -211,6 +211,17 @@ impl Driver<'_> {
         self.console.screen.report(event, words);
     }
 
+    /// What is left unfinished, where it is kept, and what each agent did: a line each.
+    fn remarks_at_the_end(&self) -> Vec<String> {
+        let state = &self.files.state;
+        let kept = match state.kept_as.as_str() {
+            "" => None,
+            name => Some(format!("Unfinished work: git show {name}")),
+        };
+        let shares = messages::shares(&state.agents);
+        self.unfinished_words().into_iter().chain(kept).chain(shares).collect()
+    }
+
     fn summary(&self, reason: &TerminalReason, code: u8, doubts: &[String]) {
         let state = &self.files.state;
         let tasks = self.view.tasks_line();
@@ -243,13 +254,8 @@ impl Driver<'_> {
             let ids = crate::runner::messages::some_of(&ids);
             words = format!("{words}\n       ticked with nothing behind it, and taken back: {ids}");
         }
-        let shares = messages::shares(&state.agents);
-        let kept = match state.kept_as.as_str() {
-            "" => None,
-            name => Some(format!("Unfinished work: git show {name}")),
-        };
-        for doubt in doubts.iter().chain(&self.unfinished_words()).chain(&kept).chain(&shares) {
-            words = format!("{words}\n       {doubt}");
+        for line in doubts.iter().chain(&self.remarks_at_the_end()) {
+            words = format!("{words}\n       {line}");
         }
         let next = exit::what_next(reason);
         if !next.is_empty() {
