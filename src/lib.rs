@@ -44,4 +44,6 @@ mod review;
 #[cfg(feature = "cli")]
 pub mod runner;
 #[cfg(feature = "cli")]
+mod standstill;
+#[cfg(feature = "cli")]
 mod style;

@@ -7,6 +7,11 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "cli")]
+pub use self::watch::{notice_standstills, standstill};
+#[cfg(feature = "cli")]
+pub use crate::standstill::Standstill;
+
 /// A time of the wall clock, in milliseconds since the Unix epoch; the default, 0, is one that is not known.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
@@ -167,7 +172,21 @@ pub fn pause(length: Duration) {
     std::thread::sleep(length);
 }
 
-/// A clock that was set going; it does not move with the wall clock.
+/// Now, by the clock of all limits. It does not move with the wall clock, and where [`notice_standstills`] was called it stands
+/// still while the machine sleeps and while this process is stopped.
+#[cfg(feature = "cli")]
+fn moment() -> Instant {
+    watch::now_without_standstills()
+}
+
+/// Now, by the clock of all limits. It does not move with the wall clock.
+#[cfg(not(feature = "cli"))]
+#[expect(clippy::disallowed_methods, reason = "this is the door")]
+fn moment() -> Instant {
+    Instant::now()
+}
+
+/// A clock that was set going; it does not move with the wall clock, and stands still as the clock of all limits does.
 #[derive(Clone, Copy, Debug)]
 pub struct Stopwatch {
     start: Instant,
@@ -175,18 +194,17 @@ pub struct Stopwatch {
 
 impl Stopwatch {
     /// Returns a clock that begins now.
-    #[expect(clippy::disallowed_methods, reason = "this is the door")]
     pub fn start() -> Self {
-        Self { start: Instant::now() }
+        Self { start: moment() }
     }
 
     /// Returns the time since its start.
     pub fn elapsed(&self) -> Duration {
-        self.start.elapsed()
+        moment().saturating_duration_since(self.start)
     }
 }
 
-/// A time limit that was set going; it does not move with the wall clock.
+/// A time limit that was set going; it does not move with the wall clock, and stands still as the clock of all limits does.
 #[derive(Clone, Copy, Debug)]
 pub struct Deadline {
     end: Instant,
@@ -194,19 +212,154 @@ pub struct Deadline {
 
 impl Deadline {
     /// Returns a limit that ends this long from now.
-    #[expect(clippy::disallowed_methods, reason = "this is the door")]
     pub fn after(length: Duration) -> Self {
-        Self { end: Instant::now() + length }
+        Self { end: moment() + length }
     }
 
     /// Returns what is left of the limit, zero when it has passed.
-    #[expect(clippy::disallowed_methods, reason = "this is the door")]
     pub fn left(&self) -> Duration {
-        self.end.saturating_duration_since(Instant::now())
+        self.end.saturating_duration_since(moment())
     }
 
     /// Returns whether the limit has passed.
     pub fn is_over(&self) -> bool {
         self.left().is_zero()
+    }
+}
+
+#[cfg(feature = "cli")]
+mod watch {
+    //! What reads the clocks for `standstill`, from the first call of [`notice_standstills`] on.
+
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+    use std::time::{Duration, Instant};
+
+    use crate::standstill::{ClockLooks, Standstill};
+
+    /// The longest that reading them may take: what was read is not used otherwise.
+    const READING: Duration = Duration::from_millis(250);
+
+    /// The watch of this process.
+    struct StandstillWatch {
+        began: Instant,
+        was_continued: Arc<AtomicBool>,
+        looks: Mutex<ClockLooks>,
+    }
+
+    static WATCH: OnceLock<StandstillWatch> = OnceLock::new();
+
+    /// Begins to notice when the machine sleeps and when this process is stopped, as long as it lives. Returns the flag that has to
+    /// be set whenever the process is continued.
+    #[expect(clippy::disallowed_methods, reason = "this is the door")]
+    pub fn notice_standstills() -> Arc<AtomicBool> {
+        let watch = WATCH.get_or_init(|| StandstillWatch {
+            began: Instant::now(),
+            was_continued: Arc::default(),
+            looks: Mutex::default(),
+        });
+        watch.look();
+        Arc::clone(&watch.was_continued)
+    }
+
+    /// Returns how long all stood still since [`notice_standstills`] was called first; nothing before that, and nothing of a sleep
+    /// where the system does not show it.
+    pub fn standstill() -> Standstill {
+        WATCH.get().map(StandstillWatch::look).unwrap_or_default()
+    }
+
+    /// Returns now by a clock that has not counted what stood still.
+    #[expect(clippy::disallowed_methods, reason = "this is the door")]
+    pub fn now_without_standstills() -> Instant {
+        let now = Instant::now();
+        let Some(watch) = WATCH.get() else { return now };
+        now.checked_sub(watch.not_counted(now)).unwrap_or(now)
+    }
+
+    impl StandstillWatch {
+        fn not_counted(&self, now: Instant) -> Duration {
+            let mut looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
+            let now = now.saturating_duration_since(self.began);
+            looks.take(now, self.was_continued.swap(false, Ordering::Relaxed));
+            // There the clock itself has to be put right, before a limit is held against it.
+            if cfg!(windows)
+                && let Some((awake, all)) = both_clocks(|| now)
+            {
+                looks.compare(awake, all);
+            }
+            looks.counted_by_the_system()
+        }
+
+        #[expect(clippy::disallowed_methods, reason = "this is the door")]
+        fn look(&self) -> Standstill {
+            self.not_counted(Instant::now());
+            let mut looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
+            if !cfg!(windows)
+                && let Some((awake, all)) = both_clocks(|| self.began.elapsed())
+            {
+                looks.compare(awake, all);
+            }
+            looks.standstill
+        }
+    }
+
+    /// A clock that does not count a sleep of the machine, and one that does; `None` where they cannot be read at one moment. `own`
+    /// reads the clock behind [`Instant`].
+    #[cfg(unix)]
+    fn both_clocks(own: impl Fn() -> Duration) -> Option<(Duration, Duration)> {
+        let before = own();
+        let all = time_with_sleep()?;
+        let awake = own();
+        (awake.saturating_sub(before) <= READING).then_some((awake, all))
+    }
+
+    #[cfg(windows)]
+    fn both_clocks(own: impl Fn() -> Duration) -> Option<(Duration, Duration)> {
+        let before = own();
+        // In units of 100 nanoseconds.
+        let awake = winsafe::QueryUnbiasedInterruptTime().ok()?;
+        let all = own();
+        let awake = Duration::from_nanos(awake.saturating_mul(100));
+        (all.saturating_sub(before) <= READING).then_some((awake, all))
+    }
+
+    /// The time since the start of the machine, with the time that it slept: what the system counts by `CLOCK_BOOTTIME`. The file
+    /// has it in hundredths of a second.
+    #[cfg(target_os = "linux")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the system's own file, bounded; nobody has to write it first"
+    )]
+    fn time_with_sleep() -> Option<Duration> {
+        use std::io::Read;
+        let mut text = [0; 64];
+        let mut file = std::fs::File::open("/proc/uptime").ok()?;
+        let length = file.read(&mut text).ok()?;
+        let text = std::str::from_utf8(&text[..length]).ok()?;
+        let seconds: f64 = text.split_ascii_whitespace().next()?.parse().ok()?;
+        Duration::try_from_secs_f64(seconds).ok()
+    }
+
+    /// The time since the start of the machine, with the time that it slept: there `CLOCK_MONOTONIC` counts it, and the clock behind
+    /// [`Instant`] does not.
+    #[cfg(all(unix, not(target_os = "linux")))]
+    fn time_with_sleep() -> Option<Duration> {
+        let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+        Duration::try_from(time).ok()
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn both_clocks_of_this_system_can_be_read() {
+            let began = Instant::now();
+            let (awake, all) = both_clocks(|| began.elapsed()).unwrap();
+            assert!(
+                if cfg!(windows) { !awake.is_zero() } else { all > awake },
+                "{awake:?} {all:?}"
+            );
+        }
     }
 }

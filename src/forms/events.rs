@@ -150,6 +150,13 @@ pub enum RunnerEvent {
         /// Until when.
         until: Option<JsonTime>,
     },
+    /// The machine slept, or the runner was stopped, by Ctrl-Z, and its agent with it. No limit counts that time.
+    Standstill {
+        /// Seconds that the machine slept.
+        slept_seconds: JsonNumber,
+        /// Seconds that the runner was stopped.
+        stopped_seconds: JsonNumber,
+    },
     /// The loop is paused.
     Paused,
     /// The loop continues after a pause.
@@ -175,6 +182,10 @@ pub struct RunnerEnd {
     pub iterations: u32,
     /// Seconds that the run took.
     pub seconds: JsonNumber,
+    /// Seconds beside that in which the machine slept.
+    pub slept_seconds: JsonNumber,
+    /// Seconds beside that in which the runner was stopped, by Ctrl-Z.
+    pub stopped_seconds: JsonNumber,
     /// Tokens; null where nothing reports them.
     pub tokens: Option<JsonNumber>,
     /// Whether that is all of them, as far as can be seen.

@@ -21,6 +21,10 @@ pub struct IterationForm {
     pub ended_at: Option<JsonTime>,
     /// Seconds that it took.
     pub seconds: f64,
+    /// Seconds beside that in which the machine slept.
+    pub slept_seconds: f64,
+    /// Seconds beside that in which the runner was stopped, by Ctrl-Z, and the agent with it.
+    pub stopped_seconds: f64,
     /// Whether the work was done with it.
     pub done: bool,
     /// The verdict; null while it runs, and where its runner was killed.

@@ -44,6 +44,10 @@ pub struct RunnerForm {
     pub model: Option<String>,
     /// When it continues where it waits; null where it does not.
     pub waits_until: Option<JsonTime>,
+    /// Seconds in which the machine slept during this run: no limit counts them.
+    pub slept_seconds: f64,
+    /// Seconds in which the runner was stopped, by Ctrl-Z: no limit counts them.
+    pub stopped_seconds: f64,
     /// Dollars that this run has cost, as far as it is known; null where nothing tells.
     pub cost_usd: Option<f64>,
     /// Whether a part of that is an estimate, by the prices that a person gave.

@@ -1,8 +1,13 @@
 //! The person's side of a loop: what they see of it, and how they end it.
 
+use std::cell::Cell;
+
+use super::messages;
 use super::requests::{Requests, RunnerRequest};
 use super::screen::Screen;
 use super::signals::Signals;
+use crate::forms::events::RunnerEvent;
+use crate::world::{self, Standstill};
 
 /// What asks for the end of a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +26,8 @@ pub struct Console<'a> {
     pub signals: &'a Signals,
     /// Requests from other terminals.
     pub requests: Requests,
+    /// What of the time that does not count was noticed.
+    pub noticed: Cell<Standstill>,
 }
 
 impl Console<'_> {
@@ -30,6 +37,21 @@ impl Console<'_> {
             return Some(EndRequest::Signal(signal));
         }
         (self.requests.pending() == Some(RunnerRequest::Stop)).then_some(EndRequest::Stop)
+    }
+
+    /// Returns how long the machine slept, or this program was stopped, since the last call; `None` for not at all.
+    pub fn stood_still(&self) -> Option<Standstill> {
+        let all = world::standstill();
+        Some(all.since(self.noticed.replace(all))).filter(|new| !new.is_none())
+    }
+
+    /// Says in one line that the machine slept, or this program was stopped.
+    pub fn say_standstill(&self, new: Standstill) {
+        let event = RunnerEvent::Standstill {
+            slept_seconds: new.slept.as_secs().into(),
+            stopped_seconds: new.stopped.as_secs().into(),
+        };
+        self.screen.report(event, &format!("ralph: {}", messages::stood_still(new)));
     }
 
     /// Returns whether the loop is asked to end, and says on the screen that it is ending.

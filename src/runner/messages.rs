@@ -7,6 +7,7 @@ use super::harness::Approval;
 use super::prices::micros;
 use super::screen::{counted, grouped, lasted};
 use super::state::{AgentShare, Iteration, LoopState};
+use crate::world::Standstill;
 
 use std::time::Duration;
 
@@ -125,9 +126,30 @@ pub fn shares(agents: &[AgentShare]) -> Option<String> {
     (agents.len() > 1).then(|| agents.iter().map(share).collect::<Vec<_>>().join("; "))
 }
 
+/// Returns in one line how long the machine slept and this program was stopped, and that no limit counts it.
+pub fn stood_still(it: Standstill) -> String {
+    let slept = format!("the machine slept {}", lasted(it.slept));
+    let stopped =
+        format!("this program was stopped for {}, and its agent with it", lasted(it.stopped));
+    let words = match (it.slept.is_zero(), it.stopped.is_zero()) {
+        (true, _) => stopped,
+        (_, true) => slept,
+        _ => format!("{slept}, and {stopped}"),
+    };
+    format!("{words}; that time is not counted")
+}
+
+/// Returns the same as figures beside the time that counts; empty for nothing.
+pub fn not_counted(it: Standstill) -> Vec<String> {
+    let slept = (!it.slept.is_zero()).then(|| format!("the machine slept {}", lasted(it.slept)));
+    let stopped = (!it.stopped.is_zero()).then(|| format!("stopped for {}", lasted(it.stopped)));
+    slept.into_iter().chain(stopped).collect()
+}
+
 /// Returns what an iteration came to: time, tokens, commits, files, tasks.
 pub fn figures(iteration: &Iteration) -> String {
     let mut parts = vec![lasted(Duration::from_secs_f64(iteration.seconds.max(0.0)))];
+    parts.extend(not_counted(iteration.standstill()));
     if iteration.tokens_unknown {
         parts.push("tokens unknown".to_owned());
     } else if iteration.tokens_used > 0 {

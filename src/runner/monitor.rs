@@ -10,7 +10,7 @@ use super::harness::{AgentEvent, OutputReader, Stream, Told};
 use super::live_line::{LiveLine, LiveMoment};
 use super::options::time_in_words;
 use super::process::{Control, Watcher};
-use crate::world::Stopwatch;
+use crate::world::{Standstill, Stopwatch};
 
 /// How often the live line is drawn again.
 const DRAW: Duration = Duration::from_millis(250);
@@ -50,6 +50,8 @@ pub struct RunMonitor<'a> {
     live: &'a LiveLine,
     grace: Duration,
     clock: Stopwatch,
+    /// Takes in that the machine slept, or this program was stopped.
+    note: &'a mut dyn FnMut(Standstill),
     /// When the live line was drawn.
     drawn: Duration,
     /// What asked for the end of the loop meanwhile.
@@ -65,13 +67,13 @@ pub struct RunMonitor<'a> {
 
 impl<'a> RunMonitor<'a> {
     /// Returns the monitor of a run that began with `clock`; `grace` is how long the program has once it is asked to
-    /// end.
+    /// end, and `note` writes down a sleep of the machine, or a stop.
     pub fn new(
         reader: &'a mut dyn OutputReader,
         console: &'a Console<'a>,
         live: &'a LiveLine,
         grace: Duration,
-        clock: Stopwatch,
+        (clock, note): (Stopwatch, &'a mut dyn FnMut(Standstill)),
         allowance: Allowance<'a>,
     ) -> Self {
         let (drawn, end_request, calls, finished) = (Duration::ZERO, None, 0, false);
@@ -81,6 +83,7 @@ impl<'a> RunMonitor<'a> {
             live,
             grace,
             clock,
+            note,
             drawn,
             end_request,
             calls,
@@ -149,6 +152,9 @@ impl Watcher for RunMonitor<'_> {
     }
 
     fn moment(&mut self) -> Control {
+        if let Some(new) = self.console.stood_still() {
+            (self.note)(new);
+        }
         self.end_request = self.end_request.or_else(|| self.console.end_request());
         let by_stop = self.end_request == Some(EndRequest::Stop);
         let signals = self.console.signals;

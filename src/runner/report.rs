@@ -123,6 +123,10 @@ impl RunnerReport {
             let what = if self.runner == RunnerLife::Alive { "runs" } else { "was cut off; began" };
             let _ = writeln!(text, "  This one: {what} {}", since(&running.started));
         }
+        let not_counted = messages::not_counted(state.standstill());
+        if !not_counted.is_empty() {
+            let _ = writeln!(text, "  Not counted: {}", not_counted.join(", "));
+        }
         if !state.task.is_empty() {
             let _ = writeln!(text, "  Task: {}", cut(&state.task, 72));
         }

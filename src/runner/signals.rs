@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::store::read;
-use crate::system::signals::{Alarm, ENDING, SIGHUP, SIGINT};
-use crate::world::Deadline;
+use crate::system::signals::{Alarm, ENDING, SIGHUP, SIGINT, set_when_continued};
+use crate::world::{self, Deadline};
 
 /// The signals that were sent since [`Signals::listen`].
 #[derive(Debug)]
@@ -23,8 +23,10 @@ pub struct Signals {
 
 impl Signals {
     /// Returns signals that listen from now on, as long as this process lives: SIGINT, SIGTERM, SIGQUIT, and
-    /// SIGHUP unless it was ignored at the start, as under `nohup`.
+    /// SIGHUP unless it was ignored at the start, as under `nohup`. From now on no limit of this process counts the time in
+    /// which it is stopped, or in which the machine sleeps.
     pub fn listen() -> io::Result<Self> {
+        set_when_continued(&world::notice_standstills())?;
         let alarm = Alarm::new()?;
         let (mut came, any) = (Vec::new(), Arc::new(AtomicBool::new(false)));
         for signal in ENDING {

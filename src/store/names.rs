@@ -171,6 +171,8 @@ names! {
         Cancelled = "cancelled",
         /// A runner was killed in the middle of an iteration.
         Interrupted = "interrupted",
+        /// The machine slept, or a runner was stopped, by Ctrl-Z.
+        Standstill = "standstill",
     }
 
     /// The verdict of a line of the journal.

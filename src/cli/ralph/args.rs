@@ -80,6 +80,7 @@ Overnight, a commit after each iteration:
 
 Times:
   90s, 30m and 1h30m; a plain number is minutes where it does not say seconds.
+  No limit counts the time in which the machine sleeps or Ctrl-Z has stopped the loop, and its agent with it.
 
 Changes:
   .spool/changes/ID/ and openspec/changes/ID/ with a proposal.md, or a spec-kit feature. In a project with features alone, the current one is offered. A short form counts when only one change answers to it. An archived change is never chosen. On a terminal you may leave --change out and choose from a list.

@@ -215,7 +215,7 @@ impl Family {
             if living.is_empty() {
                 return;
             }
-            tree::signal(&living.difference(&asked).copied().collect(), Signal::TERM);
+            tree::signal(living.difference(&asked), Signal::TERM);
             if leaving.is_over() {
                 tree::signal(&living, Signal::KILL);
             }

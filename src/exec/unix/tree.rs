@@ -8,6 +8,9 @@ use rustix::process::{Pid, Signal, kill_process};
 #[cfg(target_os = "linux")]
 const MOST: u64 = 1 << 20;
 
+/// The letter of a process that is stopped, on both systems; one that a debugger has stopped has another one.
+const STOPPED: char = 'T';
+
 /// A process as the system lists it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Process {
@@ -19,6 +22,8 @@ pub struct Process {
     pub group: i32,
     /// Whether it has ended and only waits for its parent to ask.
     pub dead: bool,
+    /// Whether it is stopped, as by SIGSTOP: it does nothing until it is continued.
+    pub stopped: bool,
 }
 
 /// Returns the living among `all` that descend from `root`, belong to `group`, or were `seen` to belong
@@ -46,8 +51,21 @@ pub fn members(
     found
 }
 
+/// Returns `members` in an order in which none comes before its parent.
+pub fn parents_first(all: &[Process], members: &BTreeSet<i32>) -> Vec<i32> {
+    let parent = |id| all.iter().find(|it| it.id == id).map(|it| it.parent);
+    let depth = |id: &i32| {
+        let line = std::iter::successors(Some(*id), |id| parent(*id));
+        // The list is not of one moment: in it, a process may seem to descend from itself.
+        line.take(members.len()).take_while(|id| members.contains(id)).count()
+    };
+    let mut ordered: Vec<i32> = members.iter().copied().collect();
+    ordered.sort_by_cached_key(depth);
+    ordered
+}
+
 /// Sends a signal to each of `members`; those that have gone meanwhile are no error.
-pub fn signal(members: &BTreeSet<i32>, signal: Signal) {
+pub fn signal<'a>(members: impl IntoIterator<Item = &'a i32>, signal: Signal) {
     for id in members {
         if let Some(id) = Pid::from_raw(*id) {
             let _ = kill_process(id, signal);
@@ -87,6 +105,18 @@ fn of_system(id: i32, name: &str) -> Option<Vec<u8>> {
 #[cfg(target_os = "linux")]
 pub fn process(id: i32) -> Option<Process> {
     of_stat(id, &of_system(id, "stat")?)
+}
+
+/// Returns whether there is a process with this id and it is stopped.
+#[cfg(target_os = "linux")]
+pub fn is_stopped(id: i32) -> bool {
+    process(id).is_some_and(|it| it.stopped)
+}
+
+/// Returns whether there is a process with this id and it is stopped.
+#[cfg(not(target_os = "linux"))]
+pub fn is_stopped(id: i32) -> bool {
+    printed_by_ps(&["-o", "stat=", "-p", &id.to_string()]).trim_start().starts_with(STOPPED)
 }
 
 /// Returns a process with the time when it was started, by the system's count; `None` when there is none to see.
@@ -150,10 +180,11 @@ fn of_stat(id: i32, stat: &[u8]) -> Option<Process> {
     let end = stat.iter().rposition(|byte| *byte == b')')?;
     let text = std::str::from_utf8(&stat[end + 1..]).ok()?;
     let mut fields = text.split_ascii_whitespace();
-    let dead = matches!(fields.next()?, "Z" | "X");
+    let state = fields.next()?;
     let parent = fields.next()?.parse().ok()?;
     let group = fields.next()?.parse().ok()?;
-    Some(Process { id, parent, group, dead })
+    let dead = matches!(state, "Z" | "X");
+    Some(Process { id, parent, group, dead, stopped: state.starts_with(STOPPED) })
 }
 
 /// Returns all processes of this machine that can be seen.
@@ -185,7 +216,9 @@ fn of_ps(text: &str) -> Vec<Process> {
         let id = fields.next()?.parse().ok()?;
         let parent = fields.next()?.parse().ok()?;
         let group = fields.next()?.parse().ok()?;
-        Some(Process { id, parent, group, dead: fields.next()?.starts_with('Z') })
+        let state = fields.next()?;
+        let (dead, stopped) = (state.starts_with('Z'), state.starts_with(STOPPED));
+        Some(Process { id, parent, group, dead, stopped })
     };
     text.lines().filter_map(line).collect()
 }
@@ -195,7 +228,7 @@ mod tests {
     use super::*;
 
     fn process(id: i32, parent: i32, group: i32) -> Process {
-        Process { id, parent, group, dead: false }
+        Process { id, parent, group, dead: false, stopped: false }
     }
 
     fn members_of_10(all: &[Process], group: Option<i32>, seen: &[i32]) -> Vec<i32> {
@@ -226,6 +259,26 @@ mod tests {
         assert_eq!(members_of_10(&[parent], Some(20), &[20]), [] as [i32; 0]);
     }
 
+    #[test]
+    fn parents_come_first_whatever_their_numbers() {
+        let all = [process(5, 9, 5), process(9, 7, 7), process(7, 10, 7), process(8, 5, 8)];
+        let order = |ids: &[i32]| parents_first(&all, &ids.iter().copied().collect());
+        assert_eq!(order(&[5, 7, 8, 9]), [7, 9, 5, 8]);
+        // Who came from outside, or lost its parent.
+        assert_eq!(order(&[5, 8]), [5, 8]);
+        assert_eq!(order(&[3, 8]), [3, 8]);
+        let circle = [process(5, 9, 5), process(9, 5, 5)];
+        assert_eq!(parents_first(&circle, &[5, 9].into()).len(), 2);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_process_that_is_stopped_is_seen_and_one_of_a_debugger_is_not_one() {
+        assert!(of_stat(77, b"77 (a) T 5 6").unwrap().stopped);
+        assert!(!of_stat(77, b"77 (a) t 5 6").unwrap().stopped);
+        assert!(!is_stopped(i32::try_from(std::process::id()).unwrap()) && !is_stopped(-1));
+    }
+
     #[cfg(target_os = "linux")]
     #[test]
     fn a_name_with_brackets_and_blanks_does_not_move_the_fields() {
@@ -236,9 +289,10 @@ mod tests {
 
     #[test]
     fn what_ps_prints_is_read_and_its_noise_skipped() {
-        let text = "    1     0     1 Ss\n  900   1   900 Z+\nnonsense\n";
+        let text = "    1     0     1 Ss\n  900   1   900 Z+\nnonsense\n  901   1   900 T\n";
         let dead = Process { dead: true, ..process(900, 1, 900) };
-        assert_eq!(of_ps(text), [process(1, 0, 1), dead]);
+        let stopped = Process { stopped: true, ..process(901, 1, 900) };
+        assert_eq!(of_ps(text), [process(1, 0, 1), dead, stopped]);
     }
 
     #[test]

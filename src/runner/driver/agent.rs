@@ -16,7 +16,7 @@ use crate::runner::live_line::LiveLine;
 use crate::runner::monitor::RunMonitor;
 use crate::runner::process::{self, Cut, ProcessLimits, ProcessOutcome};
 use crate::runner::tokens::{self, Counter, TokenCount, WtUsage};
-use crate::world::{self, Stopwatch, WallTime};
+use crate::world::{self, Standstill, Stopwatch, WallTime};
 
 /// The longest that `wt-usage` may take.
 const USAGE_LIMIT: Duration = Duration::from_secs(20);
@@ -97,13 +97,14 @@ impl AgentProgram {
         counter.count(used, report, seats[*current].harness.as_ref(), began_at)
     }
 
-    /// Runs it once and returns what came of it; an error when it cannot be started.
+    /// Runs it once and returns what came of it; an error when it cannot be started. `note` writes down a sleep of the machine,
+    /// or a stop.
     pub fn run(
         &self,
         order: &AgentOrder<'_>,
         worktree: &Path,
         (limits, left): (&ProcessLimits, BudgetsLeft<'_>),
-        live: &LiveLine,
+        (live, note): (&LiveLine, &mut dyn FnMut(Standstill)),
         console: &Console<'_>,
         log: &mut File,
     ) -> Result<AgentRun> {
@@ -114,7 +115,7 @@ impl AgentProgram {
         let clock = Stopwatch::start();
         let allowance = Allowance::new(left, harness, world::now());
         let mut monitor =
-            RunMonitor::new(reader.as_mut(), console, live, limits.grace, clock, allowance);
+            RunMonitor::new(reader.as_mut(), console, live, limits.grace, (clock, note), allowance);
         let ended = process::run(&self.supervisor, &launch, worktree, limits, log, &mut monitor)
             .with_context(|| format!("cannot start `{}`", launch.program.display()))?;
         let (end_request, passed_at) = (monitor.end_request, monitor.allowance.passed_at);

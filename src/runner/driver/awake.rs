@@ -1,9 +1,15 @@
-//! The machine while a loop runs: it is kept awake.
+//! The machine while a loop runs: it is kept awake, and a sleep all the same is said and written down.
 
 use super::parts::Driver;
+use crate::runner::console::Console;
 use crate::runner::harness::HarnessChoice;
 use crate::runner::inhibitor::Inhibitor;
+use crate::runner::messages;
 use crate::runner::options::StayAwake;
+use crate::runner::state::StateFiles;
+use crate::store::journal::Entry;
+use crate::store::names::JournalEvent;
+use crate::world::{self, Standstill};
 
 impl Driver<'_> {
     /// Keeps the machine awake from now on, unless a person wants none of it, or only plays with the demo.
@@ -21,4 +27,26 @@ impl Driver<'_> {
             "this machine may fall asleep while the loop runs: {why}; --no-stay-awake does not try to hold it"
         ));
     }
+    /// Says and writes down that the machine slept, or this program was stopped, since the last look.
+    pub(super) fn look_for_standstill(&mut self) {
+        if let Some(new) = self.console.stood_still() {
+            tell_standstill(&mut self.files, &self.console, new);
+        }
+    }
+}
+
+/// Writes down and says that the machine slept, or this program was stopped. What cannot be written now ends the loop at the next entry
+/// that cannot be written either.
+pub(super) fn tell_standstill(files: &mut StateFiles, console: &Console<'_>, new: Standstill) {
+    let _ = files.stood_still(new);
+    let entry = Entry {
+        at: world::now(),
+        event: JournalEvent::Standstill,
+        about: files.state.change_id.clone(),
+        iteration: files.running().map_or(0, |it| it.n),
+        words: messages::stood_still(new),
+        ..Entry::default()
+    };
+    let _ = files.note(&entry);
+    console.say_standstill(new);
 }

@@ -163,16 +163,17 @@ impl Driver<'_> {
     /// What the loop came to, in a few words each.
     fn figures(&self, tasks: &str) -> Vec<String> {
         let state = &self.files.state;
-        let mut parts = vec![
-            counted(state.current_iteration.into(), "iteration"),
-            lasted(self.elapsed()),
+        let mut parts =
+            vec![counted(state.current_iteration.into(), "iteration"), lasted(self.elapsed())];
+        parts.extend(messages::not_counted(state.standstill()));
+        parts.push(
             match messages::tokens(state, if self.totals.estimated { "about " } else { "" })
                 .as_str()
             {
                 "unknown" => "tokens unknown".to_owned(),
                 known => format!("{known} tokens"),
             },
-        ];
+        );
         parts.extend(messages::cost(state));
         parts.extend([
             counted(self.totals.commits, "commit"),
@@ -275,6 +276,8 @@ impl Driver<'_> {
             exit_code: code,
             iterations: state.current_iteration,
             seconds: self.elapsed().as_secs().into(),
+            slept_seconds: state.standstill().slept.as_secs().into(),
+            stopped_seconds: state.standstill().stopped.as_secs().into(),
             tokens: form::tokens(state),
             tokens_complete: !state.tokens_unknown,
             cost_usd: (state.total_cost_usd > 0.0).then_some(state.total_cost_usd),

@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use super::agent::AgentRun;
+use super::agent::{AgentProgram, AgentRun};
+use super::awake::tell_standstill;
 use super::next::Next;
-use super::parts::Driver;
-use crate::engine::{NearLimit, Observation, Verdict, Work};
+use super::parts::{Driver, Plan};
+use crate::engine::{Ledger, NearLimit, Observation, Verdict, Work};
 use crate::forms::events::RunnerEvent;
 use crate::forms::iteration::IterationForm;
 use crate::runner::allowance::BudgetsLeft;
@@ -160,23 +161,24 @@ impl Driver<'_> {
     }
 
     /// Runs the agent program; one that could not be started is a failed run.
-    fn try_agent(&self, prompt: &str, live: &LiveLine, log: &mut File) -> AgentRun {
+    fn try_agent(&mut self, prompt: &str, live: &LiveLine, log: &mut File) -> AgentRun {
         self.run_agent(prompt, live, log).unwrap_or_else(|error| AgentRun::not_started(&error))
     }
 
-    fn run_agent(&self, prompt: &str, live: &LiveLine, log: &mut File) -> Result<AgentRun> {
+    fn run_agent(&mut self, prompt: &str, live: &LiveLine, log: &mut File) -> Result<AgentRun> {
         let scratch = self.files.folder.join("scratch");
         // What the last iteration left there says nothing of this one.
         let _ = fs::remove_dir_all(&scratch);
         fs::create_dir_all(&scratch)
             .with_context(|| format!("cannot make `{}`", scratch.display()))?;
         let options = self.plan.options;
+        let session = self.resumes().map(str::to_owned);
         let order = AgentOrder {
             prompt,
             model: self.agent.seat().model.as_deref(),
             approval: options.allow_all,
             permissions: &options.permissions,
-            resume: self.resumes(),
+            resume: session.as_deref(),
             folder: self.view.folder,
             scratch: &scratch,
         };
@@ -186,8 +188,10 @@ impl Driver<'_> {
             lingering: LINGERING,
             grace: options.grace,
         };
-        let left = (&limits, self.budgets_left());
-        self.agent.run(&order, self.view.folder, left, live, &self.console, log)
+        let (files, console) = (&mut self.files, &self.console);
+        let left = (&limits, budgets_left(&files.state.ledger, &self.plan, &self.agent));
+        let mut note = |new| tell_standstill(files, console, new);
+        self.agent.run(&order, self.view.folder, left, (live, &mut note), console, log)
     }
 
     /// The session to continue, `None` for a fresh one.
@@ -202,16 +206,6 @@ impl Driver<'_> {
         match (self.plan.options.iteration_timeout, self.time_left()) {
             (Some(own), Some(left)) => Some(own.min(left)),
             (own, left) => own.or(left),
-        }
-    }
-
-    fn budgets_left(&self) -> BudgetsLeft<'_> {
-        let (ledger, rails) = (&self.files.state.ledger, &self.plan.contract.guardrails);
-        BudgetsLeft {
-            tokens: rails.max_tokens.map(|limit| limit.saturating_sub(ledger.all_tokens())),
-            cost: rails.max_cost.map(|limit| limit.saturating_sub(ledger.all_cost())),
-            prices: &self.plan.options.prices,
-            model: self.agent.seat().model.as_deref(),
         }
     }
 
@@ -305,6 +299,8 @@ impl Driver<'_> {
         verdict: &Verdict,
         began_at: WallTime,
     ) -> Result<()> {
+        self.look_for_standstill();
+        entry.add_standstill(self.files.running().map(Iteration::standstill).unwrap_or_default());
         entry.verdict = VerdictName::of(verdict);
         entry.ended = Some(iso(world::now()));
         let reason = match verdict {
@@ -404,6 +400,20 @@ impl Driver<'_> {
             let processes = (ran.ended.survivors as u64).into();
             self.console.screen.report(RunnerEvent::Survivors { processes }, &format!("  {left}"));
         }
+    }
+}
+
+fn budgets_left<'a>(
+    ledger: &Ledger,
+    plan: &'a Plan<'_>,
+    agent: &'a AgentProgram,
+) -> BudgetsLeft<'a> {
+    let rails = &plan.contract.guardrails;
+    BudgetsLeft {
+        tokens: rails.max_tokens.map(|limit| limit.saturating_sub(ledger.all_tokens())),
+        cost: rails.max_cost.map(|limit| limit.saturating_sub(ledger.all_cost())),
+        prices: &plan.options.prices,
+        model: agent.seat().model.as_deref(),
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::agent::AgentRun;
+use super::awake::tell_standstill;
 use super::earlier::still_good;
 use super::parts::Driver;
 use crate::checks::ReviewCall;
@@ -257,8 +258,11 @@ impl Driver<'_> {
         began.push(self.saved_now());
         let event = RunnerEvent::Check { run: check.run.clone() };
         self.console.screen.report(event, &format!("  {words}"));
-        let (clock, console) = (Stopwatch::start(), &self.console);
+        let (clock, console, files) = (Stopwatch::start(), &self.console, &mut self.files);
         let mut interrupted = || {
+            if let Some(new) = console.stood_still() {
+                tell_standstill(files, console, new);
+            }
             console.screen.live(&format!("{words} · {}", lasted(clock.elapsed())));
             console.wants_end()
         };

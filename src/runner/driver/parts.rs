@@ -1,5 +1,6 @@
 //! What a loop is made of.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -125,6 +126,7 @@ impl<'a> Driver<'a> {
                 screen: Screen::new(&change.id, options.shown, options.form),
                 signals,
                 requests: files.requests(),
+                noticed: Cell::default(),
             },
             lineup: Lineup::new(seats.len()),
             agent: AgentProgram::new(seats)?,

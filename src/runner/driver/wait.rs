@@ -27,6 +27,7 @@ impl Driver<'_> {
     pub(super) fn wait_while_paused(&mut self) -> Result<Option<EndRequest>> {
         let mut reported = false;
         loop {
+            self.look_for_standstill();
             if let Some(request) = self.console.end_request() {
                 return Ok(Some(request));
             }
@@ -56,8 +57,10 @@ impl Driver<'_> {
         }
     }
 
-    /// Waits; returns what ends it early. A limit of the whole loop is judged after the next iteration.
+    /// Waits, and ends by the clock on the wall after a sleep of the machine: a usage limit that is lifted at 07:00 is lifted then.
+    /// Returns what ends it early. A limit of the whole loop is judged after the next iteration.
     pub(super) fn rest(&mut self, length: Duration, what: &str) -> Result<Option<EndRequest>> {
+        let (over, rest) = (world::now().after(length), Stopwatch::start());
         let length = self.time_left().map_or(length, |left| length.min(left));
         // A moment that is still to come, also when the wait is shorter than a second.
         let until = WallTime::from_seconds(world::now().after(length).millis().div_ceil(1000));
@@ -68,11 +71,14 @@ impl Driver<'_> {
         let words = format!("   waiting for {what}, {} (until {clock})", lasted(length));
         let event = RunnerEvent::Waiting { r#for: what.to_owned(), until: JsonTime::of(until) };
         self.console.screen.report(event, &words);
-        let rest = Stopwatch::start();
         let mut found = None;
-        while found.is_none() && rest.elapsed() < length && world::now() < until {
-            // The stopwatch stands still while the machine sleeps; the clock on the wall does not.
-            let left = length.saturating_sub(rest.elapsed()).min(until.since(world::now()));
+        while found.is_none() {
+            self.look_for_standstill();
+            let left = rest_left(length, rest.elapsed(), over.since(world::now()));
+            let left = self.time_left().map_or(left, |of_the_loop| left.min(of_the_loop));
+            if left.is_zero() {
+                break;
+            }
             self.console.screen.live(&format!("waiting for {what}, {} left", lasted(left)));
             // A signal ends the wait at once, a request within a moment.
             self.console.signals.wait(LOOK.min(left));
@@ -82,6 +88,13 @@ impl Driver<'_> {
         self.files.state.waits_until = 0;
         Ok(found)
     }
+}
+
+/// How long a wait still takes that is this long and has taken so much of it by a clock that stands still with the machine, where
+/// the clock on the wall says that this is left. The wall ends it after a sleep; where somebody has set it back, it does not make
+/// the wait longer.
+fn rest_left(length: Duration, waited: Duration, by_the_wall: Duration) -> Duration {
+    length.saturating_sub(waited).min(by_the_wall)
 }
 
 /// A pause that is doubled with each time after the first, up to [`LONGEST_PAUSE`].
@@ -109,6 +122,19 @@ pub(super) fn limit_pause(left: Option<Duration>, times: u32) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_wait_ends_by_the_clock_on_the_wall_after_a_sleep_and_is_not_longer_when_that_is_set_back()
+    {
+        let (hour, minute) = (Duration::from_hours(1), Duration::from_mins(1));
+        assert_eq!(rest_left(hour, minute, 59 * minute), 59 * minute);
+        // Slept for 58 minutes, or for longer.
+        assert_eq!(rest_left(hour, minute, minute), minute);
+        assert_eq!(rest_left(hour, minute, Duration::ZERO), Duration::ZERO);
+        // Set back by a day.
+        assert_eq!(rest_left(hour, 59 * minute, 24 * hour), minute);
+        assert_eq!(rest_left(hour, hour, 24 * hour), Duration::ZERO);
+    }
 
     #[test]
     fn a_usage_limit_with_a_clock_that_is_wrong_is_neither_hammered_nor_waited_for_for_ever() {

@@ -2,6 +2,8 @@
 
 #[cfg(unix)]
 mod handle;
+#[cfg(unix)]
+mod hold;
 mod limits;
 mod lines;
 mod log;

@@ -19,9 +19,10 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process_group, setsid, wait};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
+use super::hold::{Hold, Members};
 use super::protocol::{SupervisorCommand, SupervisorEvent, SupervisorOrder};
 use crate::exec::supervisor::awake_when_orphaned;
-use crate::exec::tree;
+use crate::exec::tree::{self, Process};
 use crate::runner::harness::{Ending, Input};
 use crate::world::{self, Deadline};
 
@@ -103,6 +104,7 @@ fn keep(mut runner: UnixStream) -> io::Result<()> {
         alone: false,
         ended: BTreeSet::new(),
         seen: BTreeSet::new(),
+        hold: Hold::with_runner(),
     };
     supervisor.report(SupervisorEvent::Started(agent.as_raw_nonzero().get()));
     supervisor.watch(&order);
@@ -217,6 +219,8 @@ struct Supervisor {
     ended: BTreeSet<i32>,
     /// Processes that were seen in the tree, where orphans are not adopted.
     seen: BTreeSet<i32>,
+    /// What of the tree is stopped with the runner.
+    hold: Hold,
 }
 
 impl Supervisor {
@@ -239,7 +243,8 @@ impl Supervisor {
         let mut until: Option<Deadline> = None;
         let mut noting = (!self.adopts).then(|| Deadline::after(NOTING));
         while self.left.is_none() {
-            let heard = self.look(until.or(noting).map(|until| until.left()));
+            let limits = [until.or(noting), self.hold.next_look()].into_iter().flatten();
+            let heard = self.look(limits.map(|limit| limit.left()).min());
             if self.left.is_some() {
                 break;
             }
@@ -263,6 +268,7 @@ impl Supervisor {
                 self.kill();
                 break;
             }
+            self.with_hold(Hold::look);
             if noting.is_some_and(|noting| noting.is_over()) {
                 self.note_the_tree();
                 noting = Some(Deadline::after(NOTING));
@@ -273,6 +279,7 @@ impl Supervisor {
 
     /// Asks the program to end, as the terminal would.
     fn ask(&mut self, order: &SupervisorOrder, grace: Duration) -> Deadline {
+        self.with_hold(Hold::end);
         self.note_the_tree();
         let signal = match order.launch.ending {
             Ending::Terminate => Signal::TERM,
@@ -284,6 +291,7 @@ impl Supervisor {
 
     /// Ends what the program has left behind: asked first, when there is time for it.
     fn end_the_rest(&mut self, patience: Duration) {
+        self.with_hold(Hold::end);
         self.until_alone(SETTLING.min(patience));
         if self.alone {
             return;
@@ -393,14 +401,30 @@ impl Supervisor {
 
     /// The tree, without this process.
     fn members(&mut self) -> BTreeSet<i32> {
+        let members = self.members_among(&tree::all());
+        self.bury_the_list();
+        members
+    }
+
+    fn members_among(&self, all: &[Process]) -> BTreeSet<i32> {
         let own = rustix::process::getpid().as_raw_nonzero().get();
         let group = (!self.adopts).then(|| self.agent.as_raw_nonzero().get());
-        let members = tree::members(&tree::all(), own, group, &self.seen);
+        tree::members(all, own, group, &self.seen)
+    }
+
+    /// Where the list of all processes came from a program, its end is no news.
+    fn bury_the_list(&mut self) {
         if !self.adopts {
-            // The list came from a program, whose end is no news.
             self.bury();
         }
-        members
+    }
+
+    /// Has the hold on the tree do something.
+    fn with_hold(&mut self, act: impl FnOnce(&mut Hold, &Members<'_>)) {
+        let mut hold = std::mem::take(&mut self.hold);
+        act(&mut hold, &|all| self.members_among(all));
+        self.hold = hold;
+        self.bury_the_list();
     }
 
     /// Notes who is in the tree while parents and children still hang together. Who has gone since the

@@ -35,7 +35,7 @@ use crate::store::write::{
 };
 use crate::system::files::{changed_at, real_path};
 use crate::system::processes;
-use crate::world::{self, FileTime, Stopwatch};
+use crate::world::{self, FileTime, Standstill, Stopwatch};
 
 pub use self::context::{Context, MOST as MOST_CONTEXT};
 pub use self::document::{MOST_BYTES, MOST_ITERATIONS};
@@ -270,6 +270,16 @@ impl StateFiles {
         self.save()
     }
 
+    /// Writes down that the machine slept or this program was stopped, in the state and in the iteration that runs. Written at
+    /// once: who counts later what a killed runner has used, counts from here.
+    pub fn stood_still(&mut self, new: Standstill) -> Result<()> {
+        self.state.add_standstill(new);
+        if let Some(running) = &mut self.running {
+            running.add_standstill(new);
+        }
+        self.save()
+    }
+
     /// Returns how long earlier runners had this loop, 0 for one that begins.
     pub fn ran_before(&self) -> Duration {
         self.ran_before
@@ -483,7 +493,7 @@ impl Drop for StateFiles {
             iteration.interrupted = true;
             iteration.ended = Some(iso(now));
             let began = time_of(&iteration.started).unwrap_or(now);
-            iteration.seconds = now.since(began).as_millis() as f64 / 1000.0;
+            iteration.took(now.since(began));
             // There is no one left to notify: what cannot be written now, the next run fixes.
             let _ = self.record(&iteration);
         }

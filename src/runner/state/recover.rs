@@ -57,7 +57,7 @@ pub(super) fn recover(
             return last.iteration;
         }
         let began = time_of(&iteration.started).unwrap_or(seen);
-        iteration.seconds = seen.since(began).as_millis() as f64 / 1000.0;
+        iteration.took(seen.since(began));
         iteration.ended = Some(iso(seen));
         iteration.interrupted = true;
         KILLED.clone_into(&mut iteration.words);
@@ -69,8 +69,7 @@ pub(super) fn recover(
     }
     if !old.state.status.is_over() {
         let state = &mut old.state;
-        let written = time_of(&state.updated_at).unwrap_or(seen);
-        state.ran_seconds += seen.since(written).as_millis() as f64 / 1000.0;
+        state.ran_seconds += unwritten_seconds(state, seen);
         state.status = LoopStatus::Stopped;
         state.ended_at = iso(seen);
         "stopped".clone_into(&mut state.reason);
@@ -90,6 +89,15 @@ pub(super) fn recover(
         iteration,
         is_in_history,
     })
+}
+
+/// How long a runner had its loop after it wrote its state last, in seconds: no longer than an iteration may take, whatever the
+/// clock on the wall says, which somebody may have set.
+fn unwritten_seconds(state: &LoopState, seen: WallTime) -> f64 {
+    let written = time_of(&state.updated_at).unwrap_or(seen);
+    let seconds = seen.since(written).as_millis() as f64 / 1000.0;
+    let limit = state.iteration_timeout_min * 60.0;
+    if limit > 0.0 { seconds.min(limit) } else { seconds }
 }
 
 /// Counts what an iteration has used that its runner did not live to count.
@@ -166,4 +174,27 @@ fn sign_of_life(folder: &Path, old: &ReadState) -> WallTime {
     let printed =
         printed.and_then(|meta| meta.modified().ok()).map(WallTime::from).unwrap_or_default();
     written.max(began).max(printed).min(world::now())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_was_set_ahead_uses_up_no_more_than_the_limit_of_an_iteration() {
+        let seen = WallTime::from_seconds(1_795_305_912);
+        let unwritten = |minutes, hours: u64| {
+            let written = WallTime::from_millis(seen.millis() - hours * 3_600_000);
+            let updated_at = iso(written);
+            let state =
+                LoopState { updated_at, iteration_timeout_min: minutes, ..LoopState::default() };
+            unwritten_seconds(&state, seen).to_string()
+        };
+        assert_eq!(unwritten(90.0, 1), "3600");
+        assert_eq!(unwritten(90.0, 9), "5400");
+        assert_eq!(unwritten(0.0, 9), "32400");
+        // It was set back.
+        let state = LoopState { updated_at: iso(seen), ..LoopState::default() };
+        assert!(unwritten_seconds(&state, WallTime::from_seconds(5)) <= 0.0);
+    }
 }

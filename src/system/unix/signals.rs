@@ -1,4 +1,4 @@
-//! Signals that ask a program to end.
+//! Signals that ask a program to end, and the one that continues it.
 
 use std::io::{self, Read};
 use std::os::unix::net::UnixStream;
@@ -13,6 +13,11 @@ pub use consts::{SIGHUP, SIGINT, SIGTERM};
 
 /// The signals that ask a program to end.
 pub const ENDING: [i32; 4] = [consts::SIGINT, consts::SIGTERM, consts::SIGHUP, consts::SIGQUIT];
+
+/// Has this flag set whenever this process is continued, by `fg` after Ctrl-Z or by anybody else, as long as it lives.
+pub fn set_when_continued(flag: &Arc<AtomicBool>) -> io::Result<()> {
+    signal_hook::flag::register(consts::SIGCONT, Arc::clone(flag)).map(|_| ())
+}
 
 /// What signals wake.
 #[derive(Debug)]

@@ -20,6 +20,12 @@ pub const ENDING: [i32; 2] = [SIGINT, SIGTERM];
 /// The longest that a signal is not seen.
 const LOOK: Duration = Duration::from_millis(50);
 
+/// Does nothing: no terminal stops a process here.
+#[expect(clippy::unnecessary_wraps, reason = "the other system may refuse")]
+pub fn set_when_continued(_: &Arc<AtomicBool>) -> io::Result<()> {
+    Ok(())
+}
+
 /// What signals wake: here it wakes by itself, again and again.
 #[derive(Debug)]
 pub struct Alarm;

@@ -28,6 +28,8 @@ mod spec_000;
 mod spec_001;
 mod spec_004;
 mod spec_kit;
+#[cfg(target_os = "linux")]
+mod standstill;
 pub mod support;
 mod traps;
 mod unfinished;

@@ -230,6 +230,13 @@ impl Call<'_> {
         self
     }
 
+    /// Has it started by these words, which get it as the rest of their arguments.
+    #[cfg(target_os = "linux")]
+    pub fn started_by(mut self, words: &[&str]) -> Self {
+        self.program.splice(..0, words.iter().map(|&word| word.to_owned()));
+        self
+    }
+
     /// Gives its terminal this name.
     pub fn with_term(mut self, name: &str) -> Self {
         self.program.splice(..0, ["env".to_owned(), format!("TERM={name}")]);

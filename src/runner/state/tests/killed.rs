@@ -1,7 +1,7 @@
 //! What the next runner finds and records after one that was killed.
 
 use super::*;
-use crate::world::WallTime;
+use crate::world::{Standstill, WallTime};
 
 #[test]
 fn partial_iteration_on_exit() {
@@ -126,4 +126,24 @@ fn killed_in_the_iteration_after_one_that_did_not_count_is_recorded_too() {
     assert!(files.recovered.as_ref().unwrap().iteration.as_ref().unwrap().interrupted);
     let begins: Vec<Value> = desk.history().iter().map(|line| line["started"].clone()).collect();
     assert_eq!(begins, [iso(1000), iso(2000)]);
+}
+
+#[test]
+fn a_killed_iteration_did_not_take_the_time_in_which_all_stood_still() {
+    let desk = Desk::new();
+    let mut files = desk.open();
+    let (_file, log) = files.log(1).unwrap();
+    files.begin(&Iteration { log, ..begun(1) }).unwrap();
+    let (slept, stopped) = (Duration::from_hours(8), Duration::from_mins(30));
+    files.stood_still(Standstill { slept, stopped }).unwrap();
+    kill(files);
+    // It began nine hours ago, and the agent printed something just now.
+    let mut state = desk.state();
+    let began = WallTime::from_millis(world::now().millis() - 9 * 3_600_000);
+    state["running_iteration"]["started"] = iso(began).into();
+    fs::write(desk.folder().join("state.json"), state.to_string()).unwrap();
+    let files = desk.open();
+    let iteration = files.recovered.as_ref().unwrap().iteration.clone().unwrap();
+    assert!((iteration.seconds - 1_800.0).abs() < 60.0, "{}", iteration.seconds);
+    assert_eq!(iteration.standstill(), Standstill { slept, stopped });
 }

@@ -1,0 +1,329 @@
+//! The machine sleeps, or a person stops the runner (Ctrl-Z): no limit counts that time, and it is said and written down.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use ralph_speckit::world::{Deadline, pause};
+use rustix::process::Signal;
+use serde_json::json;
+
+use crate::runner::ran::Running;
+use crate::runner::support::{Bench, CHANGE, Call, PROMISE, says};
+use crate::support::limited::Limited;
+use crate::support::witness::PATIENCE;
+
+/// So long the machine sleeps, in seconds.
+const SLEPT: f64 = 7_830.0;
+/// What is said of it.
+const SAID: &str = "the machine slept 2 h 10 min; that time is not counted";
+
+/// What a runner reads as the time since the start of the machine, with its sleep.
+struct Uptime {
+    file: PathBuf,
+}
+
+impl Uptime {
+    /// `None` with a printed line where the system has no namespace for it.
+    fn new(bench: &Bench) -> Option<Self> {
+        let file = bench.beside("uptime");
+        fs::write(&file, "1000000.00 1.00\n").unwrap();
+        let mut can = Command::new("unshare");
+        can.args(["--user", "--map-root-user", "--mount", "sh", "-c"]);
+        can.arg("mount --bind \"$0\" /proc/uptime").arg(&file);
+        let there = Path::new("/usr/bin/unshare").exists();
+        if !there || !can.finish().status.success() {
+            println!("left out: it needs `unshare` with a user and its mounts");
+            return None;
+        }
+        Some(Self { file })
+    }
+
+    /// Has a runner read it.
+    fn seen_by<'a>(&self, call: Call<'a>) -> Call<'a> {
+        let file = self.file.to_str().unwrap();
+        let mount = "mount --bind \"$0\" /proc/uptime && exec \"$@\"";
+        let unshare = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", mount, file];
+        call.started_by(&unshare)
+    }
+
+    fn sleep(&self) {
+        let text = fs::read_to_string(&self.file).unwrap();
+        let now: f64 = text.split_whitespace().next().unwrap().parse().unwrap();
+        fs::write(&self.file, format!("{:.2} 1.00\n", now + SLEPT)).unwrap();
+    }
+}
+
+/// Whether so many seconds are those of a sleep: the file does not move meanwhile, which takes a moment off each.
+fn is_sleep(seconds: &serde_json::Value, times: f64) -> bool {
+    let seconds = seconds.as_f64().unwrap();
+    seconds <= times * SLEPT && seconds > times * (SLEPT - 25.0)
+}
+
+#[test]
+fn a_sleep_of_the_machine_is_said_where_it_falls_and_is_in_no_figure_of_time() {
+    let bench = Bench::new();
+    let Some(uptime) = Uptime::new(&bench) else { return };
+    let gate = bench.gate();
+    bench.agent(&format!("echo there\nread -r _ < \"$DESK/gate\"\n{}", says(PROMISE)));
+    let check = "echo checking; read -r _ < \"$DESK/gate\"";
+    let call = bench.ralph("--iteration-timeout 1h --idle-timeout 30m --max-runtime 1h");
+    let mut running = uptime.seen_by(call).arg("--check").arg(check).start();
+    running.wait_for("there");
+    uptime.sleep();
+    running.wait_for(&format!("ralph: {SAID}"));
+    let state = bench.state();
+    assert!(is_sleep(&state["slept_seconds"], 1.0), "{state:#}");
+    assert!(is_sleep(&state["iterations"][0]["slept_seconds"], 1.0), "it is on the disk at once");
+    gate.open();
+    running.wait_for("checking `");
+    uptime.sleep();
+    // While a check runs as well.
+    let deadline = Deadline::after(PATIENCE);
+    while !is_sleep(&bench.state()["slept_seconds"], 2.0) {
+        assert!(!deadline.is_over(), "{:#}", bench.state());
+        pause(Duration::from_millis(20));
+    }
+    gate.open();
+    let ran = running.finish().with_code(0);
+    assert_eq!(ran.output.matches(SAID).count(), 2, "{ran}");
+    let iteration = &bench.iterations()[0];
+    assert!(is_sleep(&iteration["slept_seconds"], 2.0), "{iteration:#}");
+    assert!(iteration["seconds"].as_f64().unwrap() < 60.0, "{iteration:#}");
+    assert!(iteration.get("timed_out").is_none(), "{iteration:#}");
+    assert!(bench.state()["ran_seconds"].as_f64().unwrap() < 60.0, "{:#}", bench.state());
+    ran.says("-- iteration 1: ").says("s, the machine slept 4 h 20 min, ");
+    ran.says("1 iteration, ");
+    assert_eq!(ran.output.matches("the machine slept 4 h 20 min").count(), 2, "{ran}");
+    let noted = bench.state_lines("journal.jsonl");
+    let noted: Vec<_> = noted.iter().filter(|it| it["event"] == "standstill").collect();
+    assert_eq!(noted.len(), 2, "{noted:#?}");
+    assert_eq!((&noted[0]["words"], &noted[0]["iteration"]), (&json!(SAID), &json!(1)));
+    bench.spool(&format!("log --change {CHANGE}")).run().with_code(0).says(SAID);
+    let story = bench.spool(&format!("log --change {CHANGE} --iteration 1")).run().with_code(0);
+    story.says("the machine slept 4 h 20 min");
+    let status = bench.spool(&format!("ralph --status --change {CHANGE}")).run().with_code(0);
+    status.says("Not counted: the machine slept 4 h 20 min");
+}
+
+#[test]
+fn a_sleep_while_a_usage_limit_is_waited_for_is_said_to_programs_too() {
+    let bench = Bench::new();
+    let Some(uptime) = Uptime::new(&bench) else { return };
+    bench.claude("limit $(($(date +%s) + 7200))");
+    let mut running = uptime.seen_by(bench.ralph("--max-limit-wait 0 --json")).start();
+    running.wait_for("\"event\":\"waiting\"");
+    uptime.sleep();
+    running.wait_for("\"event\":\"standstill\"");
+    // The clock on the wall has not moved: it waits still.
+    assert!(bench.state()["waits_until"].as_u64().unwrap() > 0);
+    running.signal(Signal::INT);
+    let ran = running.finish().with_code(130);
+    let events = ran.events();
+    let said = events.iter().find(|it| it["event"] == "standstill").unwrap();
+    assert!(is_sleep(&said["slept_seconds"], 1.0), "{said:#}");
+    assert_eq!(
+        (&said["stopped_seconds"], &said["words"]),
+        (&json!(0), &json!(format!("ralph: {SAID}")))
+    );
+    let end = events.last().unwrap();
+    assert!(is_sleep(&end["slept_seconds"], 1.0), "{end:#}");
+    assert!(end["seconds"].as_u64().unwrap() < 60, "{end:#}");
+}
+
+#[test]
+fn what_a_loop_slept_is_kept_when_its_runner_is_killed_and_the_next_one_goes_on() {
+    let bench = Bench::new();
+    let Some(uptime) = Uptime::new(&bench) else { return };
+    bench.agent(&format!(
+        "if [ $n = 2 ]; then echo there; exec sleep 600; fi\necho $n > made.txt\n[ $n = 1 ] || {}",
+        says(PROMISE)
+    ));
+    let mut running = uptime.seen_by(bench.ralph("--max-iterations 9")).start();
+    running.wait_for("there");
+    uptime.sleep();
+    running.wait_for(SAID);
+    running.signal(Signal::KILL);
+    running.finish();
+    let ran = bench.ralph("--max-iterations 9").run().with_code(0);
+    ran.says("ralph: goes on: iteration 3 of 9").says("the machine slept 2 h 10 min");
+    let history = bench.state_lines("history.jsonl");
+    assert_eq!(history[1]["interrupted"], true, "{history:#?}");
+    assert!(is_sleep(&history[1]["slept_seconds"], 1.0), "{history:#?}");
+    assert!(history[0].get("slept_seconds").is_none(), "{history:#?}");
+}
+
+/// A process with its id, its state as the system has it, and its command line.
+type Seen = (i32, char, String);
+
+/// The living processes that descend from a runner's supervisor.
+fn tree_of(bench: &Bench) -> Vec<Seen> {
+    let runner = bench.state()["pid"].as_u64().unwrap();
+    let name = format!("spool-keeper of {runner}");
+    let ids = || {
+        fs::read_dir("/proc")
+            .unwrap()
+            .flatten()
+            .filter_map(|it| it.file_name().to_str()?.parse().ok())
+    };
+    let command = |id: i32| {
+        fs::read_to_string(format!("/proc/{id}/cmdline")).unwrap_or_default().replace('\0', " ")
+    };
+    let all: Vec<(Seen, i32)> = ids()
+        .filter_map(|id: i32| {
+            let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+            let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+            let state = fields.next()?.chars().next()?;
+            Some(((id, state, command(id)), fields.next()?.parse().ok()?))
+        })
+        .collect();
+    let root = all.iter().find(|((_, _, command), _)| command.starts_with(&name));
+    let Some(((root, ..), _)) = root else { return Vec::new() };
+    let (mut tree, mut parents) = (Vec::new(), vec![*root]);
+    while let Some(parent) = parents.pop() {
+        let children = all.iter().filter(|(_, it)| *it == parent);
+        for (seen, _) in children {
+            parents.push(seen.0);
+            if seen.1 != 'Z' {
+                tree.push(seen.clone());
+            }
+        }
+    }
+    tree
+}
+
+/// Waits until all of a tree is in such a state, or none of it that is not named.
+#[track_caller]
+fn wait_until_all(bench: &Bench, what: &str, is_so: impl Fn(&Seen) -> bool) {
+    let deadline = Deadline::after(PATIENCE);
+    loop {
+        let tree = tree_of(bench);
+        if !tree.is_empty() && tree.iter().all(&is_so) {
+            return;
+        }
+        assert!(!deadline.is_over(), "{what}: {tree:#?}");
+        pause(Duration::from_millis(20));
+    }
+}
+
+fn is_stopped((_, state, _): &Seen) -> bool {
+    *state == 'T'
+}
+
+/// Its own limits, each shorter than it is stopped.
+const LIMITS: &str = "--iteration-timeout 6s --idle-timeout 5s --max-runtime 7s --grace 1s";
+/// So long it is stopped.
+const STOPPED: Duration = Duration::from_secs(9);
+
+#[test]
+fn ctrl_z_stops_the_agent_with_its_runner_and_no_limit_counts_it() {
+    let bench = Bench::new();
+    let gate = bench.gate();
+    bench.agent(&format!(
+        "setsid sh -c 'while :; do sleep 0.05; done' &\nsleep 600 & kill -STOP $!; echo $! > \"$DESK/own\"\n\
+         echo there; read -r _ < \"$DESK/gate\"\n{}",
+        says(PROMISE)
+    ));
+    let shell = "set -m; \"$@\"; echo \"suspended: $?\"; read -r key; fg; echo \"left: $?\"";
+    let call = bench.ralph(LIMITS).started_by(&["sh", "-c", shell, "sh"]);
+    let Some(mut running) = call.on_a_terminal() else { return };
+    running.wait_for("there");
+    running.types("\x1a");
+    running.wait_for("suspended: 14");
+    wait_until_all(&bench, "the agent works on", is_stopped);
+    assert!(tree_of(&bench).len() >= 4, "{:#?}", tree_of(&bench));
+    pause(STOPPED);
+    wait_until_all(&bench, "the agent works on", is_stopped);
+    running.types("\n");
+    running.wait_for("ralph: this program was stopped for ");
+    // What the agent itself had stopped stays so.
+    let own: i32 = bench.desk("own").trim().parse().unwrap();
+    wait_until_all(&bench, "the agent stands still", |it| is_stopped(it) == (it.0 == own));
+    gate.open();
+    let ran = running.finish();
+    ran.says("and its agent with it; that time is not counted")
+        .says("all the work is done")
+        .says("left: 0");
+    let iteration = &bench.iterations()[0];
+    let stopped = iteration["stopped_seconds"].as_f64().unwrap();
+    assert!(stopped >= STOPPED.as_secs_f64(), "{iteration:#}");
+    assert!(iteration["seconds"].as_f64().unwrap() < 6.0, "{iteration:#}");
+    assert!(iteration.get("timed_out").is_none(), "{iteration:#}");
+    assert_eq!(bench.state()["status"], "done");
+}
+
+#[test]
+fn a_check_stands_still_with_its_runner_and_has_its_whole_limit_after_that() {
+    let bench = Bench::new();
+    let gate = bench.gate();
+    bench.agent(&says(PROMISE));
+    let check = "echo > \"$DESK/checking\"; read -r _ < \"$DESK/gate\"";
+    let mut running = bench.ralph("--check-timeout 5").arg("--check").arg(check).start();
+    let deadline = Deadline::after(PATIENCE);
+    while !bench.beside("desk/checking").exists() {
+        assert!(!deadline.is_over(), "no check has begun");
+        pause(Duration::from_millis(10));
+    }
+    running.signal(Signal::STOP);
+    wait_until_all(&bench, "the check works on", is_stopped);
+    pause(STOPPED);
+    running.signal(Signal::CONT);
+    running.wait_for("ralph: this program was stopped for ");
+    gate.open();
+    running.finish().with_code(0).says(" passed: exit code 0");
+}
+
+/// A runner whose agent does not listen and has a child in a session of its own, stopped with all of it.
+fn stopped(bench: &Bench) -> (Running, crate::support::witness::Witness) {
+    let witness = Bench::witness();
+    bench.agent(&witness.stubborn());
+    let running = bench.ralph("--grace 500ms").start();
+    witness.wait_for("ready");
+    running.signal(Signal::STOP);
+    wait_until_all(bench, "the agent works on", is_stopped);
+    (running, witness)
+}
+
+#[test]
+fn a_stopped_runner_that_is_killed_leaves_nothing_alive_and_nothing_stopped() {
+    let bench = Bench::new();
+    let (running, witness) = stopped(&bench);
+    running.signal(Signal::KILL);
+    running.finish();
+    witness.wait_for_the_end(PATIENCE);
+}
+
+#[test]
+fn a_stopped_runner_hears_spool_stop_and_asks_its_agent_to_end() {
+    let bench = Bench::new();
+    let witness = Bench::witness();
+    bench.agent(&format!(
+        "{}trap 'echo asked >&9; exit' TERM\necho ready >&9\nwhile :; do sleep 0.1; done",
+        witness.held()
+    ));
+    let running = bench.ralph("--grace 1m").start();
+    witness.wait_for("ready");
+    running.signal(Signal::STOP);
+    wait_until_all(&bench, "the agent works on", is_stopped);
+    bench.spool("stop --wait 60").run().with_code(0).says("has ended");
+    witness.wait_for("asked");
+    running.finish().with_code(130);
+    witness.wait_for_the_end(PATIENCE);
+    let bench = Bench::new();
+    let (running, witness) = stopped(&bench);
+    bench.spool("stop --wait 60").run().with_code(0).says("has ended");
+    running.finish().with_code(130);
+    witness.wait_for_the_end(PATIENCE);
+}
+
+#[test]
+fn a_stopped_runner_whose_terminal_is_closed_ends_with_its_agent() {
+    let bench = Bench::new();
+    let (running, witness) = stopped(&bench);
+    // As the system does it.
+    running.signal(Signal::HUP);
+    running.signal(Signal::CONT);
+    running.finish().with_code(129);
+    witness.wait_for_the_end(PATIENCE);
+}
