@@ -170,12 +170,20 @@ pub fn waits_too_long(contract: &Contract, seconds: u64, words: &str) -> Option<
     Some(TerminalReason::UsageLimit { why: words.to_owned() })
 }
 
-/// The ledger of a loop that waits: as it was, but what a run has used before it met a usage limit is used.
+/// The ledger of a loop that waits: as it was, but what a run has used before it met a usage limit is used, and what a review has.
 fn waited(before: &Ledger, after: &Ledger, seen: &Observation) -> Ledger {
     let is_run = seen.waiting.iter().any(|one| matches!(one, Waiting::UsageLimit(_)));
     let (tokens, cost) =
         if is_run { (after.tokens, after.cost) } else { (before.tokens, before.cost) };
-    Ledger { tokens, cost, ..before.clone() }
+    // A pause may have come while a review ran.
+    Ledger {
+        tokens,
+        cost,
+        review_tokens: after.review_tokens,
+        review_cost: after.review_cost,
+        review_cost_estimated: after.review_cost_estimated,
+        ..before.clone()
+    }
 }
 
 /// The ledger with this iteration counted in.

@@ -133,8 +133,9 @@ impl Pending {
         ledger: &Ledger,
         mut results: Vec<CheckResult>,
     ) -> Judgement {
+        // What it has used was counted when it was made.
         for review in results.iter_mut().filter_map(|result| result.review.as_mut()) {
-            review.tokens = 0;
+            (review.tokens, review.cost) = (0, 0);
         }
         judged(contract, ledger, Observation { checks: Some(results), ..self.seen.clone() })
     }

@@ -186,8 +186,22 @@ fn the_tokens_of_reviews_count_against_the_limit_once() {
         panic!("the commands run");
     };
     let again = pending.with_earlier(&contract, &Ledger::default(), judged(7, "a"));
-    assert_eq!(again.ledger.review_tokens, 0);
+    assert_eq!((again.ledger.review_tokens, again.ledger.review_cost), (0, 0));
     assert_eq!(ledger.all_tokens(), 2_000);
+}
+
+#[test]
+fn what_a_review_used_counts_also_where_a_pause_came_while_it_ran() {
+    let Evaluation::RunChecks(pending) =
+        evaluate(&contract(), &Ledger::default(), done(), &mut || UnchangedFiles::Still(9))
+    else {
+        panic!("the commands run");
+    };
+    let now = Observation { waiting: vec![Waiting::Paused(String::new())], ..done() };
+    let judgement = pending.with(&contract(), &Ledger::default(), judged(7, "a"), now);
+    assert!(matches!(judgement.verdict, Verdict::Wait(_)), "{:?}", judgement.verdict);
+    let ledger = judgement.ledger;
+    assert_eq!((ledger.review_tokens, ledger.review_cost, ledger.iterations), (1_000, 300_000, 0));
 }
 
 #[test]
