@@ -1,21 +1,83 @@
 //! Where a program is.
 
+use std::io;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use crate::system::files;
 use crate::world;
+
+/// Where the system looks for programs when there is no `PATH`.
+const WITHOUT_PATH: &str = if cfg!(unix) { "/usr/bin:/bin" } else { "" };
 
 /// Returns where a program is: a path leads there by itself, a name is looked for in the absolute folders of the
 /// `PATH`; `None` when nothing there can be started.
 ///
 /// A relative folder of the `PATH` means another one in each folder that a program is started in.
 pub fn find(program: impl AsRef<Path>) -> Option<PathBuf> {
-    find_in(program.as_ref(), &world::raw_variable("PATH").unwrap_or_default())
+    find_in(program.as_ref(), &world::raw_variable("PATH").unwrap_or_else(|| WITHOUT_PATH.into()))
+}
+
+/// Returns whether a program is a name, and no path: which file it is, only the `PATH` says.
+pub fn is_name(program: &Path) -> bool {
+    program.components().count() == 1
+}
+
+/// Returns where a program is, `None` when nothing can be started there or when it is in this project, a real path: whoever
+/// works on the project can put another program in its place.
+#[cfg(feature = "cli")]
+pub fn find_outside(program: impl AsRef<Path>, project: &Path) -> Option<PathBuf> {
+    find(program).filter(|found| !is_in(found, project))
+}
+
+/// Returns where the `PATH` has a program in this project, a real path; `None` for one elsewhere, and for a path: whoever
+/// named it meant that file.
+#[cfg(feature = "cli")]
+pub fn find_inside(program: &Path, project: &Path) -> Option<PathBuf> {
+    find(program).filter(|found| is_name(program) && is_in(found, project))
+}
+
+/// Whether a program is in this project, a real path, or leads there.
+#[cfg(feature = "cli")]
+fn is_in(program: &Path, project: &Path) -> bool {
+    let leads_there = |path: &Path| files::real_path(path).is_ok_and(|it| it.starts_with(project));
+    program.starts_with(project)
+        || leads_there(program)
+        || program.parent().is_some_and(leads_there)
+}
+
+/// Returns the same command with the whole path of its program; an error where a name is in no folder of the `PATH` that
+/// [`find`] looks through.
+///
+/// The system would also look in relative folders of the `PATH`, below the folder in which the program is started: there is
+/// whatever the project has.
+pub fn resolved(command: Command) -> io::Result<Command> {
+    let name = Path::new(command.get_program());
+    let path = match find(name) {
+        Some(path) if path != name => path,
+        None if is_name(name) => {
+            let words = format!("there is no program `{}` on the PATH", name.display());
+            return Err(io::Error::new(io::ErrorKind::NotFound, words));
+        }
+        _ => return Ok(command),
+    };
+    let mut found = Command::new(path);
+    found.args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => found.env(name, value),
+            None => found.env_remove(name),
+        };
+    }
+    if let Some(folder) = command.get_current_dir() {
+        found.current_dir(folder);
+    }
+    Ok(found)
 }
 
 fn find_in(program: &Path, path: &std::ffi::OsStr) -> Option<PathBuf> {
     let startable = |path| files::names_of_program(path).find(|it| files::is_program(it));
-    if program.components().count() > 1 {
+    if !is_name(program) {
         return startable(program.to_owned());
     }
     let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute());
@@ -37,5 +99,40 @@ mod tests {
         }
         assert!(find_in(Path::new("sh"), "/nowhere:/bin:/usr/bin".as_ref()).is_some());
         assert_eq!(find_in(Path::new("sh"), "../bin:bin:".as_ref()), None);
+    }
+
+    #[test]
+    fn a_command_by_name_is_started_by_its_whole_path_with_all_that_was_set() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "true"]).current_dir("/").env("SET", "1").env_remove("GONE");
+        let found = resolved(command).unwrap();
+        assert!(Path::new(found.get_program()).is_absolute(), "{found:?}");
+        assert_eq!(found.get_args().collect::<Vec<_>>(), ["-c", "true"]);
+        assert_eq!(found.get_current_dir(), Some(Path::new("/")));
+        assert_eq!(found.get_envs().count(), 2);
+        let error = resolved(Command::new("no-such-program")).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        assert_eq!(error.to_string(), "there is no program `no-such-program` on the PATH");
+        assert_eq!(resolved(Command::new("/no/such")).unwrap().get_program(), "/no/such");
+    }
+
+    #[test]
+    #[cfg(feature = "cli")]
+    fn a_program_is_in_a_project_also_through_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        let (project, beside) = (top.join("project"), top.join("beside"));
+        std::fs::create_dir(&project).unwrap();
+        std::fs::create_dir(&beside).unwrap();
+        std::os::unix::fs::symlink("/bin/sh", project.join("sh")).unwrap();
+        std::fs::write(project.join("own"), "").unwrap();
+        std::os::unix::fs::symlink(project.join("own"), beside.join("link")).unwrap();
+        std::os::unix::fs::symlink(&project, beside.join("folder")).unwrap();
+        for inside in ["project/sh", "project/own", "beside/link", "beside/folder/sh"] {
+            assert!(is_in(&top.join(inside), &project), "{inside}");
+        }
+        assert!(!is_in(Path::new("/bin/sh"), &project));
+        assert_eq!(find_outside(project.join("sh"), &project), None);
+        assert!(find_outside("sh", &project).is_some());
     }
 }

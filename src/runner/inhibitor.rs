@@ -20,7 +20,7 @@ mod unix {
 
     use super::Inhibitor;
     use crate::exec::beside::Companion;
-    use crate::exec::find::find;
+    use crate::exec::find::{find, find_outside};
     use crate::text;
 
     /// The program that does it.
@@ -35,7 +35,7 @@ mod unix {
     impl Inhibitor {
         /// Returns an inhibitor that was just started; a program in `project` is not taken for one.
         pub fn start(project: &Path) -> Self {
-            let program = find(PROGRAM).filter(|it| !it.starts_with(project));
+            let program = find_outside(PROGRAM, project);
             let Some((program, shell)) = program.zip(find("/bin/sh")) else {
                 return Self { companion: None, trouble: Some(format!("there is no `{PROGRAM}`")) };
             };

@@ -11,6 +11,7 @@ use rustix::process::Pid;
 use super::family::Family;
 use super::pipes::{Pipes, Writers};
 use super::supervisor;
+use crate::exec::find::resolved;
 use crate::exec::{LOOK, Outputs, Program, ProgramEnd, Source};
 use crate::world::Deadline;
 
@@ -22,6 +23,7 @@ impl Program {
         interrupt: &mut dyn FnMut() -> bool,
         take: &mut dyn FnMut(Source, &[u8]),
     ) -> io::Result<ProgramEnd> {
+        self.command = resolved(self.command)?;
         let (mut pipes, writers) = Pipes::of(outputs)?;
         let (child, family, lifeline) = self.start(&mut pipes, writers)?;
         let (limit, grace) = (self.limit.map(Deadline::after), self.grace);

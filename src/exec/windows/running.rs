@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::family::{self, EndedProcesses, end_descendants};
 use super::job::Job;
 use super::pipes::{self, Pipes};
-use crate::exec::find::find;
+use crate::exec::find::resolved;
 use crate::exec::{LOOK, Outputs, Program, ProgramEnd, Source};
 use crate::world::{self, Deadline};
 
@@ -60,7 +60,7 @@ impl Program {
         // Before there is a child: what descends from this process is in its job.
         let _ = family::own_job();
         let (mut pipes, writers) = Pipes::of(outputs)?;
-        let mut command = resolved(self.command);
+        let mut command = resolved(self.command)?;
         command.stdout(writers.output).stderr(writers.errors).creation_flags(NO_WINDOW);
         command.stdin(match pipes::feed(std::mem::take(&mut self.input))? {
             Some(reader) => Stdio::from(reader),
@@ -75,27 +75,6 @@ impl Program {
         pipes.take_the_rest(take);
         Ok((end?, rest))
     }
-}
-
-/// The same command with the whole path of its program: what ends in `.cmd`, as npm writes it, is found as well.
-fn resolved(command: Command) -> Command {
-    let Some(path) =
-        find(command.get_program()).filter(|path| path.as_os_str() != command.get_program())
-    else {
-        return command;
-    };
-    let mut found = Command::new(path);
-    found.args(command.get_args());
-    for (name, value) in command.get_envs() {
-        match value {
-            Some(value) => found.env(name, value),
-            None => found.env_remove(name),
-        };
-    }
-    if let Some(folder) = command.get_current_dir() {
-        found.current_dir(folder);
-    }
-    found
 }
 
 /// A running program; dropping it leaves nothing of it alive.

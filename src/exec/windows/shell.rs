@@ -21,8 +21,8 @@ pub fn line(command: &str) -> Command {
 /// shell has them in the variable alone.
 pub fn line_with_words(command: &str) -> Command {
     let Some(sh) = sh() else { return of_the_system(command) };
-    let mut shell = Command::new(sh);
-    shell.args(["-c", r#"printf '%s\n' "$RALPH_WORDS" | sh -c "$0""#, command]);
+    let mut shell = Command::new(&sh);
+    shell.args(["-c", r#"printf '%s\n' "$RALPH_WORDS" | "$1" -c "$0""#, command]).arg(sh);
     shell
 }
 
@@ -57,7 +57,9 @@ pub struct SystemShell {
 impl SystemShell {
     /// Returns the one that runs this command line.
     pub fn of(command: &str) -> Self {
-        let program = find("cmd").unwrap_or_else(|| PathBuf::from("cmd.exe"));
+        let in_system =
+            || world::folder("SystemRoot").map(|it| it.join("System32").join("cmd.exe"));
+        let program = find("cmd").or_else(in_system).unwrap_or_else(|| PathBuf::from("cmd.exe"));
         Self { program, arguments: ["/D", "/S", "/C"], line: format!("\"{command}\"") }
     }
 }

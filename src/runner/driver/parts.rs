@@ -129,7 +129,7 @@ impl<'a> Driver<'a> {
                 noticed: Cell::default(),
             },
             lineup: Lineup::new(seats.len()),
-            agent: AgentProgram::new(seats)?,
+            agent: AgentProgram::new(seats, &change.root)?,
             view: WorkTreeView::of(
                 &change.worktree,
                 git,

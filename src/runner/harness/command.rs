@@ -89,6 +89,10 @@ impl Harness for Any {
         "command"
     }
 
+    fn program(&self) -> Option<&Path> {
+        Some(&self.program)
+    }
+
     fn check(&self) -> Result<Option<String>> {
         if find(&self.program).is_none() {
             bail!(

@@ -8,6 +8,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::time::Duration;
 
+use rustix::io::Errno;
 use rustix::process::Signal;
 
 use super::handle::{FromSupervisor, SupervisorHandle};
@@ -17,6 +18,7 @@ use super::protocol::{SupervisorCommand, SupervisorEvent, SupervisorOrder};
 use super::supervisor;
 use super::watch::{Control, Cut, ProcessLimits, ProcessOutcome, Watcher};
 use crate::exec::family::{self, EndedProcesses};
+use crate::exec::find::{find, is_name};
 use crate::exec::tree;
 use crate::runner::harness::{ExitInfo, Launch, Told};
 use crate::world::{self, Deadline};
@@ -54,6 +56,12 @@ pub fn run(
         let words = format!("the folder `{}` is not there", folder.display());
         return Err(io::Error::new(io::ErrorKind::NotADirectory, words));
     }
+    // The supervisor would look for a name also in relative folders of the `PATH`, which are the project's.
+    let by_path = Some(launch.program.clone()).filter(|it| !is_name(it));
+    let Some(program) = by_path.or_else(|| find(&launch.program)) else {
+        return Err(not_started(&launch.program, folder, Errno::NOENT.raw_os_error()));
+    };
+    let launch = &Launch { program, ..launch.clone() };
     // Before the supervisor has a child, so that none of them is lost with it.
     family::adopts();
     let mut supervisor = SupervisorHandle::start(supervisor)?;
@@ -91,7 +99,7 @@ pub fn shell(line: &str) -> Launch {
 fn not_started(program: &Path, folder: &Path, number: i32) -> io::Error {
     let cause = io::Error::from_raw_os_error(number);
     let why = match cause.kind() {
-        io::ErrorKind::NotFound if folder.join(program).is_file() => {
+        io::ErrorKind::NotFound if !is_name(program) && folder.join(program).is_file() => {
             "the program that its first line names is not there".to_owned()
         }
         io::ErrorKind::NotFound => {

@@ -207,6 +207,29 @@ fn a_released_plugin_starts_the_program_of_the_system() {
     assert_eq!(scratch.run(bin.join("spool"), &[]).out, "cargo\n");
 }
 
+/// The programs that a launcher needs, as the folder has them in which the client starts it.
+#[test]
+fn a_launcher_starts_nothing_of_the_folder_that_it_is_started_in() {
+    for relative in [".:", ":", "", "there:"] {
+        let mut scratch = Home::new();
+        let bin = released(&scratch, "plugin");
+        for name in ["uname", "ln", "mv", "rm", "cp", "mkdir", "cat"] {
+            for trap in [name.to_owned(), format!("there/{name}")] {
+                scratch.script(&trap, "echo trapped >&2; exit 1");
+            }
+        }
+        let path = if relative.is_empty() { "" } else { "/usr/bin:/bin" };
+        scratch.set("PATH", format!("{relative}{path}"));
+        for (name, program) in [("spool", "spool"), ("ralph-hook", "hook")] {
+            let said = scratch.run(bin.join(name), &[]);
+            assert!(said.out.contains(program), "PATH={relative}{path}: {said}");
+            assert_eq!(said.err, "", "PATH={relative}{path}: {said}");
+        }
+        let checkout = launcher(&scratch, "ralph-hook");
+        assert_eq!(scratch.run(checkout, &[]).err, "", "PATH={relative}{path}");
+    }
+}
+
 /// The client then starts it without a shell: a stop costs what the program costs.
 #[test]
 fn the_hook_of_a_released_plugin_takes_the_place_of_its_launcher_at_its_first_start() {

@@ -17,6 +17,7 @@ mod hangs;
 mod interruptions;
 mod landing;
 mod people;
+mod places;
 mod private;
 mod promises;
 mod proof;

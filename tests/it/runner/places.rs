@@ -1,0 +1,113 @@
+//! Programs that a project puts in the way: none of them is started in the place of another one.
+
+use std::fs;
+use std::path::Path;
+
+use crate::review::support::{Built, FR_001, FR_002, US1_1};
+use crate::runner::support::{Bench, in_change};
+
+/// What a program does that the project has.
+const TRAP: &str = "#!/bin/sh\necho \"$0\" >> \"$DESK/trapped\"\nexit 1\n";
+/// The programs that a loop and a review start.
+const NAMES: [&str; 7] = ["agent", "sh", "git", "claude", "wt-usage", "printf", "systemd-inhibit"];
+
+/// The search path of the bench with this folder before it.
+fn path_with(bench: &Bench, folder: &str) -> String {
+    let command = bench.command("true");
+    let path = command.get_envs().find(|(name, _)| *name == "PATH").and_then(|(_, value)| value);
+    format!("{folder}:{}", path.unwrap().to_str().unwrap())
+}
+
+/// Puts programs into a folder of the project.
+fn trap(bench: &Bench, folder: &str, names: &[&str]) {
+    let project = bench.root.file_name().unwrap().to_str().unwrap();
+    for name in names {
+        bench.executable(&format!("{project}/{folder}/{name}"), TRAP);
+    }
+}
+
+/// The programs of the project that were started.
+fn trapped(bench: &Bench) -> String {
+    fs::read_to_string(bench.beside("desk/trapped")).unwrap_or_default()
+}
+
+/// An agent that does the only task.
+fn at_work() -> Bench {
+    let bench = Bench::with_tasks("- [ ] 1.1 Write a.rs\n");
+    let list = in_change("tasks.md");
+    bench.agent(&format!(
+        "echo 'fn a() {{}}' > a.rs; sed -i.old 's/\\[ \\]/[x]/' {list}; rm {list}.old"
+    ));
+    bench
+}
+
+#[test]
+fn a_relative_folder_of_the_path_has_no_program_of_a_loop() {
+    for folder in [".", ""] {
+        let bench = at_work();
+        trap(&bench, ".", &NAMES);
+        let call = bench.ralph("--commit --check true").arg("--notify").arg("cat >/dev/null");
+        call.env("PATH", &path_with(&bench, folder)).run().with_code(0);
+        assert_eq!(trapped(&bench), "", "PATH begins with `{folder}`");
+    }
+}
+
+#[test]
+fn a_relative_folder_of_the_path_has_no_program_of_a_review() {
+    for folder in [".", ""] {
+        let built = Built::new();
+        trap(&built, ".", &NAMES);
+        built.claude(&Built::answer_of_claude(&[US1_1, FR_001, FR_002]));
+        built.commit("programs");
+        built.spool("review").env("PATH", &path_with(&built, folder)).run().with_code(0);
+        assert_eq!(trapped(&built), "", "PATH begins with `{folder}`");
+    }
+}
+
+#[test]
+fn a_program_of_the_project_counts_no_tokens() {
+    let bench = at_work();
+    trap(&bench, "bin", &["wt-usage"]);
+    let folder = bench.root.join("bin");
+    bench.ralph("").env("PATH", &path_with(&bench, folder.to_str().unwrap())).run().with_code(0);
+    assert_eq!(trapped(&bench), "");
+}
+
+#[test]
+fn a_reader_that_the_path_has_in_the_project_is_refused_and_a_worker_is_named() {
+    let built = Built::new();
+    built.claude(&Built::answer_of_claude(&[US1_1, FR_001, FR_002]));
+    trap(&built, "node_modules/.bin", &["claude"]);
+    let folder = built.root.join("node_modules/.bin");
+    let path = path_with(&built, folder.to_str().unwrap());
+    let ran = built.spool("review").env("PATH", &path).run().with_code(1);
+    ran.warns("the reader on your PATH is in the project that it would review")
+        .warns("node_modules/.bin/claude");
+    ran.warns("or name another agent program with --harness");
+    // A link to it is no other program.
+    let links = links(&built, &folder);
+    built.spool("review").env("PATH", &path_with(&built, &links)).run().with_code(1);
+    assert_eq!(trapped(&built), "");
+    // A worker changes the project anyway, but the person is told.
+    fs::copy(built.beside("bin/claude"), folder.join("claude")).unwrap();
+    let call = built.spool("ralph x --change 001-login --max-iterations 1 --no-stay-awake");
+    call.env("PATH", &path).run().warns("the agent program on your PATH is in this project");
+}
+
+#[test]
+fn a_reader_in_the_project_that_a_person_names_by_its_path_reads() {
+    let built = Built::new();
+    built.reader(&[US1_1, FR_001, FR_002]);
+    fs::create_dir(built.root.join("tools")).unwrap();
+    fs::copy(built.beside("bin/agent"), built.root.join("tools/agent")).unwrap();
+    let call = built.spool("review --may-write").arg("--harness-command").arg("tools/agent");
+    call.run().with_code(0);
+}
+
+/// A folder outside of the project whose program leads into it.
+fn links(bench: &Bench, folder: &Path) -> String {
+    let links = bench.beside("links");
+    fs::create_dir(&links).unwrap();
+    std::os::unix::fs::symlink(folder.join("claude"), links.join("claude")).unwrap();
+    links.to_str().unwrap().to_owned()
+}
