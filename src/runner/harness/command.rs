@@ -23,6 +23,10 @@ const PROMPT_FILE: &str = "prompt.md";
 /// What is replaced in an argument.
 const PLACES: [&str; 4] = ["{prompt_file}", "{prompt}", "{model}", "{session}"];
 
+/// Programs that read one of their arguments as a command line.
+const SHELLS: [&str; 10] =
+    ["sh", "bash", "dash", "zsh", "ksh", "fish", "busybox", "cmd", "powershell", "pwsh"];
+
 /// Any program.
 #[derive(Clone, Debug)]
 pub struct Any {
@@ -46,6 +50,13 @@ impl Any {
         if PLACES.iter().any(|place| program.contains(place)) {
             bail!("`{}` is no program", lines::words(&program));
         }
+        let arguments: Vec<String> = words.collect();
+        if let Some(shell) = shell_of_prompt(&program, &arguments) {
+            bail!(
+                "`{}` would run the words of the prompt as commands\nput {{prompt_file}} in the place of {{prompt}}, or leave it out: the prompt then comes on standard input",
+                lines::words(shell)
+            );
+        }
         let program = PathBuf::from(program);
         // A path is meant from here, not from the work tree in which the program is started.
         let program = if program.components().count() > 1 {
@@ -53,7 +64,7 @@ impl Any {
         } else {
             program
         };
-        Ok(Self { program, arguments: words.collect(), salt: RandomState::new() })
+        Ok(Self { program, arguments, salt: RandomState::new() })
     }
 
     fn asks_for(&self, place: &str) -> bool {
@@ -118,6 +129,7 @@ impl Harness for Any {
             );
         }
         let model = match order.model {
+            Some(model) if self.asks_for("{model}") => plain_model(model)?,
             Some(model) => program::model(model)?,
             None if self.asks_for("{model}") => bail!(
                 "the command asks for {{model}}, but there is none\nname one with --model, or leave it out of the command"
@@ -152,6 +164,34 @@ impl Harness for Any {
     fn reader(&self, order: &AgentOrder<'_>) -> Box<dyn OutputReader> {
         Box::new(CommandReader::new(&self.program, self.session(order), order.prompt))
     }
+}
+
+/// Returns a model's name that may stand in a command; an error for one that a shell there could take for more than a name.
+pub fn plain_model(name: &str) -> Result<&str> {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "-_.:/@+[]".contains(letter);
+    if !name.chars().all(is_plain) {
+        bail!(
+            "`{}` cannot stand in a command as {{model}}: only letters, digits and - _ . : / @ + [ ] can\nwrite the model into the command itself",
+            lines::words(name)
+        );
+    }
+    program::model(name)
+}
+
+/// The shell in a command line that would read the prompt as code: in its argument after `-c`, `ssh` in any.
+fn shell_of_prompt<'a>(program: &'a str, arguments: &'a [String]) -> Option<&'a str> {
+    let words: Vec<&str> =
+        std::iter::once(program).chain(arguments.iter().map(String::as_str)).collect();
+    let at = words.iter().position(|word| word.contains("{prompt}"))?;
+    let before = &words[..at];
+    let is_code = before.last().is_some_and(|it| {
+        let flag = it.trim_start_matches(['-', '/']);
+        flag.len() < it.len() && flag.ends_with(['c', 'C']) || flag == "Command"
+    });
+    before.iter().copied().find(|word| {
+        let name = Path::new(word).file_stem().and_then(|it| it.to_str()).unwrap_or_default();
+        name == "ssh" || is_code && SHELLS.contains(&name)
+    })
 }
 
 /// Returns the words of a command line, split as a shell would; an error for a quotation mark that is never closed.

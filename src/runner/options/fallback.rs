@@ -1,10 +1,10 @@
 //! Who goes on where the first choice is at a usage limit or overloaded.
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail};
 
 use super::resolve::{Options, refuse_what_the_agent_cannot_do};
 use super::settings::RunnerSettings;
-use crate::runner::harness::HarnessChoice;
+use crate::runner::harness::{HarnessChoice, command};
 
 /// An agent program with the model that it is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,6 +53,9 @@ pub fn refuse_what_the_agents_cannot_do(
             HarnessChoice::Command(line) if !line.contains("{model}") => bail!(
                 "{named} does nothing for this command: it has no {{model}}\nput {{model}} into the command, or name another agent program with --fallback-harness"
             ),
+            HarnessChoice::Command(_) => {
+                command::plain_model(model).with_context(|| named)?;
+            }
             HarnessChoice::Demo => bail!("{named} means nothing to the demo"),
             _ => {}
         }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
 use super::choices::{
     Approve, Commits, Counting, DoneCriteria, Doubted, Form, Landing, LimitWait, Sessions, Shown,
@@ -17,7 +17,7 @@ use crate::engine::{Check, Contract, Guardrails, Ledger, NearLimit, PromiseMatch
 use crate::exec::find::find;
 use crate::feature::settings::with_more;
 use crate::runner::harness::permissions::Permissions;
-use crate::runner::harness::{HarnessChoice, harness};
+use crate::runner::harness::{HarnessChoice, command, harness};
 use crate::runner::prices::PriceTable;
 use crate::runner::target::SpecKitRules;
 use crate::runner::tokens::USAGE;
@@ -360,6 +360,9 @@ fn refuse_what_a_command_cannot_do(settings: &RunnerSettings, options: &Options)
             "{} does nothing for this command: it has no {{model}}\nput {{model}} into the command, or leave the model out",
             named("model")
         );
+    }
+    if let Some(model) = &options.model {
+        command::plain_model(model).with_context(|| named("model"))?;
     }
     if options.sessions == Sessions::Continued && !line.contains("{session}") {
         bail!(

@@ -111,3 +111,21 @@ fn links(bench: &Bench, folder: &Path) -> String {
     std::os::unix::fs::symlink(folder.join("claude"), links.join("claude")).unwrap();
     links.to_str().unwrap().to_owned()
 }
+
+#[test]
+fn a_model_is_no_code_for_the_shell_of_a_person_wherever_it_comes_from() {
+    let bench = Bench::new();
+    let command = "harness-command = \"sh -c 'echo {model}; cat >/dev/null'\"\n";
+    bench.write("../home/.config/ralph-speckit/ralph.toml", command);
+    for name in ["model", "fallback-model"] {
+        let own = if name == "model" { "" } else { "model = \"plain\"\n" };
+        bench.write(".spool/ralph.toml", format!("{own}{name} = \"x$(touch pwned)\"\n"));
+        let ran = bench.ralph("--max-iterations 1").run().with_code(2);
+        ran.warns(&format!("`{name}` in `")).warns("cannot stand in a command as {model}");
+    }
+    bench.write(".spool/ralph.toml", "model = \"anthropic/claude-sonnet-4.5:1\"\n");
+    bench.ralph("--max-iterations 1").run().with_code(3);
+    let typed = bench.ralph("--max-iterations 1").arg("--model").arg("x$(touch pwned)");
+    typed.run().with_code(2).warns("`--model`: `x$(touch pwned)` cannot stand");
+    assert!(!bench.root.join("pwned").exists());
+}

@@ -313,10 +313,37 @@ fn a_command_of_ones_own_is_split_and_never_given_to_a_shell() {
         ("   ", "the command is empty"),
         ("agent 'unclosed", "cannot be split"),
         ("{prompt}", "is no program"),
+        ("sh -c 'agent \"{prompt}\"'", "`sh` would run the words of the prompt as commands"),
+        ("env A=1 /bin/bash -lc {prompt}", "`/bin/bash` would run the words"),
+        ("cmd /C {prompt}", "`cmd` would run the words"),
+        ("ssh host agent {prompt}", "put {prompt_file} in the place of {prompt}"),
     ] {
         let error = format!("{:#}", Any::new(line).unwrap_err());
         assert!(error.contains(words), "{line}: {error}");
     }
+    for line in
+        ["sh -c 'agent \"$1\"' sh {prompt}", "sh -c 'agent < {prompt_file}'", "agent -c {prompt}"]
+    {
+        assert!(Any::new(line).is_ok(), "{line}");
+    }
+}
+
+#[test]
+fn a_model_that_a_shell_could_take_for_code_stands_in_no_command() {
+    let any = Any::new("sh -c 'agent -m {model}'").unwrap();
+    for model in ["opus", "anthropic/claude-sonnet-4.5:1", "opus[1m]", "claude@20250514"] {
+        assert!(
+            any.launch(&AgentOrder { model: Some(model), ..order("do it") }).is_ok(),
+            "{model}"
+        );
+    }
+    for model in ["x$(touch pwned)", "a;b", "a b", "`a`", "a&b", "a|b", "a>b", "it's", "a\"b", "a*"]
+    {
+        let launch = any.launch(&AgentOrder { model: Some(model), ..order("do it") });
+        let error = launch.unwrap_err().to_string();
+        assert!(error.contains("cannot stand in a command as {model}"), "{model}: {error}");
+    }
+    assert!(any.launch(&AgentOrder { model: Some("-x"), ..order("do it") }).is_err());
 }
 
 #[test]
