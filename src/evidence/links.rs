@@ -11,6 +11,18 @@ use crate::system::names;
 const MOST: usize = 50;
 
 impl Contents {
+    /// Returns the same with those of another look besides that have one of these paths and are not among them.
+    #[must_use]
+    pub fn with_missing(mut self, others: &Self, paths: &[String]) -> Self {
+        for file in others.0.iter() {
+            let is_asked = paths.iter().any(|path| path.as_bytes() == file.path());
+            if is_asked && self.0.iter().all(|known| known.path() != file.path()) {
+                self.0.push_file(file);
+            }
+        }
+        self
+    }
+
     /// Returns whether there is a file that a text names so.
     pub fn has(&self, named: &NamedPath) -> bool {
         self.0.iter().any(|file| std::str::from_utf8(file.path()).is_ok_and(|it| named.is_at(it)))

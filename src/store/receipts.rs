@@ -123,6 +123,21 @@ pub struct VerifyRun {
     pub millis: u64,
 }
 
+/// What a run of `spool ralph` began with, as it is kept until the run ends.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct KeptRun {
+    /// When it began.
+    pub began_at: WallTime,
+    /// The folder whose files were looked at.
+    pub folder: PathBuf,
+    /// The files that were looked at also where git ignores them.
+    pub named: Vec<String>,
+    /// The task list then, as bytes.
+    #[serde(skip)]
+    pub list: Vec<u8>,
+}
+
 /// The receipts of one task list.
 #[derive(Clone, Debug)]
 pub struct Receipts {
@@ -229,8 +244,11 @@ impl Receipts {
         self.add_all(std::slice::from_ref(receipt))
     }
 
-    /// Appends receipts in one write.
+    /// Appends receipts in one write; nothing for none.
     pub fn add_all(&self, receipts: &[Receipt]) -> io::Result<()> {
+        if receipts.is_empty() {
+            return Ok(());
+        }
         self.append(&self.lines(receipts)?)
     }
 
@@ -279,19 +297,29 @@ impl Receipts {
     /// Appends receipts in one write and keeps what the files contain now, as these bytes in two parts, for the next task: a
     /// program that is killed leaves all of it or nothing.
     pub fn add_with(&self, receipts: &[Receipt], contents: (&[u8], &[u8])) -> io::Result<()> {
+        self.add_and_keep(receipts, contents, ["next", "contents"])
+    }
+
+    /// The same, with the ends of the names of the files that keep it: until the receipts are written, and then.
+    fn add_and_keep(
+        &self,
+        receipts: &[Receipt],
+        contents: (&[u8], &[u8]),
+        [next, kept]: [&str; 2],
+    ) -> io::Result<()> {
         let lines = self.lines(receipts)?;
         let last = memchr::memrchr(b'\n', &lines).map_or(0, |end| end + 1);
         // Its time and its task: a stop writes several at the same time.
         let head = memchr::memmem::find(&lines[last..], b",\"list\":").unwrap_or(0);
         self.pins.make()?;
-        if self.kept_with_receipt().is_some() {
+        if self.kept_with_receipt(next).is_some() {
             // It would be lost with the file that takes its place, where this one comes to nothing.
-            fs::rename(self.path("next"), self.path("contents"))?;
+            fs::rename(self.path(next), self.path(kept))?;
         }
-        let next = [&lines[last..last + head], b"\n", contents.0, contents.1];
-        write_private_parts(&self.path("next"), &next, Flush::ToSystem)?;
+        let parts = [&lines[last..last + head], b"\n", contents.0, contents.1];
+        write_private_parts(&self.path(next), &parts, Flush::ToSystem)?;
         self.append(&lines)?;
-        fs::rename(self.path("next"), self.path("contents"))
+        fs::rename(self.path(next), self.path(kept))
     }
 
     /// Returns the paths of what is kept when a loop is armed: what the files contain, also for the next task, and the list.
@@ -309,25 +337,24 @@ impl Receipts {
 
     /// Returns the bytes that were kept of what the files contained when the loop was armed; `None` where there are none.
     pub fn armed_contents(&self) -> Option<Vec<u8>> {
-        read::read(&self.path("armed"), 8 * MOST).ok().map(|content| content.bytes)
+        self.kept("armed")
     }
 
     /// Returns the list as it was when the loop was armed with this number; `None` where it was not kept.
     pub fn armed_list(&self, number: u64) -> Option<Vec<u8>> {
-        let kept = read::read(&self.path("list"), 8 * MOST).ok()?.bytes;
+        let kept = self.kept("list")?;
         kept.strip_prefix(format!("{number}\n").as_bytes()).map(<[u8]>::to_vec)
     }
 
     /// Returns the bytes that were kept last of what the files contained, behind a line of the receipt that they were kept with
     /// where there was one; `None` where there are none.
     pub fn contents(&self) -> Option<Vec<u8>> {
-        let kept = || Some(read::read(&self.path("contents"), 8 * MOST).ok()?.bytes);
-        self.kept_with_receipt().or_else(kept)
+        self.kept_with_receipt("next").or_else(|| self.kept("contents"))
     }
 
     /// What was kept by a program that was killed after it had written its receipt.
-    fn kept_with_receipt(&self) -> Option<Vec<u8>> {
-        let next = read::read(&self.path("next"), 8 * MOST).ok()?.bytes;
+    fn kept_with_receipt(&self, next: &str) -> Option<Vec<u8>> {
+        let next = self.kept(next)?;
         let line = [String::from_utf8_lossy(&next[..memchr::memchr(b'\n', &next)?]).into_owned()];
         (!self.claims(&line, WallTime::default()).is_empty()).then_some(next)
     }
@@ -336,7 +363,55 @@ impl Receipts {
     pub fn keep_contents(&self, bytes: &[u8]) -> io::Result<()> {
         self.pins.make()?;
         write_private(&self.path("contents"), bytes, Flush::ToSystem)?;
-        match fs::remove_file(self.path("next")) {
+        self.remove("next")
+    }
+
+    /// Keeps what a run begins with, and what the files contain then, as these bytes, until [`Self::end_run`]: where its runner is
+    /// killed, the next one goes by it.
+    pub fn keep_run(&self, run: &KeptRun, contents: &[u8]) -> io::Result<()> {
+        self.pins.make()?;
+        self.end_run()?;
+        write_private(&self.path("run-start"), contents, Flush::ToSystem)?;
+        let head = serde_json::to_vec(run)?;
+        // It comes last: without it the rest counts for nothing.
+        write_private_parts(&self.path("run"), &[&head, b"\n", &run.list], Flush::ToSystem)
+    }
+
+    /// Keeps what the files contain, as these bytes, once tasks of that run have been judged. With receipts they are kept and
+    /// written together: a program that is killed leaves all of it or nothing.
+    pub fn add_in_run(&self, receipts: &[Receipt], contents: &[u8]) -> io::Result<()> {
+        if receipts.is_empty() {
+            return write_private(&self.path("run-tick"), contents, Flush::ToSystem);
+        }
+        self.add_and_keep(receipts, (contents, b""), ["run-next", "run-tick"])
+    }
+
+    /// Returns what a run began with that has not ended: its runner was killed. `None` where the last one ended.
+    pub fn run(&self) -> Option<KeptRun> {
+        let kept = self.kept("run")?;
+        let (head, list) = kept.split_at(memchr::memchr(b'\n', &kept)?);
+        let run: KeptRun = serde_json::from_slice(head).ok()?;
+        Some(KeptRun { list: list[1..].to_vec(), ..run })
+    }
+
+    /// Returns the bytes that were kept of what the files contained when that run began, and when a task of it was judged last;
+    /// `None` where there are none.
+    pub fn run_contents(&self) -> [Option<Vec<u8>>; 2] {
+        let last = || self.kept_with_receipt("run-next").or_else(|| self.kept("run-tick"));
+        [self.kept("run-start"), last()]
+    }
+
+    /// Removes what a run began with: it has ended, and its ticks were judged.
+    pub fn end_run(&self) -> io::Result<()> {
+        ["run", "run-start", "run-next", "run-tick"].iter().try_for_each(|end| self.remove(end))
+    }
+
+    fn kept(&self, end: &str) -> Option<Vec<u8>> {
+        read::read(&self.path(end), 8 * MOST).ok().map(|content| content.bytes)
+    }
+
+    fn remove(&self, end: &str) -> io::Result<()> {
+        match fs::remove_file(self.path(end)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         }

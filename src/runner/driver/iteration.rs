@@ -100,7 +100,7 @@ impl Driver<'_> {
                 .screen
                 .warn(&format!("`{}` cannot be read: {problem}", tasks.path.display()));
         }
-        self.judge_ticks(&mut looked, &ran, &mut entry, began_at);
+        self.judge_ticks(&mut looked, last_words(&ran.report), &mut entry, began_at);
         let commits =
             self.look_at_changes((&before, list_before), &looked, &ran, &mut entry, &mut log);
         self.fill(&mut entry, &ran, &counted, &looked);
@@ -421,6 +421,11 @@ fn budgets_left<'a>(
 fn has_worked(report: &AgentReport) -> bool {
     let has_called = report.tool_calls.is_none_or(|calls| calls > report.failed_calls);
     report.outcome == RunOutcome::Finished && has_called
+}
+
+/// The final text of a run that came to its own good end.
+fn last_words(report: &AgentReport) -> Option<&str> {
+    (report.outcome == RunOutcome::Finished).then_some(report.final_text.as_str())
 }
 
 /// Which limit has ended a run, and the tool call that had not come back.

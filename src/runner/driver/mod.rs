@@ -11,6 +11,7 @@ mod fallback;
 mod iteration;
 mod judge;
 mod kept;
+mod left;
 mod next;
 mod notices;
 mod parts;
@@ -89,8 +90,11 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
         let event = RunnerEvent::Armed { checks: checks_in_force };
         driver.console.screen.report(event, checks.trim_end());
     }
-    let pinned = pin::pin(change, options);
-    driver.begin_proofs(pinned.as_ref());
+    // As it was left: the boxes in it, too.
+    driver.settle_unfinished();
+    let left_run = driver.left_run();
+    let pinned = pin::pin(change, options, left_run.as_ref());
+    driver.begin_proofs(pinned.as_ref(), left_run);
     if let Some(pin) = pinned.as_ref().filter(|pin| !pin.words.is_empty()) {
         driver.console.screen.report(RunnerEvent::Armed { checks: Vec::new() }, &pin.words);
     }
@@ -98,10 +102,10 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
         driver.console.screen.warn(&words);
     }
     driver.say_if_it_may_sleep();
-    driver.settle_unfinished();
     let end = driver.until_the_end();
-    if let Err(error) = &end {
-        driver.give_up(error);
+    match &end {
+        Ok(_) => driver.end_run(),
+        Err(error) => driver.give_up(error),
     }
     driver.console.screen.close();
     end.map(ExitCode::from)

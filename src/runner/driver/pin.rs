@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use super::left::LeftRun;
 use crate::engine::proof::LeastProof;
 use crate::engine::tasks::Task;
 use crate::evidence::task_list::{self, TASKS};
@@ -10,10 +11,11 @@ use crate::feature::project::Feature;
 use crate::runner::options::Options;
 use crate::runner::target::{Change, ChangeKind};
 use crate::session::pinned;
-use crate::session::proof::keep_armed;
+use crate::session::proof::{keep_armed, list_of};
 use crate::store::loops::VerifyCommands;
 use crate::store::names::ArmedBy;
 use crate::store::pins::{Pin, PinKey, Pins};
+use crate::store::receipts::Receipts;
 use crate::system::names;
 use crate::world::{self, WallTime};
 
@@ -23,7 +25,8 @@ const LOOK: Duration = Duration::from_secs(2);
 /// The pin of a run; dropped, it is taken away.
 pub(super) struct RunPin<'a> {
     change: &'a Change,
-    armed_at: WallTime,
+    /// When it was armed: when the run began, or that of a killed runner which it continues.
+    pub(super) armed_at: WallTime,
     /// The commands that it holds; none where they could not be kept.
     pub(super) commands: VerifyCommands,
     /// When it was armed, as `spool task done` knows it, where that judges by the rule of the run; `None` where it cannot.
@@ -33,10 +36,15 @@ pub(super) struct RunPin<'a> {
 }
 
 /// Pins the Verify commands of a change's list, and for a feature how well its tasks have to be proved; `None` where there is
-/// nothing to pin.
-pub(super) fn pin<'a>(change: &'a Change, options: &Options) -> Option<RunPin<'a>> {
+/// nothing to pin. A run that continues that of a killed runner pins what that one began with.
+pub(super) fn pin<'a>(
+    change: &'a Change,
+    options: &Options,
+    left: Option<&LeftRun>,
+) -> Option<RunPin<'a>> {
     let proof = options.proof;
-    let file = task_list::read(&change.folder).ok()?;
+    let now = task_list::read(&change.folder).ok()?;
+    let file = left.map_or(&now, |left| &left.list);
     let command = |task: &Task| Some((task.id.clone(), task.verify_command(&file.bytes)?));
     let commands: VerifyCommands = file.list.tasks.iter().filter_map(command).collect();
     // Only a feature has `spool task`.
@@ -50,7 +58,7 @@ pub(super) fn pin<'a>(change: &'a Change, options: &Options) -> Option<RunPin<'a
         folder: change.folder.clone(),
         relative: names::with_slashes(folder),
     };
-    let armed_at = world::now();
+    let armed_at = left.map_or_else(world::now, |left| left.began_at);
     let pin = Pin {
         about: change.id.clone(),
         armed_at,
@@ -61,7 +69,10 @@ pub(super) fn pin<'a>(change: &'a Change, options: &Options) -> Option<RunPin<'a
         protect: options.protect.clone(),
         ..Pin::default()
     };
-    let contents = judges.then(|| keep_contents(change, &feature, (&pin, &commands), &file.bytes));
+    let contents = judges.then(|| match left {
+        Some(_) => Ok(has_contents(change, &feature, &pin)),
+        None => keep_contents(change, &feature, (&pin, &commands), &file.bytes),
+    });
     let kept = Pins::of(&change.root)
         .and_then(|pins| pins.write(PinKey::Change(&change.id), &pin, &commands));
     let mut words = match &kept {
@@ -99,6 +110,13 @@ fn keep_contents(
             "`spool task done` cannot see what changes, and only the runner judges its ticks: {error}"
         )
     })
+}
+
+/// Returns whether `spool task done` judges by what was kept when this was armed: that of a killed runner is still there.
+fn has_contents(change: &Change, feature: &Feature, pin: &Pin) -> bool {
+    let receipts = Receipts::of(&change.root, &feature.name, &list_of(feature));
+    let is_kept = receipts.is_ok_and(|it| it.armed_list(pin.armed_at.millis()).is_some());
+    is_kept && pinned::standing_of_feature(&change.root, &feature.name).pin().is_none()
 }
 
 impl Drop for RunPin<'_> {

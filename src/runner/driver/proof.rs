@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::time::Duration;
 
-use super::agent::AgentRun;
+use super::left::LeftRun;
 use super::parts::Driver;
 use super::pin::RunPin;
 use super::ticks::{HandTick, TickProof, TickProofs};
@@ -24,7 +24,6 @@ use crate::evidence::protected::Protected;
 use crate::evidence::task_list::{self, TASKS, TaskFile};
 use crate::feature::HANDOFF;
 use crate::forms::events::RunnerEvent;
-use crate::runner::harness::RunOutcome;
 use crate::runner::state::Iteration;
 use crate::runner::target::ChangeKind;
 use crate::runner::task_list::{TaskListUpdate, Tasks};
@@ -34,7 +33,7 @@ use crate::store::loops::Loops;
 use crate::store::receipts::{Receipt, Witness};
 use crate::store::write::{Flush, write_whole};
 use crate::system::names;
-use crate::world::{Stopwatch, WallTime};
+use crate::world::{self, Stopwatch, WallTime};
 
 /// How long to wait for who keeps the task log at the same time.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -42,8 +41,9 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const LOOK: Duration = Duration::from_secs(2);
 
 impl Driver<'_> {
-    /// Remembers what the files contain and what the list says before the first iteration, with what the run has pinned.
-    pub(super) fn begin_proofs(&mut self, pin: Option<&RunPin<'_>>) {
+    /// Remembers what the files contain and what the list says before the first iteration, with what the run has pinned; where a
+    /// killed runner has left a run, what that began with.
+    pub(super) fn begin_proofs(&mut self, pin: Option<&RunPin<'_>>, left: Option<LeftRun>) {
         let Some(list) = self.list_path() else { return };
         let folder = self.view.tasks.as_ref().and_then(Tasks::folder);
         let list_at_start = folder.and_then(|folder| task_list::read(&folder).ok());
@@ -56,9 +56,16 @@ impl Driver<'_> {
         let runs = options.checks.iter().map(|check| &check.run).chain(armed.values());
         // They come first: a list may name more than is looked at.
         let mut named = Protected::known_paths(&options.protect, runs.map(String::as_str));
+        if let Some(left) = left {
+            let judged_since = pin.and_then(|pin| pin.judged_since);
+            let pinned = TickProofs { armed, judged_since, ..TickProofs::default() };
+            self.begin_with(left, pinned, &named, &list);
+            return;
+        }
         named.extend(list_at_start.iter().flat_map(|file| named_in(&file.bytes)));
         let contents = self.look(&list, &self.in_worktree(&named), None).ok();
         self.proofs = TickProofs {
+            began_at: pin.map_or_else(world::now, |pin| pin.armed_at),
             named,
             at_tick: contents.clone(),
             at_start: contents,
@@ -67,10 +74,11 @@ impl Driver<'_> {
             judged_since: pin.and_then(|pin| pin.judged_since),
             ..TickProofs::default()
         };
+        self.keep_run();
     }
 
     /// What the files of the work tree contain.
-    fn look(
+    pub(super) fn look(
         &self,
         list: &str,
         named: &[String],
@@ -81,24 +89,24 @@ impl Driver<'_> {
     }
 
     /// These paths of the project as paths of the work tree.
-    fn in_worktree(&self, paths: &[String]) -> Vec<String> {
+    pub(super) fn in_worktree(&self, paths: &[String]) -> Vec<String> {
         let above = self.project_in_worktree();
         paths.iter().map(|path| [above.as_str(), path].concat()).collect()
     }
 
     /// The path of the list relative to the work tree, `None` without one.
-    fn list_path(&self) -> Option<String> {
+    pub(super) fn list_path(&self) -> Option<String> {
         let folder = self.view.tasks.as_ref()?.folder()?;
         let path = folder.join(TASKS);
         Some(names::with_slashes(path.strip_prefix(self.view.folder).unwrap_or(&path)))
     }
 
-    /// Judges the tasks that were ticked in an iteration. What is not proved counts as open, and since nobody can be writing
-    /// the list any more, its box is opened again.
+    /// Judges the tasks that were ticked in an iteration; `said` is the final text of an agent that came to its own good end.
+    /// What is not proved counts as open, and since nobody can be writing the list any more, its box is opened again.
     pub(super) fn judge_ticks(
         &mut self,
         looked: &mut TaskListUpdate,
-        ran: &AgentRun,
+        said: Option<&str>,
         entry: &mut Iteration,
         began_at: WallTime,
     ) {
@@ -117,7 +125,7 @@ impl Driver<'_> {
         let ticked = self.ticked(looked, &file);
         let is_nothing_to_ask = !is_complete || self.proofs.last.is_empty();
         // An iteration that was cut off leaves files that are written in part.
-        let came_to_its_end = ran.report.outcome == RunOutcome::Finished && !is_complete;
+        let came_to_its_end = said.is_some() && !is_complete;
         if ticked.is_empty() && is_nothing_to_ask && !came_to_its_end {
             return;
         }
@@ -134,11 +142,9 @@ impl Driver<'_> {
             (true, true) if is_complete => self.proofs.last.clone(),
             (true, _) => return self.name_unticked(&file, &files, &[]),
         };
-        let receipts = self.receipts_since(began_at);
-        let said = match ran.report.outcome {
-            RunOutcome::Finished => no_changes(&ran.report.final_text),
-            _ => Vec::new(),
-        };
+        let mut receipts = self.receipts_since(began_at);
+        receipts.retain(|receipt| receipt.by == Witness::Done);
+        let said = said.map(no_changes).unwrap_or_default();
         let facts: Vec<TaskFacts> = ticked
             .iter()
             .filter_map(|id| file.list.find(id))
@@ -230,11 +236,11 @@ impl Driver<'_> {
         all.map(|(task, _)| *task).filter(|task| !was_done(task)).map(|it| it.id.clone()).collect()
     }
 
-    /// The receipts of `spool task done` of this iteration; their files are told from the work tree.
-    fn receipts_since(&self, began_at: WallTime) -> Vec<Receipt> {
+    /// The receipts of this time or later, the oldest first; their files are told from the work tree.
+    pub(super) fn receipts_since(&self, began_at: WallTime) -> Vec<Receipt> {
         let receipts = self.receipts();
         let mut known = receipts.map(|receipts| receipts.all()).unwrap_or_default();
-        known.retain(|receipt| receipt.at >= began_at && receipt.by == Witness::Done);
+        known.retain(|receipt| receipt.at >= began_at);
         let above = self.project_in_worktree();
         for path in known.iter_mut().flat_map(|receipt| &mut receipt.own) {
             path.insert_str(0, &above);

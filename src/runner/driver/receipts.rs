@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 
 use super::parts::Driver;
+use crate::evidence::contents::KeptContents;
 use crate::runner::state::{Iteration, time_of};
 use crate::runner::task_list::list_at;
 use crate::store::receipts::{MOST_FILES, Receipt, Receipts, Witness};
@@ -60,6 +61,7 @@ impl Driver<'_> {
         let files: Vec<String> = files.cloned().collect();
         let named = (lists + files.len()) as u64;
         let mut new = BTreeSet::new();
+        let mut written = Vec::new();
         let (verified, above) = (self.verified(), self.project_in_worktree());
         for task in entry.tasks_ticked.iter().chain(&verified) {
             if known.iter().any(|receipt| receipt.task == *task) {
@@ -85,8 +87,16 @@ impl Driver<'_> {
                     *path = below.to_owned();
                 }
             }
-            receipts.add(&receipt)?;
+            written.push(receipt);
             new.insert(task.clone());
+        }
+        // Of a run that is not kept, its receipts are.
+        if self.proofs.of_iteration.is_empty() || receipts.run().is_none() {
+            receipts.add_all(&written)?;
+        } else {
+            let contents = self.proofs.at_tick.clone();
+            let kept = KeptContents { number: self.proofs.began_at.millis(), contents };
+            receipts.add_in_run(&written, &kept.to_bytes())?;
         }
         self.keep_review(&receipts, &new)
     }

@@ -16,6 +16,7 @@ mod fallback;
 mod hangs;
 mod interruptions;
 mod landing;
+mod left;
 mod people;
 mod places;
 mod private;

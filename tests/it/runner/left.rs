@@ -1,0 +1,178 @@
+//! What the agent of a killed runner had ticked: the next runner judges it.
+
+use std::fs;
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::runner::support::{Bench, CHANGE, in_change};
+
+const THREE: &str = "- [ ] 1.1 Write `a.rs`\n- [ ] 1.2 Write `b.rs`\n- [ ] 1.3 Write `c.rs`\n";
+const SPEC_KIT: &str = "specs/001-login/tasks.md";
+
+/// A file that is kept outside of the project for this change.
+fn kept(bench: &Bench, change: &str, end: &str) -> Option<String> {
+    let projects = bench.home().join(".local/state/ralph-speckit/projects");
+    let folders = fs::read_dir(projects).into_iter().flatten().flatten();
+    let mut files = folders.map(|it| it.path().join(format!("receipts-{change}.{end}")));
+    files.find_map(|path| fs::read(path).ok()).map(|it| it.escape_ascii().to_string())
+}
+
+/// Task, iteration, proof and files of each receipt.
+fn receipts(bench: &Bench, change: &str) -> Vec<Value> {
+    let text = kept(bench, change, "jsonl").unwrap_or_default();
+    let lines = text.split("\\n").filter(|line| !line.is_empty());
+    let all = lines.map(|line| line.replace("\\\"", "\"").replace("\\'", "'"));
+    let all = all.map(|line| serde_json::from_str::<Value>(&line).unwrap());
+    all.map(|it| json!([it["task"], it["iteration"], it["proof"], it["own"]])).collect()
+}
+
+/// What a script of an agent needs to tick a box of this list.
+fn tick(list: &str) -> String {
+    format!("tick() {{ sed -i \"s/\\[ \\] $1/[x] $1/\" {list}; }}\n")
+}
+
+/// Runs this call until its agent stands at the gate, and kills the runner there.
+fn kill_at_the_gate(bench: &Bench, call: &super::support::Call<'_>, lock: &str) {
+    let _ = fs::remove_file(bench.beside("desk/gate"));
+    let gate = bench.gate();
+    let running = call.start();
+    gate.open();
+    running.signal(Signal::KILL);
+    running.finish();
+    fs::File::open(bench.root.join(lock)).unwrap().lock_shared().unwrap();
+}
+
+/// A list and an agent that does the first task in its first run, ticks what this says in its second one, in which its runner
+/// is killed, and does all that is open in later ones.
+fn killed(second: &str) -> Bench {
+    let bench = Bench::with_tasks(THREE);
+    bench.agent(&format!(
+        "{}case $n in\n1) echo 'fn a() {{}}' > a.rs; tick 1.1;;\n\
+         2) {second}; read -r _ < \"$DESK/gate\"; exec sleep 60;;\n*) echo 'fn c() {{}}' > c.rs; tick 1.2; tick 1.3;;\nesac",
+        tick(&in_change("tasks.md"))
+    ));
+    kill_at_the_gate(&bench, &bench.ralph(""), &super::support::in_state("lock"));
+    bench
+}
+
+#[test]
+fn a_box_that_was_ticked_when_the_runner_was_killed_is_judged_by_the_next_one() {
+    let bench = killed("echo 'fn b() {}' > b.rs; tick 1.2; tick 1.3");
+    assert_eq!(receipts(&bench, CHANGE), [json!(["1.1", 1, "files", ["a.rs"]])]);
+    let ran = bench.ralph("").run().with_code(0);
+    ran.says("  1.3 is open again: it was ticked, but it names c.rs");
+    let prompt = bench.prompt(3);
+    assert!(prompt.contains("The box of 1.3 is open again"), "{prompt}");
+    let wanted = [
+        json!(["1.1", 1, "files", ["a.rs"]]),
+        json!(["1.2", 2, "files", ["b.rs"]]),
+        json!(["1.3", 3, "files", ["c.rs"]]),
+    ];
+    assert_eq!(receipts(&bench, CHANGE), wanted, "{ran:?}");
+    ran.says("Proved: 3 by files");
+    assert_eq!(kept(&bench, CHANGE, "run"), None, "the run has ended");
+}
+
+#[test]
+fn what_a_killed_iteration_wrote_is_the_work_of_a_box_that_is_ticked_later() {
+    let bench = killed("echo 'fn b() {}' > b.rs");
+    let ran = bench.ralph("").run().with_code(0);
+    assert!(!ran.output.contains("open again"), "{ran:?}");
+    assert_eq!(receipts(&bench, CHANGE)[1], json!(["1.2", 3, "files", ["b.rs"]]));
+}
+
+#[test]
+fn it_is_judged_also_after_a_second_kill_and_the_work_of_others_proves_nothing() {
+    let bench = killed("tick 1.2; cp a.rs d.rs");
+    let list = in_change("tasks.md");
+    bench.agent(&format!(
+        "if [ $n = 3 ]; then read -r _ < \"$DESK/gate\"; exec sleep 60; fi\n\
+         echo 'fn b() {{}}' > b.rs; echo 'fn c() {{}}' > c.rs; sed -i 's/\\[ \\]/[x]/' {list}"
+    ));
+    kill_at_the_gate(&bench, &bench.ralph(""), &super::support::in_state("lock"));
+    assert_eq!(bench.read(&list), THREE.replacen("[ ]", "[x]", 1), "1.2 is open again");
+    bench.ralph("").run().with_code(0).says("Proved: 3 by files");
+    let all = receipts(&bench, CHANGE);
+    let tasks: Vec<&Value> = all.iter().map(|it| &it[0]).collect();
+    assert_eq!(tasks, ["1.1", "1.2", "1.3"]);
+}
+
+#[test]
+fn what_a_person_armed_still_holds_its_commands_and_its_protected_files() {
+    let bench = Bench::with_tasks(
+        "- [ ] 1.1 Write `a.rs`\n  - Verify: `test -e proof`\n- [ ] 1.2 Write `b.rs`\n",
+    );
+    bench.write("check.sh", "true\n");
+    bench.commit("a check");
+    let list = in_change("tasks.md");
+    bench.agent(&format!(
+        "{}case $n in\n1) echo 'fn a() {{}}' > a.rs; tick 1.1;;\n\
+         2) sed -i 's/test -e proof/true/' {list}; echo exit 0 > check.sh; read -r _ < \"$DESK/gate\"; exec sleep 60;;\n\
+         3) echo 'fn b() {{}}' > b.rs; tick 1.1; tick 1.2;;\n4) git checkout -q check.sh; tick 1.1; tick 1.2;;\n*) touch proof;;\nesac",
+        tick(&list)
+    ));
+    let call = || bench.ralph("").arg("--check").arg("sh check.sh");
+    kill_at_the_gate(&bench, &call(), &super::support::in_state("lock"));
+    let ran = call().run().with_code(0);
+    ran.says("protected files have changed: check.sh");
+    ran.says("`test -e proof` failed: exit code 1").says("`test -e proof` passed");
+    assert_eq!(bench.runs(), 5);
+}
+
+#[test]
+fn spool_task_done_judges_by_what_was_there_before_the_kill() {
+    let bench = Bench::new();
+    bench.write(
+        SPEC_KIT,
+        "- [ ] T001 Write `a.rs`\n- [ ] T002 Write `b.rs`\n- [ ] T003 Write `c.rs`\n",
+    );
+    bench.write(".specify/feature.json", "{\"feature_directory\": \"specs/001-login\"}\n");
+    bench.write("specs/001-login/spec.md", "# Log in\n");
+    bench.commit("a feature");
+    let spool = crate::support::scratch::SPOOL;
+    bench.agent(&format!(
+        "{}done_() {{ {spool} task done $1 > \"$DESK/said-$1\" 2>&1; }}\ncase $n in\n\
+         1) echo 'fn a() {{}}' > a.rs; done_ T001; echo 'fn b() {{}}' > b.rs; tick T003; read -r _ < \"$DESK/gate\"; exec sleep 60;;\n\
+         *) done_ T002; echo 'fn c() {{}}' > c.rs; done_ T003;;\nesac",
+        tick(SPEC_KIT)
+    ));
+    let call =
+        || bench.spool("ralph Build --change 001-login --no-stay-awake --harness-command agent");
+    kill_at_the_gate(&bench, &call(), ".spool/.state/ralph/001-login/lock");
+    let ran = call().run().with_code(0);
+    ran.says("  T003 is open again: it was ticked, but it names c.rs");
+    let wanted = [
+        json!(["T001", 1, "files", ["a.rs"]]),
+        json!(["T002", 2, "files", ["b.rs"]]),
+        json!(["T003", 2, "files", ["c.rs"]]),
+    ];
+    let all = receipts(&bench, "001-login");
+    let without_iteration = |all: &[Value]| -> Vec<Value> {
+        all.iter().map(|it| json!([it[0], it[2], it[3]])).collect()
+    };
+    assert_eq!(
+        without_iteration(&all),
+        without_iteration(&wanted),
+        "{ran:?}{}",
+        bench.desk("said-T002")
+    );
+}
+
+#[test]
+fn after_an_end_and_with_restart_what_is_ticked_is_left_alone() {
+    let bench = Bench::with_tasks(THREE);
+    bench.agent(&format!(
+        "echo $n > a.rs; sed -i 's/\\[ \\] 1.1/[x] 1.1/' {}",
+        in_change("tasks.md")
+    ));
+    bench.ralph("--max-iterations 1").run().with_code(3);
+    bench.tasks(&THREE.replace("[ ]", "[x]"));
+    bench.agent("echo nothing");
+    let ran = bench.ralph("").run().with_code(0);
+    assert!(!ran.output.contains("open again"), "{ran:?}");
+    let bench = killed("tick 1.2; tick 1.3");
+    bench.agent("echo nothing");
+    let ran = bench.ralph("--restart").run().with_code(0);
+    assert!(!ran.output.contains("open again"), "{ran:?}");
+}
