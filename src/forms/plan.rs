@@ -126,6 +126,8 @@ pub struct PlannedLimits {
     pub grace_seconds: f64,
     /// Seconds of the pause after a failed run.
     pub retry_seconds: f64,
+    /// Seconds that a full disk is waited for; 0 where it ends the loop at once.
+    pub disk_wait_seconds: f64,
 }
 
 /// A setting that was made.

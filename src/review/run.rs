@@ -161,6 +161,9 @@ pub fn review(order: &ReviewOrder<'_>, begins: &dyn Fn()) -> Result<Review> {
         ran.fill(&mut review, order.prices);
         review.problems.extend(ran.ended.trouble.clone());
         review.caveats.extend(ran.ended.log_trouble.clone());
+        if !ran.ended.log_rest.is_empty() {
+            review.caveats.push("the log of the reader is not whole: the disk is full".to_owned());
+        }
         if outcome == Outcome::Passed {
             let ground = Ground { root, wishes: &[spec_path, tasks_path], checks: &checks };
             judge(&mut review, &ran.report.final_text, &marks, &requirements, &ground);

@@ -2,7 +2,7 @@
 //!
 //! A request is a file in the state folder. The runner looks whether it is there, and opens it only then.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use super::state::holder;
 use crate::store::read;
-use crate::store::write::{Flush, LEFT_ALONE, remove_all_leftovers, write_private};
+use crate::store::write::{
+    Flush, LEFT_ALONE, is_full, open_or_create, remove_all_leftovers, write_private,
+};
 use crate::world::{self, WallTime};
 
 /// What is asked for.
@@ -93,7 +95,14 @@ impl Requests {
         let runner = holder(&self.folder)?.unwrap_or_default().pid;
         remove_all_leftovers(&self.folder, LEFT_ALONE);
         let bytes = serde_json::to_vec(&RequestFile { runner, at: world::now() })?;
-        write_private(&self.folder.join(name), &bytes, Flush::ToSystem)
+        let path = self.folder.join(name);
+        match write_private(&path, &bytes, Flush::ToSystem) {
+            // Its name alone asks as well, and a full disk has room for that.
+            Err(error) if is_full(&error) => {
+                open_or_create(&path, File::options().write(true).truncate(true)).map(|_| ())
+            }
+            done => done,
+        }
     }
 
     /// When it was asked. A request to an earlier runner is none to this one.

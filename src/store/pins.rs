@@ -24,7 +24,9 @@ use super::loops::{
 use super::names::ArmedBy;
 use super::private::{in_file, load_private, make_private, refuse_inside, save, state_home};
 use super::read::{self, below};
-use super::write::{Flush, LEFT_ALONE, append_private_line, remove_all_leftovers, write_private};
+use super::write::{
+    Flush, LEFT_ALONE, append_private_line, is_full, remove_all_leftovers, write_private,
+};
 use crate::engine::proof::LeastProof;
 use crate::engine::{Check, Contract, TerminalReason, hash_of};
 use crate::world::WallTime;
@@ -441,10 +443,6 @@ fn folder_name(root: &Path) -> String {
     let mut folder: String = plain.map(char::from).collect();
     let _ = write!(folder, "-{:016x}", hash_of(root.as_os_str().as_encoded_bytes()));
     folder
-}
-
-fn is_full(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
 
 #[cfg(test)]

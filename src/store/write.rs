@@ -194,6 +194,11 @@ pub fn is_private_folder(folder: &Path) -> bool {
     folder.symlink_metadata().is_ok_and(|meta| meta.is_dir() && files::is_closed_to_others(&meta))
 }
 
+/// Returns whether a write failed only because the disk, or the person's share of it, is full.
+pub fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+}
+
 fn not_a_file() -> io::Error {
     io::Error::other("something that is not a file has this name")
 }

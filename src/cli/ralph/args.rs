@@ -94,7 +94,7 @@ Files with settings:
     check = [\"cargo test\", \"cargo clippy\"]
   A project's file comes with the repository: allow-all, permission-mode, allow, deny, agent-args, prices, no-stay-awake and harness-command are refused there. harness, fallback-harness, check, review and its settings, commit, done, completion-promise and promise-match need your trust there: run `spool trust`, use --trust-project, or name the project in your own file:
     trusted-projects = [\"/path/to/the/project\"]
-  Without it a limit, grace, retry-pause, proof or strict of that file counts only where it is stricter than yours or the default; a higher limit is named and does not count, and 0 is refused.
+  Without it a limit, grace, retry-pause, disk-wait, proof or strict of that file counts only where it is stricter than yours or the default; a higher limit is named and does not count, and 0 is refused.
 
 Exit codes:
   0 done · 1 failure · 2 wrong usage

@@ -57,14 +57,15 @@ impl Driver<'_> {
         };
         let line = format!("ralph: goes on: {words}; --restart begins at 0");
         self.console.screen.report(event, &line);
-        self.files.note(&Entry {
+        let entry = Entry {
             at: world::now(),
             event: JournalEvent::Resumed,
             about: self.plan.change.id.clone(),
             iteration: self.files.state.ledger.iterations,
             words: format!("goes on: {words}"),
             ..Entry::default()
-        })
+        };
+        self.write(|it| it.files.note(&entry))
     }
 
     /// What was used before this run, each with its limit.

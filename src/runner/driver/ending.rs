@@ -48,12 +48,12 @@ impl Driver<'_> {
     pub(super) fn finish(&mut self, reason: &TerminalReason, signal: Option<i32>) -> Result<u8> {
         let doubts = self.doubts(reason);
         let is_doubted = self.plan.options.doubted == Doubted::Fails && !doubts.is_empty();
-        let code = match exit::exit_code(reason, signal) {
-            0 if is_doubted => exit::DOUBTED,
-            code => code,
+        let (code, words) = match self.full_disk(reason) {
+            Some(words) => (exit::FAILURE, words.to_owned()),
+            None => (exit::exit_code(reason, signal), exit::words(reason, signal)),
         };
+        let code = if code == 0 && is_doubted { exit::DOUBTED } else { code };
         let status = exit::status(reason);
-        let words = exit::words(reason, signal);
         let state = &mut self.files.state;
         state.status = status;
         reason.name().clone_into(&mut state.reason);
@@ -61,7 +61,7 @@ impl Driver<'_> {
         state.ended_at = iso(world::now());
         state.exit_code = Some(code);
         state.doing.clear();
-        let saved = self.files.save();
+        let saved = self.write(|it| it.files.save());
         // What the entry of the last iteration says is not said again.
         let is_new = |it: &&String| **it != self.totals.journaled_end;
         let new_words: Vec<String> =
@@ -79,7 +79,7 @@ impl Driver<'_> {
         let is_noted = words == self.totals.journaled_end;
         let ledger = &self.files.state.ledger;
         let entry = if is_noted { entry } else { entry.with_reviews(ledger) };
-        let noted = self.files.note(&entry);
+        let noted = self.write(|it| it.files.note(&entry));
         self.console.requests.clear_stop();
         self.console.screen.title(&status.word());
         self.summary(reason, code, &doubts);
@@ -92,11 +92,11 @@ impl Driver<'_> {
     fn tell_person(&self, reason: &TerminalReason) {
         let command = &self.plan.options.notify;
         let own = matches!(reason, TerminalReason::Cancelled | TerminalReason::Stopped);
-        if own || command.is_empty() {
+        if (own && self.full_disk(reason).is_none()) || command.is_empty() {
             return;
         }
         let (change, state) = (&self.plan.change, &self.files.state);
-        let next = exit::what_next(reason);
+        let next = self.what_next(reason);
         let words = format!(
             "{}: {} · {} · {} {next}",
             exit::status(reason).word(),
@@ -258,7 +258,7 @@ impl Driver<'_> {
         for line in doubts.iter().chain(&self.remarks_at_the_end()) {
             words = format!("{words}\n       {line}");
         }
-        let next = exit::what_next(reason);
+        let next = self.what_next(reason);
         if !next.is_empty() {
             words = format!("{words}\n       {next}");
         }

@@ -109,8 +109,10 @@ impl Driver<'_> {
                 "the usage limit {when}: the loop waits for it and goes on when you confirm that with `spool resume --change {}`, and --max-limit-wait TIME confirms it at the start",
                 self.plan.change.id
             ));
-            let asked = self.console.requests.ask(RunnerRequest::Pause);
-            asked.context("the pause cannot be written down")?;
+            self.write(|it| {
+                let asked = it.console.requests.ask(RunnerRequest::Pause);
+                asked.context("the pause cannot be written down")
+            })?;
             if let Some(request) = self.wait_while_paused()? {
                 return Ok(Some(request));
             }

@@ -19,7 +19,7 @@ use crate::runner::live_line::LiveLine;
 use crate::runner::messages;
 use crate::runner::options::Sessions;
 use crate::runner::prices::{RunCost, in_dollars, micros};
-use crate::runner::process::{Cut, ProcessLimits};
+use crate::runner::process::{self, Cut, ProcessLimits};
 use crate::runner::prompt::{self, Material};
 use crate::runner::report::form;
 use crate::runner::screen::{grouped, lasted};
@@ -47,7 +47,7 @@ impl Driver<'_> {
         let near_limit = self.plan.options.near_limit(&self.plan.contract, ledger, elapsed);
         let converges = self.files.state.ledger.converging.asked == Some(list_before);
         let text = self.prompt(number, near_limit, converges)?;
-        let (mut log, log_name) = self.files.log(number)?;
+        let (mut log, log_name) = self.write_with_room(|it| it.files.log(number))?;
         let mut entry = Iteration {
             n: number,
             started: iso(began_at),
@@ -60,21 +60,9 @@ impl Driver<'_> {
         };
         self.files.state.status = LoopStatus::Running;
         self.files.state.doing = format!("iteration {number}");
-        self.files.begin(&entry)?;
-        let live = self.announce(number, next_task.as_ref());
-        let used_before = self.used(&mut log);
-        self.keep_prompt(&entry, &text);
-        let mut ran = self.try_agent(&text, &live, &mut log);
-        if let RunOutcome::SessionGone(why) = &ran.report.outcome
-            && ran.end_request.is_none()
-        {
-            let screen = &self.console.screen;
-            screen.warn(&format!("the session to continue is gone, so a fresh one begins: {why}"));
-            self.files.state.session_id.clear();
-            let text = self.prompt(number, near_limit, converges)?;
-            self.keep_prompt(&entry, &text);
-            ran = self.try_agent(&text, &live, &mut log);
-        }
+        let about = (near_limit, converges);
+        let ran = self.begin_and_run(&entry, &text, next_task.as_ref(), about, &mut log);
+        let (used_before, ran) = ran.inspect_err(|_| self.files.forget_begun())?;
         entry.agent_log_bytes = log.stream_position().unwrap_or(0);
         self.feedback.remarks.clear();
         self.console.screen.still();
@@ -121,6 +109,34 @@ impl Driver<'_> {
         Ok(self.after(verdict, &ran))
     }
 
+    /// Writes down that the iteration begins, and runs its agent. Returns what was used before and what came of it; an error
+    /// means that it never began, because the disk is full.
+    fn begin_and_run(
+        &mut self,
+        entry: &Iteration,
+        text: &str,
+        task: Option<&(String, String)>,
+        (near_limit, converges): (Option<NearLimit>, bool),
+        log: &mut File,
+    ) -> Result<(Option<u64>, AgentRun)> {
+        self.begin(entry, text)?;
+        let live = self.announce(entry.n, task);
+        let used_before = self.used(log);
+        let mut ran = self.try_agent(text, &live, log)?;
+        if let RunOutcome::SessionGone(why) = &ran.report.outcome
+            && ran.end_request.is_none()
+        {
+            let screen = &self.console.screen;
+            screen.warn(&format!("the session to continue is gone, so a fresh one begins: {why}"));
+            self.files.state.session_id.clear();
+            let text = self.prompt(entry.n, near_limit, converges)?;
+            self.keep_prompt(entry, &text);
+            ran = self.try_agent(&text, &live, log)?;
+        }
+        self.finish_log(&mut ran, entry, log);
+        Ok((used_before, ran))
+    }
+
     fn prompt(
         &mut self,
         number: u32,
@@ -153,16 +169,44 @@ impl Driver<'_> {
         Ok(text)
     }
 
-    /// Keeps the prompt for a person who reads the iteration later; a disk that is full does not stop a run.
-    fn keep_prompt(&self, entry: &Iteration, text: &str) {
-        if let Err(error) = self.files.keep_prompt(&entry.log, text) {
+    /// Writes down that the iteration begins, and its prompt; an error means that the agent may not be started.
+    fn begin(&mut self, entry: &Iteration, text: &str) -> Result<()> {
+        self.write_with_room(|it| it.files.begin(entry))?;
+        self.keep_prompt(entry, text);
+        self.has_room()
+    }
+
+    /// Keeps the prompt for a person who reads the iteration later.
+    fn keep_prompt(&mut self, entry: &Iteration, text: &str) {
+        let kept = self.write_with_room(|it| it.files.keep_prompt(&entry.log, text));
+        if let Err(error) = kept {
             self.console.screen.warn(&format!("the prompt is not kept for `spool log`: {error:#}"));
         }
     }
 
-    /// Runs the agent program; one that could not be started is a failed run.
-    fn try_agent(&mut self, prompt: &str, live: &LiveLine, log: &mut File) -> AgentRun {
-        self.run_agent(prompt, live, log).unwrap_or_else(|error| AgentRun::not_started(&error))
+    /// Runs the agent program; one that could not be started is a failed run. An error means that it was not started, because
+    /// the disk is full.
+    fn try_agent(&mut self, prompt: &str, live: &LiveLine, log: &mut File) -> Result<AgentRun> {
+        match self.write_with_room(|it| it.run_agent(prompt, live, log)) {
+            Err(error) if self.given_up.is_some() => Err(error),
+            ran => Ok(ran.unwrap_or_else(|error| AgentRun::not_started(&error))),
+        }
+    }
+
+    /// Writes what the disk had no room for while the agent program ran into its log.
+    fn finish_log(&mut self, ran: &mut AgentRun, entry: &Iteration, log: &mut File) {
+        let mut rest = std::mem::take(&mut ran.ended.log_rest);
+        let path = self.files.folder.join(&entry.log);
+        // What is kept free for the end is not for this.
+        let finished = self.write_with_room(|_| {
+            process::write_some(log, &mut rest)
+                .with_context(|| format!("`{}` cannot be written", path.display()))
+        });
+        if let Err(error) = finished {
+            let words =
+                format!("{} bytes at its end are missing: {error:#}", grouped(rest.len() as u64));
+            ran.ended.log_trouble.get_or_insert(words);
+        }
     }
 
     fn run_agent(&mut self, prompt: &str, live: &LiveLine, log: &mut File) -> Result<AgentRun> {
@@ -328,12 +372,13 @@ impl Driver<'_> {
         };
         let ledger = &self.files.state.ledger;
         let noted = if reason.is_some() { noted.with_reviews(ledger) } else { noted };
-        self.files.note(&noted)?;
-        if matches!(verdict, Verdict::Wait(_)) {
-            self.files.give_back(entry)?;
-        } else {
-            self.files.end(entry)?;
-        }
+        let is_noted = self.write(|it| it.files.note(&noted));
+        // Whatever became of the journal, what the iteration came to is not lost.
+        self.write(|it| match verdict {
+            Verdict::Wait(_) => it.files.give_back(entry),
+            _ => it.files.end(entry),
+        })?;
+        is_noted?;
         let is_limit = matches!(ran.report.outcome, RunOutcome::UsageLimit { .. });
         let went = match (&entry.timed_out, &entry.interrupted, entry.failure.is_empty()) {
             (true, ..) => cut_short(ran),

@@ -179,7 +179,7 @@ impl Driver<'_> {
     /// Saves the state and returns when that was, by the clock of the files: what changes later has a later time.
     fn saved_now(&mut self) -> FileTime {
         // The state is for people who look on; the next step is written down in any case.
-        let _ = self.files.save();
+        let _ = self.write(|it| it.files.save());
         self.files.saved_at()
     }
 
@@ -216,14 +216,15 @@ impl Driver<'_> {
                 );
             }
             // A journal that cannot be written ends the loop with the entry of the iteration.
-            let _ = self.files.note(&Entry {
+            let entry = Entry {
                 at: world::now(),
                 event: JournalEvent::Checks,
                 about: self.plan.change.id.clone(),
                 iteration: self.files.state.ledger.iterations.saturating_add(1),
                 words: of_check(&result),
                 ..Entry::default()
-            });
+            };
+            let _ = self.write(|it| it.files.note(&entry));
             results.push(result);
         }
         Ok(results)
@@ -256,6 +257,8 @@ impl Driver<'_> {
         let words = format!("checking `{}` ({number} of {all})", check.run);
         self.files.state.doing.clone_from(&words);
         began.push(self.saved_now());
+        // What a check says on a full disk says nothing of the work.
+        self.has_room().map_err(|_| Stopped)?;
         let event = RunnerEvent::Check { run: check.run.clone() };
         self.console.screen.report(event, &format!("  {words}"));
         let (clock, console, files) = (Stopwatch::start(), &self.console, &mut self.files);

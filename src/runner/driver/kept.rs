@@ -69,7 +69,7 @@ impl Driver<'_> {
             ..Entry::default()
         };
         // The ref is there, and the prompt and the state name it: a journal that cannot be written ends the loop soon enough.
-        let _ = self.files.note(&entry);
+        let _ = self.write(|it| it.files.note(&entry));
     }
 
     /// Returns what the next prompt says of it, `None` for nothing.

@@ -8,6 +8,7 @@ mod cut_off;
 mod earlier;
 mod ending;
 mod fallback;
+mod full_disk;
 mod iteration;
 mod judge;
 mod kept;
@@ -159,7 +160,15 @@ fn end_what_was_left_before(change: &Change, signals: &Signals) -> Option<String
 impl Driver<'_> {
     /// Runs iterations until the end and returns its exit code.
     fn until_the_end(&mut self) -> Result<u8> {
+        match self.one_after_the_other() {
+            Err(_) if self.given_up.is_some() => self.end_on_full_disk(),
+            end => end,
+        }
+    }
+
+    fn one_after_the_other(&mut self) -> Result<u8> {
         loop {
+            self.has_room()?;
             if let Some(request) = self.wait_while_paused()? {
                 return self.stop(request);
             }
@@ -172,6 +181,9 @@ impl Driver<'_> {
             self.say_if_it_may_sleep();
             self.choose_agent();
             let next = self.iteration()?;
+            if !matches!(&next, Next::End(reason) if *reason != TerminalReason::Stopped) {
+                self.has_room()?;
+            }
             let request = match next {
                 Next::End(reason) => {
                     return self.finish(&reason, self.console.signals.asked());

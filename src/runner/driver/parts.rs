@@ -13,7 +13,7 @@ use super::cut_off::count_cut_off;
 use super::ticks::TickProofs;
 use super::view::WorkTreeView;
 use crate::engine::{Contract, Lineup, Shortfall, Work};
-use crate::runner::console::Console;
+use crate::runner::console::{Console, EndRequest};
 use crate::runner::git::Git;
 use crate::runner::inhibitor::Inhibitor;
 use crate::runner::options::{Commits, DoneCriteria, Options};
@@ -55,6 +55,16 @@ pub struct Driver<'a> {
     pub clock: Stopwatch,
     /// What keeps the machine awake meanwhile, `None` for nothing.
     pub inhibitor: Option<Inhibitor>,
+    /// Why a full disk is not waited for any more, `None` as long as it is.
+    pub given_up: Option<GivenUp>,
+}
+
+/// Why a full disk is not waited for any more.
+pub enum GivenUp {
+    /// There was no room for too long; the words say where.
+    TooLong(String),
+    /// Somebody ends the loop.
+    Asked(EndRequest),
 }
 
 /// What a loop was asked for.
@@ -141,6 +151,7 @@ impl<'a> Driver<'a> {
             checked: None,
             clock: Stopwatch::start(),
             inhibitor: None,
+            given_up: None,
             plan,
             files,
         };

@@ -15,14 +15,15 @@ use crate::world::WallTime;
 impl Driver<'_> {
     /// Keeps a receipt for each task that was ticked in an iteration and for which `spool task done` has kept none, and notes
     /// a review that has passed in those of the tasks that it read; a warning says why one cannot be kept.
-    pub(super) fn keep_receipts(&self, entry: &Iteration, began_at: WallTime, at: WallTime) {
+    pub(super) fn keep_receipts(&mut self, entry: &Iteration, began_at: WallTime, at: WallTime) {
         let is_any = !entry.tasks_ticked.is_empty()
             || !self.verified().is_empty()
             || self.proofs.reviewed.is_some();
-        if is_any && let Err(error) = self.try_to_keep_receipts(entry, began_at, at) {
+        let kept = |it: &mut Self| Ok(it.try_to_keep_receipts(entry, began_at, at)?);
+        if is_any && let Err(error) = self.write(kept) {
             self.console
                 .screen
-                .warn(&format!("the receipts of this iteration are not kept: {error}"));
+                .warn(&format!("the receipts of this iteration are not kept: {error:#}"));
         }
     }
 

@@ -45,7 +45,7 @@ impl Driver<'_> {
                     self.plan.change.id
                 );
                 "paused".clone_into(&mut self.files.state.doing);
-                self.files.save()?;
+                self.write(|it| it.files.save())?;
                 self.console.screen.report(RunnerEvent::Paused, &words);
             }
             if engine::time_is_up(&self.plan.contract, self.elapsed().as_secs()).is_some() {
@@ -66,7 +66,7 @@ impl Driver<'_> {
         let until = WallTime::from_seconds(world::now().after(length).millis().div_ceil(1000));
         self.files.state.doing = format!("waiting for {what}");
         self.files.state.waits_until = until.millis() / 1000;
-        self.files.save()?;
+        self.write(|it| it.files.save())?;
         let clock = iso(until);
         let words = format!("   waiting for {what}, {} (until {clock})", lasted(length));
         let event = RunnerEvent::Waiting { r#for: what.to_owned(), until: JsonTime::of(until) };

@@ -83,6 +83,8 @@ pub struct Options {
     pub grace: Duration,
     /// The pause after a failed run of the agent program, doubled with each more in a row.
     pub retry_pause: Duration,
+    /// How long a disk that is full is waited for.
+    pub disk_wait: Duration,
     /// Whether tools may run without consent.
     pub allow_all: Approve,
     /// What a person permits and forbids beside that, and arguments of the agent program's own.
@@ -189,6 +191,8 @@ impl Defaults {
     pub const GRACE: Duration = Duration::from_secs(10);
     /// The pause after a failed run.
     pub const RETRY_PAUSE: Duration = Duration::from_secs(5);
+    /// How long a disk that is full is waited for.
+    pub const DISK_WAIT: Duration = Duration::from_mins(10);
 
     /// Returns how many iterations in a row may change nothing: as many as everywhere.
     pub fn no_progress() -> u32 {
@@ -231,10 +235,6 @@ pub fn resolve(layers: &Layers, task: String, start: &Path) -> Result<Options> {
     let limit = |set: Option<Set<Time<60>>>, default: Option<Duration>| {
         set.map(|it| it.value.0).or(default).filter(|time| !time.is_zero())
     };
-    let grace = settings.grace.map_or(Defaults::GRACE, |it| it.value.0);
-    if grace > LONGEST_GRACE {
-        bail!("`grace` is ten minutes at most");
-    }
     let is_on = |set: Option<Set<bool>>| set.is_some_and(|it| it.value);
     Ok(Options {
         spec_kit: SpecKitRules::default(),
@@ -264,8 +264,9 @@ pub fn resolve(layers: &Layers, task: String, start: &Path) -> Result<Options> {
         max_cost: settings.max_usd.map(|it| it.value.0).filter(|limit| *limit > 0),
         limit_wait,
         prices: PriceTable(settings.prices.into_iter().map(|it| it.value).collect()),
-        grace,
+        grace: grace(settings.grace)?,
         retry_pause: settings.retry_pause.map_or(Defaults::RETRY_PAUSE, |it| it.value.0),
+        disk_wait: settings.disk_wait.map_or(Defaults::DISK_WAIT, |it| it.value.0),
         permissions,
         allow_all: if is_on(settings.allow_all) { Approve::All } else { Approve::Own },
         sessions: if is_on(settings.continue_session) {
@@ -283,6 +284,14 @@ pub fn resolve(layers: &Layers, task: String, start: &Path) -> Result<Options> {
         start: start.to_owned(),
         counting: Counting::GoesOn,
     })
+}
+
+fn grace(set: Option<Set<Time<1>>>) -> Result<Duration> {
+    let grace = set.map_or(Defaults::GRACE, |it| it.value.0);
+    if grace > LONGEST_GRACE {
+        bail!("`grace` is ten minutes at most");
+    }
+    Ok(grace)
 }
 
 /// Returns an error where a setting asks the agent program for what it cannot do: nothing would come of it.

@@ -4,22 +4,46 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Write};
 
+use memchr::memchr;
+
 use crate::mask::Masker;
+use crate::store::write::is_full;
+use crate::text::counted;
 
 /// The most of a run's beginning that is written, in bytes.
 pub const BEGINNING: u64 = 64 << 20;
 /// The most of a run's end that is written when the beginning is full, in bytes.
 pub const END: usize = 1 << 20;
 
-/// The log of one run. After the first 64 MiB only the last MiB is written, when the run has ended.
+/// The most that is kept in memory of what a full disk has no room for, in bytes.
+const WAITING: usize = 4 << 20;
+
+/// The log of one run. After the first 64 MiB only the last MiB is written, when the run has ended. What the disk has no room
+/// for is kept in memory, 4 MiB of it, and written once there is room.
 #[derive(Debug)]
 pub struct Log<'a> {
     file: &'a mut File,
     room: u64,
     left_out: u64,
     end: VecDeque<u8>,
+    /// What keeps everything out of the file from now on.
     trouble: Option<io::Error>,
+    /// What the disk had no room for.
+    waiting: Vec<u8>,
+    /// How many bytes are missing behind that.
+    missing: u64,
+    /// How many bytes are missing in all.
+    all_missing: u64,
     masker: Masker,
+}
+
+/// What of a run's output is not in its log.
+#[derive(Debug, Default)]
+pub struct LogRest {
+    /// The end, which the disk had no room for.
+    pub waiting: Vec<u8>,
+    /// What is lost, in words; `None` for nothing.
+    pub lost: Option<String>,
 }
 
 impl<'a> Log<'a> {
@@ -31,6 +55,9 @@ impl<'a> Log<'a> {
             left_out: 0,
             end: VecDeque::new(),
             trouble: None,
+            waiting: Vec::new(),
+            missing: 0,
+            all_missing: 0,
             masker: Masker::default(),
         }
     }
@@ -64,9 +91,9 @@ impl<'a> Log<'a> {
         self.end.extend(later);
     }
 
-    /// Writes the end of what was too long, with a line that says how much is missing before it, and
-    /// returns the first error that kept something out of the file.
-    pub fn finish(mut self) -> io::Result<()> {
+    /// Writes the end of what was too long, with a line that says how much is missing before it, and returns what is not in
+    /// the file.
+    pub fn finish(mut self) -> LogRest {
         let held = self.masker.finish();
         self.keep(&held);
         if self.left_out > 0 {
@@ -77,14 +104,102 @@ impl<'a> Log<'a> {
         let (first, second) = end.as_slices();
         self.write(first);
         self.write(second);
-        self.trouble.map_or(Ok(()), Err)
-    }
-
-    fn write(&mut self, piece: &[u8]) {
-        if self.trouble.is_none() {
-            self.trouble = self.file.write_all(piece).err();
+        let gap = self.gap();
+        self.waiting.extend_from_slice(&gap);
+        let why = match &self.trouble {
+            Some(error) => error.to_string(),
+            None => "the disk was full".to_owned(),
+        };
+        let lost = self.all_missing;
+        LogRest {
+            waiting: self.waiting,
+            lost: (lost > 0)
+                .then(|| format!("{} of output are missing: {why}", counted(lost, "byte"))),
         }
     }
+
+    /// Writes what waits and then this piece, as far as there is room; what is too much to wait is lost.
+    fn write(&mut self, piece: &[u8]) {
+        let mut piece = piece;
+        self.write_waiting();
+        if self.missing > 0 && self.waiting.is_empty() {
+            // It continues with a whole line.
+            let line_end = memchr(b'\n', piece);
+            let (skipped, rest) = piece.split_at(line_end.map_or(piece.len(), |end| end + 1));
+            self.lose(skipped.len());
+            piece = rest;
+            if line_end.is_some() {
+                self.waiting = self.gap();
+                self.write_waiting();
+            }
+        }
+        if self.trouble.is_none() && self.missing == 0 && self.waiting.is_empty() {
+            let (written, result) = some_written(self.file, piece);
+            piece = &piece[written..];
+            self.note(result);
+        }
+        let room = match (&self.trouble, self.missing) {
+            (None, 0) => WAITING.saturating_sub(self.waiting.len()).min(piece.len()),
+            _ => 0,
+        };
+        self.waiting.extend_from_slice(&piece[..room]);
+        self.lose(piece.len() - room);
+    }
+
+    fn write_waiting(&mut self) {
+        if self.trouble.is_none() {
+            let result = write_some(self.file, &mut self.waiting);
+            self.note(result);
+        }
+    }
+
+    /// A full disk may have room later; whatever else fails will fail again.
+    fn note(&mut self, result: io::Result<()>) {
+        if let Err(error) = result
+            && !is_full(&error)
+        {
+            self.lose(self.waiting.len());
+            self.waiting.clear();
+            self.trouble = Some(error);
+        }
+    }
+
+    fn lose(&mut self, bytes: usize) {
+        self.missing += bytes as u64;
+        self.all_missing += bytes as u64;
+    }
+
+    /// The line that stands for what is missing, empty for nothing.
+    fn gap(&mut self) -> Vec<u8> {
+        match std::mem::take(&mut self.missing) {
+            missing if missing > 0 && self.trouble.is_none() => format!(
+                "\n[spool: {missing} bytes of output are missing here, the disk was full]\n"
+            )
+            .into(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// Writes these bytes, and takes out those that are written; an error keeps the rest.
+pub fn write_some(file: &mut File, bytes: &mut Vec<u8>) -> io::Result<()> {
+    let (written, result) = some_written(file, bytes);
+    bytes.drain(..written);
+    result
+}
+
+/// How many of these bytes were written, and what kept the others out.
+fn some_written(file: &mut File, bytes: &[u8]) -> (usize, io::Result<()>) {
+    let mut written = 0;
+    while written < bytes.len() {
+        match file.write(&bytes[written..]) {
+            Ok(0) => return (written, Err(io::ErrorKind::WriteZero.into())),
+            Ok(count) => written += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return (written, Err(error)),
+        }
+    }
+    (written, Ok(()))
 }
 
 #[cfg(test)]
@@ -99,7 +214,8 @@ mod tests {
         for piece in pieces {
             log.take(&piece);
         }
-        log.finish().unwrap();
+        let rest = log.finish();
+        assert!(rest.waiting.is_empty() && rest.lost.is_none(), "{rest:?}");
         let mut written = Vec::new();
         file.rewind().unwrap();
         file.read_to_end(&mut written).unwrap();

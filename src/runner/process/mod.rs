@@ -23,6 +23,7 @@ use std::io;
 use std::path::PathBuf;
 
 pub use lines::LineSplitter;
+pub use log::write_some;
 #[cfg(unix)]
 pub use orphaned::has_supervisor;
 #[cfg(unix)]

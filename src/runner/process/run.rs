@@ -343,12 +343,14 @@ impl SupervisedRun<'_> {
             }
             self.close(place);
         }
+        let rest = self.log.finish();
         ProcessOutcome {
             left: self.left.unwrap_or_default(),
             cut: self.cut,
             survivors: self.survivors,
             trouble: self.trouble,
-            log_trouble: self.log.finish().err().map(|error| error.to_string()),
+            log_trouble: rest.lost,
+            log_rest: rest.waiting,
         }
     }
 }

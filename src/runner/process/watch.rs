@@ -95,6 +95,8 @@ pub struct ProcessOutcome {
     pub survivors: usize,
     /// What a person should know of the end of the tree: someone killed its supervisor, something is alive.
     pub trouble: Option<String>,
-    /// What kept output out of the log, such as a full disk; a run continues without it.
+    /// What of the output is not in the log and lost, in words; a run continues without it.
     pub log_trouble: Option<String>,
+    /// The end of the output that is not in the log yet, because the disk was full.
+    pub log_rest: Vec<u8>,
 }

@@ -78,12 +78,14 @@ pub fn run(
         let ids: Vec<String> = rest.alive.iter().take(20).map(ToString::to_string).collect();
         format!("still alive after the end: process {}", ids.join(", "))
     });
+    let log = run.log.finish();
     Ok(ProcessOutcome {
         left: exit(code, None, run.cut),
         cut: run.cut,
         survivors: rest.ended.len(),
         trouble,
-        log_trouble: run.log.finish().err().map(|error| error.to_string()),
+        log_trouble: log.lost,
+        log_rest: log.waiting,
     })
 }
 

@@ -1,5 +1,6 @@
 //! `.spool/.state/ralph/<change>/`: where it is, how it is made, and what may not be in its place.
 
+use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use crate::feature::project::printable;
 use crate::store::read::{self, folder_inside};
 use crate::store::write::{
-    Flush, LEFT_ALONE, make_private_folder, remove_all_leftovers, write_private,
+    self, Flush, LEFT_ALONE, make_private_folder, remove_all_leftovers, write_private,
 };
 use crate::system::files::real_path;
 
@@ -119,10 +120,35 @@ pub(super) fn must_be_free_or_a_file(path: &Path) -> Result<()> {
     }
 }
 
+/// A file of a loop that cannot be written.
+#[derive(Debug)]
+struct Unwritten {
+    path: PathBuf,
+    why: String,
+    is_full: bool,
+}
+
+impl std::error::Error for Unwritten {}
+
+impl fmt::Display for Unwritten {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { path, why, .. } = self;
+        write!(out, "`{}` cannot be written: {why}\n{MAKE_WRITABLE}", path.display())
+    }
+}
+
 /// The same error with the name of the file it is about, and what to do.
 pub(super) fn at(path: &Path, error: &io::Error) -> anyhow::Error {
-    let path = path.display();
-    anyhow::anyhow!("`{path}` cannot be written: {error}\n{MAKE_WRITABLE}")
+    let is_full = write::is_full(error);
+    Unwritten { path: path.to_owned(), why: error.to_string(), is_full }.into()
+}
+
+/// Returns whether something could not be written only because its disk is full.
+pub fn is_disk_full(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| match cause.downcast_ref::<Unwritten>() {
+        Some(unwritten) => unwritten.is_full,
+        None => cause.downcast_ref::<io::Error>().is_some_and(write::is_full),
+    })
 }
 
 fn check_id(change: &str) -> Result<()> {

@@ -8,6 +8,7 @@ mod holder;
 mod logs;
 mod loop_state;
 mod recover;
+mod reserve;
 mod time;
 
 use std::fs::{self, File};
@@ -40,8 +41,8 @@ use crate::world::{self, FileTime, Standstill, Stopwatch};
 pub use self::context::{Context, MOST as MOST_CONTEXT};
 pub use self::document::{MOST_BYTES, MOST_ITERATIONS};
 pub use self::folder::{
-    changes_with_state, find_state_folder, is_change_id, make_state_folder, state_folder,
-    states_folder,
+    changes_with_state, find_state_folder, is_change_id, is_disk_full, make_state_folder,
+    state_folder, states_folder,
 };
 pub use self::history::{HistoryTail, Past, tail};
 pub use self::holder::{Both, Holder, LockTaken, holder};
@@ -188,6 +189,7 @@ impl StateFiles {
         }
         Requests::of(&files.folder).forget_all();
         files.begin_run(state, &change.id, found, counting)?;
+        reserve::keep(&files.folder);
         Ok(files)
     }
 
@@ -260,13 +262,16 @@ impl StateFiles {
         self.save()
     }
 
-    /// Takes back an iteration that does not count: history keeps its run, the list does not.
+    /// Takes back an iteration that does not count: history keeps its run, the list does not. A second call writes what the
+    /// first one could not.
     pub fn give_back(&mut self, iteration: &Iteration) -> Result<()> {
-        let iteration = self.as_begun(iteration);
-        self.unwritten.extend(history::line(&self.state.started_at, &iteration)?);
-        self.unwritten.push(b'\n');
-        self.running = None;
-        self.state.current_iteration = iteration.n.saturating_sub(1);
+        if self.running.is_some() {
+            let iteration = self.as_begun(iteration);
+            self.unwritten.extend(history::line(&self.state.started_at, &iteration)?);
+            self.unwritten.push(b'\n');
+            self.running = None;
+            self.state.current_iteration = iteration.n.saturating_sub(1);
+        }
         self.save()
     }
 
@@ -300,7 +305,19 @@ impl StateFiles {
     pub fn note(&mut self, entry: &Entry) -> Result<()> {
         self.put_back()?;
         let path = self.folder.join("journal.jsonl");
-        journal::append(&path, std::slice::from_ref(entry)).map_err(|error| at(&path, &error))
+        all_or_nothing(&path, |path| journal::append(path, std::slice::from_ref(entry)))
+    }
+
+    /// Returns whether there was room for the end that had been kept free; it is used up then.
+    pub fn frees_reserve(&self) -> bool {
+        reserve::free(&self.folder)
+    }
+
+    /// Takes an iteration back that was written down and never began.
+    pub fn forget_begun(&mut self) {
+        if let Some(iteration) = self.running.take() {
+            self.state.current_iteration = iteration.n.saturating_sub(1);
+        }
     }
 
     /// Returns a new file for all that the agent program prints in an iteration, and its path relative
@@ -381,16 +398,10 @@ impl StateFiles {
             return Ok(());
         }
         let path = self.folder.join("history.jsonl");
-        // Nobody else writes it: what a failed try has left of these lines goes before the next one.
-        let before = path.metadata().map(|meta| meta.len());
-        let written = append_private_line(&path, self.unwritten.trim_ascii_end());
-        if written.is_ok() {
-            self.unwritten.clear();
-        } else if let Ok(before) = before {
-            let _ = open_or_create(&path, File::options().write(true))
-                .and_then(|file| file.set_len(before));
-        }
-        written.map_err(|error| at(&path, &error))
+        let lines = self.unwritten.trim_ascii_end();
+        all_or_nothing(&path, |path| append_private_line(path, lines))?;
+        self.unwritten.clear();
+        Ok(())
     }
 
     /// Writes the end of a run whose runner was killed, in its own words.
@@ -485,7 +496,8 @@ fn seconds(written: f64) -> Duration {
 impl Drop for StateFiles {
     /// Whatever made the runner leave: no iteration stays open, and no loop is said to run.
     fn drop(&mut self) {
-        if self.state.status.is_over() && self.running.is_none() {
+        reserve::free(&self.folder);
+        if self.state.status.is_over() && self.running.is_none() && self.unwritten.is_empty() {
             return;
         }
         let now = world::now();
@@ -518,6 +530,22 @@ pub fn read_state(folder: &Path) -> Result<Option<(LoopState, Option<Iteration>)
         Err(problem) => Err(problem.to_string()),
         Ok(content) => parse(&content.bytes).map(|read| Some((read.state, read.running))),
     }
+}
+
+/// Appends to a file that nobody else writes: what a failed try has left of its lines is taken away again.
+fn all_or_nothing(path: &Path, append: impl FnOnce(&Path) -> io::Result<()>) -> Result<()> {
+    let before = match path.symlink_metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
+        found => found.map(|meta| meta.len()),
+    };
+    let written = append(path);
+    if let (Err(_), Ok(before)) = (&written, before)
+        && path.symlink_metadata().is_ok_and(|meta| meta.len() > before)
+    {
+        let _ =
+            open_or_create(path, File::options().write(true)).and_then(|file| file.set_len(before));
+    }
+    written.map_err(|error| at(path, &error))
 }
 
 /// Whether no link leads to this folder.

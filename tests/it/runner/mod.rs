@@ -13,6 +13,8 @@ mod counting;
 mod distrust;
 mod ends;
 mod fallback;
+#[cfg(target_os = "linux")]
+mod full_disk;
 mod hangs;
 mod interruptions;
 mod landing;

@@ -1,0 +1,58 @@
+//! `reserve`: room for the end of a loop, kept free on a disk that may be full by then.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::Path;
+
+use crate::engine::Hasher;
+use crate::store::write::open_or_create;
+
+/// How much is kept free, in bytes: more than both state files have, which are written beside those that they replace.
+const SIZE: usize = 1 << 20;
+const NAME: &str = "reserve";
+
+/// Keeps the room; a disk that has none to spare is as good as before.
+pub(super) fn keep(folder: &Path) {
+    let path = folder.join(NAME);
+    let is_there = |meta: fs::Metadata| meta.is_file() && meta.len() == SIZE as u64;
+    if !path.symlink_metadata().is_ok_and(is_there) && fill(&path).is_err() {
+        free(folder);
+    }
+}
+
+/// Frees the room and returns whether there was any.
+pub(super) fn free(folder: &Path) -> bool {
+    fs::remove_file(folder.join(NAME)).is_ok()
+}
+
+/// Writes numbers in no order: some disks keep what repeats itself in next to no room.
+fn fill(path: &Path) -> io::Result<()> {
+    let mut file = open_or_create(path, File::options().write(true).truncate(true))?;
+    let mut number = Hasher::default().with_number(SIZE as u64).finish();
+    let mut bytes = Vec::with_capacity(SIZE);
+    while bytes.len() < SIZE {
+        number ^= number << 13;
+        number ^= number >> 7;
+        number ^= number << 17;
+        bytes.extend_from_slice(&number.to_le_bytes());
+    }
+    file.write_all(&bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn room_is_kept_once_and_freed_once() {
+        let folder = tempfile::tempdir().unwrap();
+        keep(folder.path());
+        let length = || fs::metadata(folder.path().join(NAME)).unwrap().len();
+        assert_eq!(length(), SIZE as u64);
+        fs::write(folder.path().join(NAME), "cut off").unwrap();
+        keep(folder.path());
+        assert_eq!(length(), SIZE as u64);
+        assert!(free(folder.path()));
+        assert!(!free(folder.path()));
+    }
+}
