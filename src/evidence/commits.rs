@@ -1,18 +1,20 @@
 //! Whether commits were made and how many, told by the repository's own log of its head.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use memchr::memrchr;
+use memchr::{memchr_iter, memrchr};
 
-use crate::engine::{Fingerprint, Hasher, Tree};
+use crate::engine::{Fingerprint, Hasher, Tree, hash_of};
 use crate::store::loops::Record;
 use crate::store::read;
 use crate::world::WallTime;
 
 /// The most that is read of the log of the head, in bytes.
 const MOST: u64 = 256 << 10;
+/// The most of it in which its last line is looked for, in bytes.
+const LINE: u64 = 8 << 10;
 /// How many folders are looked at for a repository, as many as for a project.
 const LEVELS: usize = 64;
 
@@ -26,6 +28,15 @@ const COMMITS: [&[u8]; 7] = [
     b"revert:",
     b"am:",
 ];
+
+/// How far the log of the head was read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LogPlace {
+    /// In bytes, 0 without a log.
+    pub length: u64,
+    /// The hash of the last line by then, 0 for none: git writes the log again when it throws old lines away.
+    pub line: u64,
+}
 
 /// Returns what the commits below `root` look like now; the files are looked at separately.
 pub fn fingerprint(root: &Path) -> Fingerprint {
@@ -50,27 +61,82 @@ pub fn head_fingerprint(root: &Path) -> u64 {
 /// A commit that replaces the last one is none, nor are a checkout and a rebase: the work was there.
 pub fn counted(root: &Path, record: &mut Record) -> Option<u64> {
     let log = repository_of(root)?.join("logs").join("HEAD");
-    let (mut file, meta) = read::open(&log).ok()?;
+    let (file, meta) = read::open(&log).ok()?;
     let (from, end) = (record.commits_read, meta.len());
     if from == end {
         return Some(0);
     }
-    // A log that nobody has looked at yet, or that was written again: the times in it tell.
-    let not_before = match from {
-        from if from > 0 && from < end => 0,
-        _ => record.seen_at.max(record.armed_at).millis() / 1000,
-    };
-    let from = if from < end { from } else { 0 };
-    let start = from.max(end.saturating_sub(MOST));
-    let mut text = Vec::new();
-    let read =
-        file.seek(SeekFrom::Start(start)).and_then(|_| file.take(MOST).read_to_end(&mut text));
-    read.ok()?;
+    let has_grown = from > 0 && from < end;
+    let start = if has_grown { from } else { 0 }.max(end.saturating_sub(MOST));
+    let text = read_from(file, start, MOST)?;
     // A line that is still being written is left for the next time.
-    let whole = memrchr(b'\n', &text).map_or(0, |end| end + 1);
-    record.commits_read = start + whole as u64;
-    let lines = text[..whole].split(|byte| *byte == b'\n');
+    let text = whole_lines(&text);
+    record.commits_read = start + text.len() as u64;
+    let read_before = std::mem::replace(&mut record.commits_line, last_line_hash(text));
+    let (new, not_before) = match behind_line(text, read_before).filter(|_| !has_grown) {
+        Some((_, rest)) => (rest, 0),
+        None if has_grown => (text, 0),
+        // Nobody has looked at it yet, or what was looked at is gone: the times in it tell.
+        None => (text, record.seen_at.max(record.armed_at).millis() / 1000),
+    };
+    let lines = new.split(|byte| *byte == b'\n');
     Some(lines.filter(|line| is_commit(line, not_before)).count() as u64)
+}
+
+/// Returns how far the log of the head goes by now: what is in it already is not the work of a loop that begins.
+pub fn log_place(root: &Path) -> LogPlace {
+    let log = repository_of(root).map(|repository| repository.join("logs").join("HEAD"));
+    let Some((file, meta)) = log.and_then(|log| read::open(&log).ok()) else {
+        return LogPlace::default();
+    };
+    let length = meta.len();
+    let text = read_from(file, length.saturating_sub(LINE), LINE).unwrap_or_default();
+    LogPlace { length, line: last_line_hash(whole_lines(&text)) }
+}
+
+/// Returns the commit that was checked out when the log of the head went as far as this; `None` where the log does not have
+/// that line any more, or never had one.
+#[cfg(feature = "cli")]
+pub fn head_at(root: &Path, place: LogPlace) -> Option<String> {
+    let (file, meta) = read::open(&repository_of(root)?.join("logs").join("HEAD")).ok()?;
+    let from_end = |end: u64| {
+        let text = read_from(file.try_clone().ok()?, end.saturating_sub(MOST), MOST.min(end))?;
+        let (line, _) = behind_line(whole_lines(&text), place.line)?;
+        let commit = line.split(|byte| *byte == b' ').nth(1)?;
+        Some(std::str::from_utf8(commit).ok()?.to_owned())
+    };
+    let grown = if place.length < meta.len() { from_end(place.length) } else { None };
+    grown.or_else(|| from_end(meta.len()))
+}
+
+fn read_from(mut file: File, start: u64, most: u64) -> Option<Vec<u8>> {
+    let mut text = Vec::new();
+    file.seek(SeekFrom::Start(start)).ok()?;
+    file.take(most).read_to_end(&mut text).ok()?;
+    Some(text)
+}
+
+fn whole_lines(text: &[u8]) -> &[u8] {
+    &text[..memrchr(b'\n', text).map_or(0, |end| end + 1)]
+}
+
+/// The hash of the last of these whole lines, 0 for none.
+fn last_line_hash(lines: &[u8]) -> u64 {
+    let Some(lines) = lines.strip_suffix(b"\n") else { return 0 };
+    hash_of(&lines[memrchr(b'\n', lines).map_or(0, |end| end + 1)..])
+}
+
+/// The last of these whole lines that has this hash, and what is behind it.
+fn behind_line(lines: &[u8], hash: u64) -> Option<(&[u8], &[u8])> {
+    let mut begins = 0;
+    let mut found = None;
+    for end in memchr_iter(b'\n', lines).filter(|_| hash != 0) {
+        if hash_of(&lines[begins..end]) == hash {
+            found = Some((&lines[begins..end], &lines[end + 1..]));
+        }
+        begins = end + 1;
+    }
+    found
 }
 
 /// Returns how many commits the log of the head has after these bytes of it; `None` where there is no such log.
@@ -167,7 +233,53 @@ aaaa bbbb A B <a@b> 1010 +0000\trevert: Revert five
         let short: String = LOG.split_inclusive('\n').skip(6).collect();
         fs::write(folder.path().join(".git/logs/HEAD"), short).unwrap();
         record.seen_at = WallTime::from_millis(1_009_700);
+        assert_eq!(counted(folder.path(), &mut record.clone()), Some(0), "its last line is there");
+        // A record of an older version, which has noted no line.
+        record.commits_line = 0;
         assert_eq!(counted(folder.path(), &mut record), Some(2));
+    }
+
+    #[test]
+    fn a_commit_in_the_second_of_the_arming_counts_only_when_it_came_after_it() {
+        let before: String = LOG.split_inclusive('\n').take(2).collect();
+        let folder = repository(&before);
+        let place = log_place(folder.path());
+        assert_eq!(place.length, before.len() as u64);
+        let armed = Record {
+            armed_at: WallTime::from_millis(1_001_500),
+            commits_read: place.length,
+            commits_line: place.line,
+            ..Record::default()
+        };
+        let after = "2222 3333 A B <a@b> 1001 +0000\tcommit: own\n";
+        // Git has thrown the oldest line away before the loop looks for the first time.
+        let log = folder.path().join(".git/logs/HEAD");
+        let short = before.lines().next_back().unwrap();
+        fs::write(&log, format!("{short}\n{after}")).unwrap();
+        let mut record = armed.clone();
+        assert_eq!(counted(folder.path(), &mut record), Some(1));
+        assert_eq!(head_at(folder.path(), place), Some("2222".to_owned()));
+        // The line that was there is gone as well: the second is all that is known.
+        fs::write(&log, after).unwrap();
+        assert_eq!(counted(folder.path(), &mut armed.clone()), Some(1));
+        assert_eq!(head_at(folder.path(), place), None);
+        // The log is written again between two looks in one second.
+        let mut record = Record { seen_at: WallTime::from_millis(1_001_900), ..record };
+        assert_eq!(counted(folder.path(), &mut record), Some(0));
+        fs::write(&log, format!("{after}3333 4444 A B <a@b> 1001 +0000\tcommit: next\n")).unwrap();
+        record.commits_read = 1_000;
+        assert_eq!(counted(folder.path(), &mut record), Some(1));
+    }
+
+    #[test]
+    fn the_head_of_an_earlier_time_is_found_in_a_log_that_has_grown() {
+        let folder = repository(LOG);
+        let place = log_place(folder.path());
+        let more = "bbbb cccc A B <a@b> 1011 +0000\tcommit: more\n";
+        let log = folder.path().join(".git/logs/HEAD");
+        fs::write(&log, format!("{LOG}{}", more.repeat(8_000))).unwrap();
+        assert_eq!(head_at(folder.path(), place), Some("bbbb".to_owned()));
+        assert_eq!(head_at(folder.path(), LogPlace::default()), None);
     }
 
     #[test]

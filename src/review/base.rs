@@ -3,6 +3,7 @@
 use anyhow::{Result, bail};
 
 use crate::engine::CheckResult;
+use crate::evidence::commits::{LogPlace, head_at};
 use crate::feature::project::{Feature, Project, printable};
 use crate::runner::git::{Git, NO_COMMIT};
 use crate::runner::state::{Past, read_state, state_folder, tail, time_of};
@@ -44,7 +45,9 @@ fn in_session(project: &Project, feature: &Feature) -> Option<KnownLoop> {
     let record = claim.session.as_deref().and_then(|session| loops.peek(session));
     let checked = record.and_then(|record| record.assignment?.checked);
     let checks = checked.map(|it| it.results).unwrap_or_default();
-    Some(KnownLoop { armed_at: claim.armed_at, head: String::new(), checks })
+    let log = LogPlace { length: claim.commits_from.unwrap_or_default(), line: claim.commits_line };
+    let head = head_at(&project.root, log).unwrap_or_default();
+    Some(KnownLoop { armed_at: claim.armed_at, head, checks })
 }
 
 fn of_runner(project: &Project, feature: &Feature) -> Option<KnownLoop> {
@@ -84,10 +87,9 @@ pub fn base(git: Option<&Git>, named: Option<&str>, known: Option<&KnownLoop>) -
             "since the last commit: no loop is known here, --base REV names another beginning";
         return Ok(Base { commit: Some(commit), words: words.to_owned() });
     };
-    let commit = if known.head.is_empty() {
-        git.commit_before(known.armed_at).unwrap_or_else(|| NO_COMMIT.to_owned())
-    } else {
-        known.head.clone()
-    };
+    // After a rebase, what was checked out then has other work in it than what is checked out now.
+    let head = Some(&known.head).filter(|head| *head == NO_COMMIT || git.is_in_head(head));
+    let before = || git.commit_before(known.armed_at).unwrap_or_else(|| NO_COMMIT.to_owned());
+    let commit = head.cloned().unwrap_or_else(before);
     Ok(Base { commit: Some(commit), words: "since the loop was armed".to_owned() })
 }

@@ -241,6 +241,12 @@ impl Git {
         self.name_printed(&asked)
     }
 
+    /// Returns whether what is checked out has this commit in its history.
+    pub fn is_in_head(&self, commit: &str) -> bool {
+        is_commit_name(commit)
+            && self.name_printed(&["merge-base", commit, "HEAD"]).as_deref() == Some(commit)
+    }
+
     /// Returns the newest commit of what is checked out that was made before the second of a time, `None` where all are
     /// younger.
     pub fn commit_before(&self, time: WallTime) -> Option<String> {

@@ -174,6 +174,7 @@ fn claim_feature(
         folder: feature.relative.clone(),
         armed_at: record.armed_at,
         commits_from: Some(record.commits_read),
+        commits_line: record.commits_line,
         ..claim.cloned().unwrap_or_default()
     })?;
     folder.save(&record)?;
@@ -209,13 +210,19 @@ fn fresh_record(
         Some(claim) if claim.session.is_none() => ArmedBy::Terminal,
         _ => ArmedBy::Claim,
     };
+    // Earlier commits are no work of this loop.
+    let (commits_from, commits_line) = if let Some(claim) = claim {
+        (claim.commits_from, claim.commits_line)
+    } else {
+        let log = commits::log_place(&project.root);
+        (Some(log.length), log.line)
+    };
     let claim = Claim {
         about: feature.name.clone(),
         folder: feature.relative.clone(),
         armed_at: claim.map_or_else(world::now, |claim| claim.armed_at),
-        // Earlier commits are no work of this loop.
-        commits_from: claim
-            .map_or_else(|| Some(commits::log_length(&project.root)), |claim| claim.commits_from),
+        commits_from,
+        commits_line,
         ..Claim::default()
     };
     // A session without an armed loop has said all of its transcript for this loop, unless it had a

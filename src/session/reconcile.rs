@@ -226,9 +226,11 @@ fn record_of(
         (record.kind == LoopKind::Task) == is_task && (is_task || record.about == pin.about)
     };
     let mut record = found.filter(same).unwrap_or_else(|| {
+        let log = commits::log_place(root);
         let claim = Claim {
             about: pin.about.clone(),
-            commits_from: Some(commits::log_length(root)),
+            commits_from: Some(log.length),
+            commits_line: log.line,
             ..Claim::default()
         };
         new_record(&claim, session, &pin.armed_by, transcript)

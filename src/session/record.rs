@@ -20,6 +20,7 @@ pub fn new_record(claim: &Claim, session: &str, by: &ArmedBy, transcript: Option
         transcript_read: length,
         transcript: path_of(transcript),
         commits_read: claim.commits_from.unwrap_or_default(),
+        commits_line: claim.commits_line,
         ..Record::default()
     }
 }

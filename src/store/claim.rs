@@ -29,6 +29,9 @@ pub struct Claim {
     /// How long the repository's log of its head was then, in bytes; `None` where nobody looked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commits_from: Option<u64>,
+    /// The hash of the last line that this log had then; 0 for none, and where nobody looked.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub commits_line: u64,
     /// The name of the terminal reason, or `None` while the loop lives.
     pub closed: Option<EndName>,
     /// Why it ended, in plain words.
@@ -43,6 +46,11 @@ pub struct Claim {
     /// Fields of another version, kept.
     #[serde(flatten)]
     pub more: Map<String, Value>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// A session that stopped and was allowed to, because the loop of the feature is another session's.

@@ -50,6 +50,9 @@ pub struct Record {
     pub last_message: LastMessage,
     /// Up to where the repository's log of its head was read, in bytes.
     pub commits_read: u64,
+    /// The hash of the last line of it that was read, 0 for none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub commits_line: u64,
     /// When the last iterations ended, to find out which of them changed a file.
     pub marks: Marks,
     /// The transcript's path: that it grows is a sign of life of the session.
@@ -301,6 +304,7 @@ impl Record {
         self.transcript_read = before.transcript_read;
         self.last_message = before.last_message;
         self.commits_read = before.commits_read;
+        self.commits_line = before.commits_line;
     }
 
     /// Returns when its session last gave a sign of life: a stop, the arming, or a line in its transcript.

@@ -209,12 +209,14 @@ fn asked_notes(tasks: &TaskList, asked: &Selection) -> Vec<String> {
 }
 
 fn claim_of(project: &Project, feature: &Feature, armer: Armer<'_>) -> Claim {
+    let log = commits::log_place(&project.root);
     Claim {
         session: armer.session.map(str::to_owned),
         about: feature.name.clone(),
         folder: feature.relative.clone(),
         armed_at: world::now(),
-        commits_from: Some(commits::log_length(&project.root)),
+        commits_from: Some(log.length),
+        commits_line: log.line,
         ..Claim::default()
     }
 }

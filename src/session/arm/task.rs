@@ -134,14 +134,15 @@ fn record_of(
     task: &str,
     armer: Armer<'_>,
 ) -> Record {
-    let start = commits::fingerprint(place.root);
+    let (start, head) = (commits::fingerprint(place.root), commits::log_place(place.root));
     let length = task.chars().count();
     let long = length > messages::SHORT;
     let in_a_file = length > messages::REPEATED;
     let claim = Claim {
         about: messages::title(task),
         armed_at: world::now(),
-        commits_from: Some(commits::log_length(place.root)),
+        commits_from: Some(head.length),
+        commits_line: head.line,
         ..Claim::default()
     };
     let session = armer.session.unwrap_or_default();

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::review::support::{Built, FEATURE, FR_001, FR_002, US1_1};
+use crate::support::limited::Limited;
 
 #[test]
 fn all_is_met_with_evidence_that_is_there_passes() {
@@ -173,6 +174,25 @@ fn the_reader_gets_the_changes_since_the_loop_and_the_output_of_its_checks() {
     let prompt = built.prompt(2);
     assert!(prompt.contains("+fn out() {}\n"), "{prompt}");
     assert!(prompt.contains("a check: `echo all fine` passed"), "{prompt}");
+}
+
+#[test]
+fn a_commit_from_before_the_arming_is_not_the_loops_whatever_its_second() {
+    let built = Built::new();
+    built.write("specs/001-login/tasks.md", "- [ ] T001 Build the login\n");
+    built.write("src/before.rs", "fn before() {}\n");
+    // No second is later than that of the arming, as little as one that both are in.
+    built.git(&["add", "--all"]);
+    let mut commit = built.command("git");
+    commit.args(["commit", "-qm", "made just before"]);
+    assert!(commit.env("GIT_COMMITTER_DATE", "2099-01-01T00:00:00Z").finish().status.success());
+    built.spool("start 001-login").run().with_code(0);
+    built.write("src/out.rs", "fn out() {}\n");
+    built.commit("the work of the session");
+    built.reader(&[US1_1, FR_001, FR_002]);
+    built.review("").with_code(0).says("changes since the loop was armed\n");
+    let prompt = built.prompt(1);
+    assert!(prompt.contains("+fn out() {}\n") && !prompt.contains("+fn before"), "{prompt}");
 }
 
 #[test]
