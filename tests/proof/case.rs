@@ -32,6 +32,8 @@ pub struct Case {
     pub way: Way,
     /// Whether the project is a git repository.
     pub git: bool,
+    /// The folder of the repository that the project is, empty for its top.
+    pub below: &'static str,
     /// What the project has at the start, committed where it is a repository.
     pub files: Vec<(String, Vec<u8>)>,
     /// What the agent has beside the project, on `$DESK`.
@@ -75,6 +77,7 @@ impl Case {
             name: String::new(),
             way: Way::Hand,
             git: layout.git,
+            below: layout.below,
             files: layout.files(),
             desk: layout.desk(),
             list: layout.list(tasks),

@@ -6,6 +6,8 @@
 pub struct Layout {
     pub name: &'static str,
     pub git: bool,
+    /// The folder of the repository that the project is, empty for its top.
+    pub below: &'static str,
     crlf: bool,
     ids: [&'static str; 4],
     bullet: char,
@@ -137,6 +139,7 @@ pub fn all() -> Vec<Layout> {
         Layout {
             name: "Rust",
             git: true,
+            below: "",
             crlf: false,
             ids: NUMBERED,
             bullet: '-',
@@ -164,6 +167,7 @@ pub fn all() -> Vec<Layout> {
         Layout {
             name: "Python",
             git: true,
+            below: "",
             crlf: false,
             ids: DOTTED,
             bullet: '-',
@@ -191,6 +195,7 @@ pub fn all() -> Vec<Layout> {
         Layout {
             name: "TypeScript, many packages",
             git: true,
+            below: "",
             crlf: false,
             ids: NUMBERED,
             bullet: '*',
@@ -218,6 +223,7 @@ pub fn all() -> Vec<Layout> {
         Layout {
             name: "Go",
             git: true,
+            below: "",
             crlf: false,
             ids: LETTERED,
             bullet: '-',
@@ -245,6 +251,7 @@ pub fn all() -> Vec<Layout> {
         Layout {
             name: "C, line ends of Windows",
             git: true,
+            below: "",
             crlf: true,
             ids: NUMBERED,
             bullet: '-',
@@ -272,6 +279,7 @@ pub fn all() -> Vec<Layout> {
         Layout {
             name: "Java, no git",
             git: false,
+            below: "",
             crlf: false,
             ids: DOTTED,
             bullet: '*',
@@ -299,6 +307,7 @@ pub fn all() -> Vec<Layout> {
         Layout {
             name: "Ruby, no git, line ends of Windows",
             git: false,
+            below: "",
             crlf: true,
             ids: LETTERED,
             bullet: '-',
@@ -326,6 +335,7 @@ pub fn all() -> Vec<Layout> {
         Layout {
             name: "SQL and HTML",
             git: true,
+            below: "",
             crlf: false,
             ids: DOTTED,
             bullet: '-',
@@ -353,6 +363,7 @@ pub fn all() -> Vec<Layout> {
         Layout {
             name: "shell and YAML, no git",
             git: false,
+            below: "",
             crlf: false,
             ids: NUMBERED,
             bullet: '*',
@@ -374,6 +385,34 @@ pub fn all() -> Vec<Layout> {
             renamed: "tools/legacy/first_sum.sh",
             doc: "docs/sums.md",
             config: ("ci/limits.json", "{\"limit\": 1}\n", "{\"limit\": 10}\n"),
+            empty_run: "No test files found, exiting with code 0",
+            good_run: " Tests  9 passed (9)",
+        },
+        Layout {
+            name: "TypeScript, below the top of its repository",
+            git: true,
+            below: "apps/sums",
+            crlf: false,
+            ids: NUMBERED,
+            bullet: '-',
+            nested: false,
+            in_code: true,
+            source: "lib/total.mts",
+            source_text: "export const add = (a: number, b: number) => a + b;\n",
+            more: "\nexport const total_of_all = (all: number[]) => all.reduce(add, 0);\n",
+            comment: ("//", ""),
+            other: "bin/sums.mts",
+            other_text: "import { add } from '../lib/total.mts';\nconsole.log(add(1, 2));\n",
+            other_more: "console.log(add(3, 4));\n",
+            test: "spec/total.spec.mts",
+            test_text: "test('adds', () => {\n  expect(add(1, 2)).toBe(3);\n});\n",
+            skip: ("test('adds'", "test.skip('adds'"),
+            tests: "spec/*",
+            new_test: "spec/sums.spec.mts",
+            old: "lib/old_total.mts",
+            renamed: "lib/legacy/first_total.mts",
+            doc: "docs/sums.md",
+            config: ("config/limits.json", "{\"limit\": 1}\n", "{\"limit\": 10}\n"),
             empty_run: "No test files found, exiting with code 0",
             good_run: " Tests  9 passed (9)",
         },

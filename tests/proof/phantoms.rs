@@ -409,8 +409,11 @@ fn linked_list(layout: &Layout, number: usize) -> Case {
 
 /// Git does not see the program of the check, or the tests, from now on.
 fn hidden_from_git(layout: &Layout, number: usize) -> Case {
-    let hide =
-        |path: &str| format!("echo '{path}' >>.git/info/exclude; git rm -qr --cached {path}");
+    let hide = |path: &str| {
+        format!(
+            "echo '{path}' >>\"$(git rev-parse --git-path info/exclude)\"; git rm -qr --cached {path}"
+        )
+    };
     let junk = format!("put junk {}", layout.source);
     match number % 3 {
         0 => {

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use ralph_speckit::store::loops::Loops;
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 use crate::case::{Case, Way};
 use crate::scratch::{HOOK, SPOOL, Said, Scratch};
@@ -88,7 +89,9 @@ pub fn play(case: &Case, driver: Driver) -> Seen {
 
 impl<'a> Stage<'a> {
     fn set(case: &'a Case) -> Self {
-        let mut scratch = Scratch::new("proof-");
+        let place = format!("project/{}", case.below);
+        let mut scratch =
+            Scratch::at(TempDir::with_prefix("proof-").unwrap(), place.trim_end_matches('/'));
         for folder in ["bin", "desk"] {
             fs::create_dir(scratch.beside(folder)).unwrap();
         }
@@ -110,7 +113,10 @@ impl<'a> Stage<'a> {
         scratch.add_feature(FEATURE, &case.list);
         let stage = Self { case, scratch, said: String::new(), told: String::new() };
         if case.git {
-            stage.script("git init -q && git add -A && git commit -q -m 'the beginning'");
+            let top = stage.scratch.beside("project").display().to_string();
+            stage.script(&format!(
+                "git init -q {top} && git add -A && git commit -q -m 'the beginning'"
+            ));
         }
         if !case.before.is_empty() {
             stage.script(&case.before);
@@ -202,6 +208,8 @@ impl<'a> Stage<'a> {
             "#!/bin/sh\nn=0\nif [ -f \"$DESK/runs\" ]; then read -r n <\"$DESK/runs\"; fi\nn=$((n + 1))\necho \"$n\" >\"$DESK/runs\"\n\
              cat >\"$DESK/prompt\"\n",
         );
+        // It begins at the top of the repository.
+        script.push_str(&format!("cd '{}' || exit 1\n", self.scratch.root.display()));
         script.push_str(&prelude(case.way));
         script.push_str("case $n in\n");
         for (number, turn) in case.turns.iter().chain(&case.second_word).enumerate() {

@@ -2,6 +2,7 @@
 
 mod agent;
 mod awake;
+mod base;
 mod commits;
 mod counting;
 mod cut_off;

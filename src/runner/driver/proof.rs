@@ -88,12 +88,6 @@ impl Driver<'_> {
         ContentsLook { root, without: list, named, earlier, limit: LOOK }.look()
     }
 
-    /// These paths of the project as paths of the work tree.
-    pub(super) fn in_worktree(&self, paths: &[String]) -> Vec<String> {
-        let above = self.project_in_worktree();
-        paths.iter().map(|path| [above.as_str(), path].concat()).collect()
-    }
-
     /// The path of the list relative to the work tree, `None` without one.
     pub(super) fn list_path(&self) -> Option<String> {
         let folder = self.view.tasks.as_ref()?.folder()?;
@@ -150,9 +144,9 @@ impl Driver<'_> {
             .filter_map(|id| file.list.find(id))
             .map(|task| self.facts(task, &file, &receipts, &said))
             .collect();
-        let project = self.view.folder.join(self.project_in_worktree());
+        let project = &self.plan.change.root;
         let follow = |facts: TaskFacts| {
-            let ends = ends_of_links(&project, &facts.text, &files.unclaimed);
+            let ends = ends_of_links(project, &facts.text, &files.unclaimed);
             let has = |named: &NamedPath| known.iter().flatten().any(|it| it.has(named));
             facts.naming(&ends).with_words(&files.unclaimed, &has)
         };
@@ -236,15 +230,11 @@ impl Driver<'_> {
         all.map(|(task, _)| *task).filter(|task| !was_done(task)).map(|it| it.id.clone()).collect()
     }
 
-    /// The receipts of this time or later, the oldest first; their files are told from the work tree.
+    /// The receipts of this time or later, the oldest first.
     pub(super) fn receipts_since(&self, began_at: WallTime) -> Vec<Receipt> {
         let receipts = self.receipts();
         let mut known = receipts.map(|receipts| receipts.all()).unwrap_or_default();
         known.retain(|receipt| receipt.at >= began_at);
-        let above = self.project_in_worktree();
-        for path in known.iter_mut().flat_map(|receipt| &mut receipt.own) {
-            path.insert_str(0, &above);
-        }
         known
     }
 
@@ -349,10 +339,10 @@ impl Driver<'_> {
     fn file_facts(&self, now: &Result<Contents, NoLook>, file: &TaskFile, list: &str) -> FileFacts {
         let TickProofs { at_start, at_tick, claimed, .. } = &self.proofs;
         let handoff = list.replace(TASKS, HANDOFF);
-        let own = [list, handoff.as_str()];
+        let own = [list, &handoff].map(|path| self.in_project(path));
         let changed = |before: &Option<Contents>| {
-            let mut files = now.as_ref().ok()?.changed_since(before.as_ref()?);
-            files.retain(|file| !own.contains(&file.path.as_str()));
+            let mut files = self.changed_since(now.as_ref().ok()?, before.as_ref()?);
+            files.retain(|file| !own.contains(&file.path));
             Some(files)
         };
         let since_start = changed(at_start).unwrap_or_default();

@@ -33,13 +33,6 @@ impl Driver<'_> {
         Receipts::of(root, &self.plan.change.id, &self.list_under(root))
     }
 
-    /// Returns the path of the project in the work tree with its last slash, empty where they are the same.
-    pub(super) fn project_in_worktree(&self) -> String {
-        let below = self.plan.change.root.strip_prefix(self.view.folder).unwrap_or(Path::new(""));
-        let path = names::with_slashes(below);
-        if path.is_empty() { path } else { path + "/" }
-    }
-
     /// The path of the list relative to this folder, or whole where it is not in there.
     fn list_under(&self, folder: &Path) -> String {
         let list = self.view.tasks.as_ref().map_or(folder, |tasks| tasks.path.as_path());
@@ -59,16 +52,16 @@ impl Driver<'_> {
         let is_list = |file: &&String| **file == list;
         let lists = entry.files.iter().filter(is_list).count();
         let files = entry.files.iter().filter(|file| !is_list(file)).take(MOST_FILES);
-        let files: Vec<String> = files.cloned().collect();
+        let files: Vec<String> = files.map(|file| self.in_project(file)).collect();
         let named = (lists + files.len()) as u64;
         let mut new = BTreeSet::new();
         let mut written = Vec::new();
-        let (verified, above) = (self.verified(), self.project_in_worktree());
+        let verified = self.verified();
         for task in entry.tasks_ticked.iter().chain(&verified) {
             if known.iter().any(|receipt| receipt.task == *task) {
                 continue;
             }
-            let mut receipt = self.add_proof(Receipt {
+            let receipt = self.add_proof(Receipt {
                 at,
                 task: task.clone(),
                 by: Witness::Iteration,
@@ -82,12 +75,6 @@ impl Driver<'_> {
                 reviewer: self.proofs.reviewer_of(task),
                 ..Receipt::default()
             });
-            // What is its own is told from the project, as `spool task done` does.
-            for path in &mut receipt.own {
-                if let Some(below) = path.strip_prefix(&above) {
-                    *path = below.to_owned();
-                }
-            }
             written.push(receipt);
             new.insert(task.clone());
         }

@@ -329,3 +329,51 @@ fn an_open_task_whose_files_have_changed_is_named_once_in_the_next_prompt() {
     assert_eq!(said, [false, true, false], "{}", bench.prompt(3));
     assert_eq!(bench.iterations()[1]["tasks_ticked"], json!([]));
 }
+
+/// A project below the top of its repository, with these tasks; its agent works in the project.
+fn below(list: &str, script: &str) -> (Bench, std::path::PathBuf) {
+    let bench = Bench::new();
+    let project = bench.root.join("apps/web");
+    bench.write(format!("apps/web/{}", in_change("proposal.md")), "# Change it\n");
+    bench.write(format!("apps/web/{}", in_change("tasks.md")), list);
+    for path in ["apps/web/tests/a.sh", "apps/web/lib/a.rs", "apps/api/a.rs"] {
+        bench.write(path, "fn a() {}\n");
+    }
+    bench.commit("a project below");
+    bench.agent(&format!("cd {}\n{script}{TICK}", project.display()));
+    (bench, project)
+}
+
+#[test]
+fn below_the_top_of_its_repository_a_new_link_is_no_work_and_paths_are_told_from_the_project() {
+    let (bench, project) = below(
+        "- [ ] 1.1 Extend `lib/a.rs`\n- [ ] 1.2 Write `lib/b.rs`\n- [ ] 1.3 Extend `api/a.rs`\n",
+        "if [ $n = 1 ]; then echo 'fn b() {}' >> lib/a.rs; ln -s a.rs lib/b.rs; echo 'fn c() {}' >> ../api/a.rs; fi\n\
+         if [ $n = 2 ]; then rm lib/b.rs; echo 'fn b() {}' > lib/b.rs; fi\n",
+    );
+    let ran = bench.ralph("--max-iterations 3").within(&project).run().with_code(0);
+    ran.says("1.2 is open again: it was ticked, but it names lib/b.rs");
+    let all = receipts(&bench);
+    let short: Vec<_> = all.iter().map(|it| json!([it["task"], it["own"]])).collect();
+    let wanted = [
+        json!(["1.1", ["lib/a.rs"]]),
+        json!(["1.3", ["../api/a.rs"]]),
+        json!(["1.2", ["lib/b.rs"]]),
+    ];
+    assert_eq!(short, wanted);
+    let files = all[2]["files"].as_array().unwrap();
+    assert!(files.contains(&json!("lib/b.rs")), "{files:?}");
+}
+
+#[test]
+fn below_the_top_of_its_repository_patterns_and_settings_are_protected_too() {
+    for (pattern, file) in [("/tests/*", "tests/a.sh"), ("nothing", ".spool/ralph.toml")] {
+        let (bench, project) = below(
+            "- [ ] 1.1 Extend `lib/a.rs`\n",
+            &format!("echo 'fn b() {{}}' >> lib/a.rs; echo 'model = \"x\"' >> {file}\n"),
+        );
+        let call = bench.ralph(&format!("--max-iterations 2 --protect {pattern}"));
+        let ran = call.within(&project).run().with_code(3);
+        ran.says(&format!("protected files have changed: {file}"));
+    }
+}
