@@ -264,14 +264,8 @@ impl<'a> TaskProofs<'a> {
         judge(tasks, &files)
     }
 
-    /// These facts of a task with where links lead on the way to what it names, and what of that is no file.
     fn with_places(&self, facts: TaskFacts, seen: &FilesSeen) -> TaskFacts {
-        let ends = ends_of_links(&self.project.root, &facts.text, &seen.since_arming);
-        let facts = facts.naming(&ends);
-        match &seen.now {
-            Some(now) => facts.with_words(&seen.since_arming, &|named| now.has(named)),
-            None => facts,
-        }
+        with_places(facts, &self.project.root, &seen.since_arming, seen.now.as_ref())
     }
 
     /// The files that one of these tasks names, that differ since arming, and that no receipt has as the work of another
@@ -401,6 +395,23 @@ pub fn armed_id(proofs: Option<&TaskProofs<'_>>, task: &Task, list: &TaskList) -
     match proofs.and_then(TaskProofs::armed_list) {
         Some(armed) => armed.then(task, list).map(|then| then.id.clone()),
         None => Some(task.id.clone()),
+    }
+}
+
+/// Returns these facts of a task with where links lead on the way to what it names, and what of that is no file: by all files that
+/// differ since the loop was armed, also those that are the work of other tasks, and by those that are there now, `None` where
+/// nobody could look.
+pub fn with_places(
+    facts: TaskFacts,
+    root: &Path,
+    changed: &[ChangedFile],
+    now: Option<&Contents>,
+) -> TaskFacts {
+    let ends = ends_of_links(root, &facts.text, changed);
+    let facts = facts.naming(&ends);
+    match now {
+        Some(now) => facts.with_words(changed, &|named| now.has(named)),
+        None => facts,
     }
 }
 

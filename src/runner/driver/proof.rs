@@ -11,15 +11,13 @@ use super::ticks::{HandTick, TickProof, TickProofs};
 use crate::engine::edit::untick;
 use crate::engine::promise::no_changes;
 use crate::engine::proof::{
-    ChangedFile, FileFacts, JudgedTask, LeastProof, NamedPath, Proof, TaskFacts, Unproved,
-    VerifyShown, judge,
+    ChangedFile, FileFacts, JudgedTask, LeastProof, Proof, TaskFacts, Unproved, VerifyShown, judge,
 };
 use crate::engine::tasks::Task;
 use crate::engine::unticked::unticked;
 use crate::engine::{Work, ran_no_test};
 use crate::evidence::contents::{Contents, ContentsLook, KeptContents};
 use crate::evidence::grown::NoLook;
-use crate::evidence::links::ends_of_links;
 use crate::evidence::protected::Protected;
 use crate::evidence::task_list::{self, TASKS, TaskFile};
 use crate::feature::HANDOFF;
@@ -28,7 +26,7 @@ use crate::runner::state::Iteration;
 use crate::runner::target::ChangeKind;
 use crate::runner::task_list::{TaskListUpdate, Tasks};
 use crate::session::messages::proof::{self as messages, REASON, lack, remedy};
-use crate::session::proof::named_in;
+use crate::session::proof::{named_in, with_places};
 use crate::store::loops::Loops;
 use crate::store::receipts::{Receipt, Witness};
 use crate::store::write::{Flush, write_whole};
@@ -127,9 +125,8 @@ impl Driver<'_> {
         let named = self.in_worktree(&self.proofs.named);
         let earlier = self.proofs.at_tick.as_ref().or(self.proofs.at_start.as_ref());
         let now = if is_small { self.look(&list, &named, earlier) } else { Err(NoLook::NotNow) };
-        let files = self.file_facts(&now, &file, &list);
+        let (files, since_start) = self.file_facts(&now, &file, &list);
         let now = now.ok();
-        let known = [now.as_ref(), self.proofs.at_start.as_ref()];
         // What was ticked before is asked about once more only where everything is held up.
         let ticked = match (ticked.is_empty(), files.holds_up_all()) {
             (false, _) => ticked,
@@ -145,12 +142,8 @@ impl Driver<'_> {
             .map(|task| self.facts(task, &file, &receipts, &said))
             .collect();
         let project = &self.plan.change.root;
-        let follow = |facts: TaskFacts| {
-            let ends = ends_of_links(project, &facts.text, &files.unclaimed);
-            let has = |named: &NamedPath| known.iter().flatten().any(|it| it.has(named));
-            facts.naming(&ends).with_words(&files.unclaimed, &has)
-        };
-        let facts: Vec<TaskFacts> = facts.into_iter().map(follow).collect();
+        let placed = |facts| with_places(facts, project, &since_start, now.as_ref());
+        let facts: Vec<TaskFacts> = facts.into_iter().map(placed).collect();
         let judged = judge(&facts, &files);
         let mut unproved = Vec::new();
         let mut accepted = Vec::new();
@@ -335,8 +328,13 @@ impl Driver<'_> {
         Ok(proof)
     }
 
-    /// What the files show, the list and the handoff left out.
-    fn file_facts(&self, now: &Result<Contents, NoLook>, file: &TaskFile, list: &str) -> FileFacts {
+    /// What the files show, and those that differ since the run began, the list and the handoff left out.
+    fn file_facts(
+        &self,
+        now: &Result<Contents, NoLook>,
+        file: &TaskFile,
+        list: &str,
+    ) -> (FileFacts, Vec<ChangedFile>) {
         let TickProofs { at_start, at_tick, claimed, .. } = &self.proofs;
         let handoff = list.replace(TASKS, HANDOFF);
         let own = [list, &handoff].map(|path| self.in_project(path));
@@ -352,12 +350,13 @@ impl Driver<'_> {
             Err(NoLook::TooLarge { folder }) => Some(folder.clone()),
             _ => None,
         };
-        FileFacts {
+        let facts = FileFacts {
             since_tick: changed(at_tick),
             protected,
             too_large,
-            unclaimed: since_start.into_iter().filter(is_free).collect(),
-        }
+            unclaimed: since_start.iter().filter(|file| is_free(file)).cloned().collect(),
+        };
+        (facts, since_start)
     }
 
     /// The protected ones of these files: those that a person named, the settings, and the programs of the checks. What a

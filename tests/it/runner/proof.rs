@@ -377,3 +377,17 @@ fn below_the_top_of_its_repository_patterns_and_settings_are_protected_too() {
         ran.says(&format!("protected files have changed: {file}"));
     }
 }
+
+#[test]
+fn a_link_that_an_earlier_task_made_does_not_lend_its_target_to_a_later_one() {
+    let bench = Bench::with_tasks(
+        "- [ ] 1.1 Create the symlink `link.rs`\n- [ ] 1.2 Extend `link.rs`\n- [ ] 1.3 Write `other.rs`\n",
+    );
+    let list = in_change("tasks.md");
+    bench.agent(&format!(
+        "case $n in\n1) ln -s other.rs link.rs; sed -i 's/\\[ \\] 1.1/[x] 1.1/' {list};;\n\
+         2) echo 'fn other() {{}}' > other.rs; sed -i 's/\\[ \\]/[x]/' {list};;\nesac"
+    ));
+    let ran = bench.ralph("--max-iterations 3").run().with_code(3);
+    ran.says("1.2 is open again: it was ticked, but it names link.rs");
+}
