@@ -148,6 +148,12 @@ pub fn review(order: &ReviewOrder<'_>, begins: &dyn Fn()) -> Result<Review> {
                 .to_owned(),
         );
     }
+    if let Some(name) = order.harness.instructions().filter(|name| has_one_of(root, name)) {
+        review.caveats.push(format!(
+            "{} takes what a {name} of the project says for instructions, and whoever did the work may have written it",
+            order.harness.name()
+        ));
+    }
     let before = Before::now(git.as_ref(), &lock, &log);
     begins();
     let ran = order.read(&text, &mut log);
@@ -205,6 +211,34 @@ fn judge(
     };
     review.problems.extend(invented);
     (review.requirements, review.findings) = (answer.requirements, answer.findings);
+}
+
+/// Why not all of the project was looked through, `None` where it was, or where enough was seen.
+fn not_known(whole: Whole) -> Option<&'static str> {
+    match whole {
+        Whole::TooLarge => Some("the project has too many files"),
+        Whole::Unfinished => Some("looking through the project took too long"),
+        Whole::Seen | Whole::Stopped => None,
+    }
+}
+
+/// Whether a folder of the project has a file of this name, ignored by git or not, or too many folders to say so.
+fn has_one_of(root: &Path, name: &str) -> bool {
+    let is_there = |folder: &Path| folder.join(name).symlink_metadata().is_ok();
+    let (mut found, mut last) = (is_there(root), Vec::new());
+    let bounds = Bounds { since: FileTime::default(), entries: ENTRIES, time: LOOK };
+    let whole = look(root, bounds, &mut |file| {
+        if let FoundFile::File { folder, .. } = file
+            && last != folder
+        {
+            last = folder.to_vec();
+            let path = root.join(names::from_vec(last.clone()));
+            // A folder may have nothing in it but another one.
+            found |= path.ancestors().take_while(|it| it.starts_with(root)).any(is_there);
+        }
+        if found { Go::Stop } else { Go::On }
+    });
+    found || not_known(whole).is_some()
 }
 
 /// The changes as a patch, `None` where they are not known, and the files that git does not know yet.
@@ -406,10 +440,8 @@ impl Before {
         if git.is_some_and(|git| !git.moment(None).has_commits_of(&self.commits)) {
             review.changed.push("the commits of the repository".to_owned());
         }
-        if matches!(whole, Whole::TooLarge | Whole::Unfinished) {
-            let words =
-                "whether the work changed meanwhile is not known: the project has too many files";
-            review.caveats.push(words.to_owned());
+        if let Some(why) = not_known(whole) {
+            review.caveats.push(format!("whether the work changed meanwhile is not known: {why}"));
         }
         let has_verdict = matches!(
             review.outcome,
@@ -420,6 +452,34 @@ impl Before {
         );
         if has_verdict && !review.changed.is_empty() {
             review.outcome = Outcome::TreeChanged;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_look_that_took_too_long_is_not_called_one_at_too_many_files() {
+        assert_eq!(not_known(Whole::Unfinished), Some("looking through the project took too long"));
+        assert_eq!(not_known(Whole::TooLarge), Some("the project has too many files"));
+        assert_eq!(not_known(Whole::Seen), None);
+    }
+
+    #[test]
+    fn a_file_that_speaks_to_the_reader_is_found_in_each_folder_also_where_git_ignores_it() {
+        for folder in ["", "src", "src/deep"] {
+            let root = tempfile::tempdir().unwrap();
+            let root = root.path();
+            fs::create_dir_all(root.join("src/deep/er")).unwrap();
+            fs::write(root.join("src/deep/er/a.rs"), "").unwrap();
+            fs::write(root.join(".gitignore"), "GEMINI.md\n").unwrap();
+            assert!(!has_one_of(root, "GEMINI.md"));
+            fs::write(root.join(folder).join("GEMINI.md"), "").unwrap();
+            assert!(has_one_of(root, "GEMINI.md"), "{folder}");
         }
     }
 }

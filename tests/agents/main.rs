@@ -5,6 +5,7 @@
 mod acp;
 mod agent;
 mod bare;
+mod hostile;
 #[path = "../it/support/limited.rs"]
 mod limited;
 mod limits;

@@ -20,7 +20,7 @@ on_every_agent! {
 const SPEC: &str = "# Greeting\n\n- **FR-001**: System MUST greet\n";
 
 /// A stage with a feature that is built, and a model that reads it.
-fn stage<S>(agent: Agent, script: impl FnOnce(crate::stage::Scene) -> S) -> Stage
+pub fn stage<S>(agent: Agent, script: impl FnOnce(crate::stage::Scene) -> S) -> Stage
 where
     S: FnMut(&Asked) -> Reply + Send + 'static,
 {
@@ -35,7 +35,7 @@ where
 }
 
 /// Runs `spool review` and returns its exit code, what it printed, and the review.
-fn review(stage: &Stage, arguments: &[&str]) -> (Option<i32>, String, Value) {
+pub fn review(stage: &Stage, arguments: &[&str]) -> (Option<i32>, String, Value) {
     let mut command: Command = stage.command(SPOOL);
     command.args(["review", "--harness", stage.agent().name(), "--model", stage.agent().model()]);
     let said = command.args(["--json"]).args(arguments).finish();
@@ -46,7 +46,7 @@ fn review(stage: &Stage, arguments: &[&str]) -> (Option<i32>, String, Value) {
 }
 
 /// The answer to the prompt of a review: `greet.sh` greets with these words.
-fn answer(asked: &Asked, quote: &str) -> Reply {
+pub fn answer(asked: &Asked, quote: &str) -> Reply {
     let prompt = asked.body.to_string();
     let code = prompt.split("The code of this review is `").nth(1).expect("a code");
     let code = code.split('`').next().expect("its end");

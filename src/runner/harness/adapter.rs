@@ -49,6 +49,14 @@ pub struct AgentOrder<'a> {
     pub scratch: &'a Path,
 }
 
+impl AgentOrder<'_> {
+    /// Returns the folder for a program that may only read: one of its own, so that it finds no settings, hooks,
+    /// servers of tools or instructions that whoever works on the project has put there for it. `None` for any other.
+    pub fn own_folder(&self) -> Option<PathBuf> {
+        (self.approval == Approval::ReadOnly).then(|| self.scratch.to_owned())
+    }
+}
+
 /// What tools may do without a person's consent (spec 004, "Safety and permissions").
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Approval {
@@ -79,6 +87,8 @@ pub struct Launch {
     pub input: Input,
     /// The signal that it ends best on.
     pub ending: Ending,
+    /// The folder in which it is started, `None` for that of its order.
+    pub folder: Option<PathBuf>,
 }
 
 /// What a program's standard input gets.
@@ -312,6 +322,12 @@ pub trait Harness {
     /// runs a command that may, or belongs to somebody else.
     fn can_only_read(&self) -> bool {
         false
+    }
+
+    /// Returns the name of the files that it takes for instructions also when it may only read, wherever they are in the
+    /// project, and that nothing keeps from it; `None` where there are none.
+    fn instructions(&self) -> Option<&'static str> {
+        None
     }
 
     /// Returns when the tokens of a run are known.

@@ -101,7 +101,8 @@ impl Harness for Codex {
         let (prompt, input) = program::way(order.prompt)?;
         arguments.push(prompt.unwrap_or("-"));
         // It ends its tools on this one only.
-        Ok(Launch { ending: Ending::Interrupt, ..PROGRAM.launch(arguments, input) })
+        let launch = PROGRAM.launch(arguments, input);
+        Ok(Launch { ending: Ending::Interrupt, folder: order.own_folder(), ..launch })
     }
 
     fn accepts(&self) -> Option<&'static Accepts> {

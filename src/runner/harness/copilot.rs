@@ -30,7 +30,8 @@ const PROGRAM: KnownProgram = KnownProgram {
 };
 
 /// What leaves it nothing but reading: no other tool is known to it.
-const READ_ONLY: [&str; 2] = ["--available-tools=view,grep,glob", "--disable-builtin-mcps"];
+const READ_ONLY: [&str; 3] =
+    ["--available-tools=view,grep,glob", "--disable-builtin-mcps", "--no-custom-instructions"];
 /// The file in the iteration's own folder in which the program counts its tokens.
 const USAGE: &str = "copilot-usage.json";
 /// The most of that file that is read, in bytes.
@@ -102,6 +103,7 @@ impl Harness for Copilot {
         }
         if order.approval == Approval::ReadOnly {
             arguments.extend(READ_ONLY.map(Into::into));
+            arguments.extend(["--add-dir".into(), order.folder.into()]);
         }
         if let Some(model) = order.model {
             arguments.extend(["--model".into(), program::model(model)?.into()]);
@@ -110,7 +112,7 @@ impl Harness for Copilot {
         if let Some(session) = order.resume {
             arguments.push(format!("--resume={}", program::session(session)?).into());
         }
-        Ok(PROGRAM.launch(arguments, input))
+        Ok(Launch { folder: order.own_folder(), ..PROGRAM.launch(arguments, input) })
     }
 
     fn accepts(&self) -> Option<&'static Accepts> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use serde_json::Value;
 
 use super::lines::{self, StreamEnd};
@@ -19,7 +19,8 @@ use crate::exec::version::Version;
 use crate::world::{self, WallTime};
 
 /// What leaves it nothing but reading: its mode for plans, and no server of tools.
-const READ_ONLY: [&str; 4] = ["--approval-mode", "plan", "--allowed-mcp-server-names", "none"];
+const READ_ONLY: [&str; 5] =
+    ["--approval-mode", "plan", "--skip-trust", "--allowed-mcp-server-names", "none"];
 const PROGRAM: KnownProgram = KnownProgram {
     name: "gemini",
     title: "Gemini CLI",
@@ -118,12 +119,14 @@ impl Harness for Gemini {
             arguments.extend(["--yolo", "--skip-trust"]);
         }
         if order.approval == Approval::ReadOnly {
+            let project = order.folder.to_str().context("the path of the project is no UTF-8")?;
             arguments.extend(READ_ONLY);
+            arguments.extend(["--include-directories", project]);
         }
         if let Some(session) = order.resume {
             arguments.extend(["-r", program::session(session)?]);
         }
-        Ok(PROGRAM.launch(arguments, input))
+        Ok(Launch { folder: order.own_folder(), ..PROGRAM.launch(arguments, input) })
     }
 
     fn accepts(&self) -> Option<&'static Accepts> {
@@ -132,6 +135,11 @@ impl Harness for Gemini {
 
     fn can_only_read(&self) -> bool {
         true
+    }
+
+    /// It reads them in each folder that it is shown, whatever its settings say.
+    fn instructions(&self) -> Option<&'static str> {
+        Some("GEMINI.md")
     }
 
     fn reader(&self, order: &AgentOrder<'_>) -> Box<dyn OutputReader> {

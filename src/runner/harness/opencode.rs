@@ -20,6 +20,12 @@ use crate::world::WallTime;
 /// What leaves it nothing but reading: no other tool is offered.
 const READ_ONLY: &str =
     r#"{"*":"deny","read":"allow","grep":"allow","glob":"allow","list":"allow"}"#;
+/// What keeps settings, instructions, servers of tools and skills of the project from it.
+const WITHOUT_PROJECT: [&str; 3] = [
+    "OPENCODE_DISABLE_PROJECT_CONFIG",
+    "OPENCODE_DISABLE_CLAUDE_CODE",
+    "OPENCODE_DISABLE_EXTERNAL_SKILLS",
+];
 const PROGRAM: KnownProgram = KnownProgram {
     name: "opencode",
     title: "opencode",
@@ -129,6 +135,7 @@ impl Harness for Opencode {
         launch.set.extend(rules(order.permissions));
         if order.approval == Approval::ReadOnly {
             launch.set.push(("OPENCODE_PERMISSION".to_owned(), READ_ONLY.into()));
+            launch.set.extend(WITHOUT_PROJECT.map(|name| (name.to_owned(), "1".into())));
         }
         Ok(launch)
     }

@@ -116,7 +116,7 @@ impl SupervisorOrder {
             1 => Input::Text(rest.text()?.into_vec()),
             _ => Input::Dialog(rest.text()?.into_vec()),
         };
-        let launch = Launch { program, arguments, set: set?, unset, input, ending };
+        let launch = Launch { program, arguments, set: set?, unset, input, ending, folder: None };
         Some(Self { launch, folder, grace })
     }
 }
@@ -257,6 +257,7 @@ mod tests {
             unset: vec!["CLAUDECODE".into()],
             input: Input::Text(b"do it".to_vec()),
             ending: Ending::Interrupt,
+            ..Launch::default()
         }
     }
 

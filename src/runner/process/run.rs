@@ -36,7 +36,7 @@ const CANCELLING: Duration = Duration::from_secs(2);
 /// The parent of no process.
 const NOBODY: i32 = -1;
 
-/// Runs a program in `folder` to its end and returns how it ended; nothing of its tree is left alive.
+/// Runs a program in `folder`, or in its own, to its end and returns how it ended; nothing of its tree is left alive.
 ///
 /// All output goes to `log` as it comes: the first 64 MiB, and of more than that the last MiB. An error
 /// means that it could not be started. `supervisor` is the program that is between the runner and the
@@ -52,6 +52,7 @@ pub fn run(
     log: &mut File,
     watcher: &mut dyn Watcher,
 ) -> io::Result<ProcessOutcome> {
+    let folder = launch.folder.as_deref().unwrap_or(folder);
     if !folder.is_dir() {
         let words = format!("the folder `{}` is not there", folder.display());
         return Err(io::Error::new(io::ErrorKind::NotADirectory, words));

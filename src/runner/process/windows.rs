@@ -20,7 +20,7 @@ use crate::world::Deadline;
 /// The longest between two looks at the moment.
 const MOMENT: Duration = Duration::from_millis(150);
 
-/// Runs a program in `folder` to its end and returns how it ended; nothing of its tree is left alive.
+/// Runs a program in `folder`, or in its own, to its end and returns how it ended; nothing of its tree is left alive.
 ///
 /// All output goes to `log` as it comes: the first 64 MiB, and of more than that the last MiB. An error
 /// means that it could not be started. No program can be asked to end here: it is ended.
@@ -32,6 +32,7 @@ pub fn run(
     log: &mut File,
     watcher: &mut dyn Watcher,
 ) -> io::Result<ProcessOutcome> {
+    let folder = launch.folder.as_deref().unwrap_or(folder);
     if !folder.is_dir() {
         let words = format!("the folder `{}` is not there", folder.display());
         return Err(io::Error::new(io::ErrorKind::NotADirectory, words));

@@ -144,8 +144,26 @@ fn a_reader_has_the_tools_that_read_and_no_others() {
             &["--tools", "Read,Grep,Glob", "--strict-mcp-config", "--setting-sources", "user"][..],
         ),
         ("codex", &["--sandbox", "read-only"]),
-        ("copilot", &["--available-tools=view,grep,glob", "--disable-builtin-mcps"]),
-        ("gemini", &["--approval-mode", "plan", "--allowed-mcp-server-names", "none"]),
+        (
+            "copilot",
+            &[
+                "--available-tools=view,grep,glob",
+                "--disable-builtin-mcps",
+                "--no-custom-instructions",
+                "--add-dir",
+            ],
+        ),
+        (
+            "gemini",
+            &[
+                "--approval-mode",
+                "plan",
+                "--skip-trust",
+                "--allowed-mcp-server-names",
+                "none",
+                "--include-directories",
+            ],
+        ),
         ("opencode", &[]),
     ] {
         let launch = launch(name, &order);
@@ -153,6 +171,13 @@ fn a_reader_has_the_tools_that_read_and_no_others() {
         let mut parts = arguments.windows(flags.len().max(1));
         assert!(flags.is_empty() || parts.any(|part| part == flags), "{arguments:?}");
         assert!(harness_named(name).can_only_read(), "{name}");
+        // What the project has for agent programs is not where these look for it.
+        let own = ["codex", "copilot", "gemini"].contains(&name).then(|| order.scratch.to_owned());
+        assert_eq!(launch.folder, own, "{name}");
+    }
+    assert_eq!(launch("codex", &super::order("do it")).folder, None);
+    for name in ["OPENCODE_DISABLE_PROJECT_CONFIG", "OPENCODE_DISABLE_CLAUDE_CODE"] {
+        assert!(sets(&launch("opencode", &order)).contains(&(name, "1")), "{name}");
     }
     let permission = r#"{"*":"deny","read":"allow","grep":"allow","glob":"allow","list":"allow"}"#;
     assert!(sets(&launch("opencode", &order)).contains(&("OPENCODE_PERMISSION", permission)));
