@@ -124,8 +124,8 @@ pub fn no_changes(text: &str) -> Vec<(String, String)> {
     said.filter(|(id, why)| !id.is_empty() && is_reason(why)).collect()
 }
 
-/// Returns whether a text can be a reason: two words or more, with nine letters in them; a script without blanks between its
-/// words, or with longer ones, has them in fewer.
+/// Returns whether a text can be a reason: two words or more, whose letters are nine bytes or more in UTF-8; one word is
+/// enough where a letter of it has three bytes: scripts without blanks between words have such letters.
 pub fn is_reason(text: &str) -> bool {
     // Letters that nobody sees are none.
     let is_seen = |it: &char| {
@@ -135,7 +135,9 @@ pub fn is_reason(text: &str) -> bool {
     let letters: Vec<char> = text.chars().filter(is_seen).collect();
     let size: usize = letters.iter().map(|it| it.len_utf8()).sum();
     let is_one = letters.iter().all(|it| Some(it) == letters.first());
-    size >= LEAST_REASON && !is_one && (words.count() > 1 || size > letters.len())
+    size >= LEAST_REASON
+        && !is_one
+        && (words.count() > 1 || letters.iter().any(|it| it.len_utf8() > 2))
 }
 
 /// Returns what the agent says that a person must do: the last `<blocked>…</blocked>` at the beginning of a
@@ -487,6 +489,9 @@ mod tests {
             "done",
             "n/a",
             "unnecessary",
+            "überflüssig",
+            "ненужно",
+            "готово",
             "- - - -",
             "...",
             "a b c",

@@ -18,11 +18,11 @@ use crate::system::names;
 use crate::world::{self, Deadline, FileTime, WallTime};
 
 /// The most files that are looked at.
-const MOST_FILES: usize = 20_000;
+pub const MOST_FILES: usize = 20_000;
 /// The longest that a look takes.
 const LIMIT: Duration = Duration::from_secs(2);
 /// The most that is read of all files together, and of one, in bytes: of a longer one, size, beginning and end count.
-const MOST: u64 = 128 << 20;
+pub const MOST: u64 = 128 << 20;
 const MOST_OF_ONE: u64 = 2 << 20;
 /// What a kept look has before its files; what an earlier version kept has another word there, and is none.
 const SEEN: &[u8] = b"seen4\0";

@@ -132,7 +132,6 @@ impl<'a> TaskProofs<'a> {
 
     /// Returns the ids of the tasks of a list that were ticked by hand in this loop and that nobody has found proved yet; none
     /// where every tick counts, or where the list is not known as it was when the loop was armed.
-    #[cfg(feature = "cli")]
     pub fn not_proved(&self, list: &TaskList) -> Vec<String> {
         let Some(armed) = self.armed_list().filter(|_| self.least == LeastProof::Files) else {
             return Vec::new();

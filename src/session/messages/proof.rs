@@ -2,8 +2,9 @@
 
 use crate::engine::proof::{Unproved, UnprovedTask};
 use crate::engine::unticked::UntickedTask;
+use crate::evidence::contents::{MOST, MOST_FILES};
 use crate::feature::project::printable;
-use crate::text::title;
+use crate::text::{grouped, title};
 
 /// The most files that are named.
 const FILES: usize = 4;
@@ -42,8 +43,9 @@ pub fn lack(unproved: &Unproved) -> String {
             } else {
                 format!(", most of the new ones in {}", printable(folder))
             };
+            let (files, megabytes) = (grouped(MOST_FILES as u64), MOST >> 20);
             format!(
-                "the project has more files than can be looked at (20,000, 128 MB, in 2 s){most}"
+                "the project has more than can be looked at, {files} files and folders or {megabytes} MB{most}"
             )
         }
     }

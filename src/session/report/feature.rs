@@ -7,7 +7,6 @@ use super::armed;
 #[cfg(feature = "cli")]
 use super::live::{self, LiveReport};
 use crate::engine::order::sorted;
-#[cfg(feature = "cli")]
 use crate::engine::scope::in_runs;
 #[cfg(feature = "cli")]
 use crate::engine::scoreboard::Scoreboard;
@@ -20,7 +19,6 @@ use crate::session::life::{self, SessionLife};
 use crate::session::messages::ends;
 use crate::session::messages::person::{more_than, reviews};
 use crate::session::pinned;
-#[cfg(feature = "cli")]
 use crate::session::proof::TaskProofs;
 #[cfg(feature = "cli")]
 use crate::session::task_log::receipts_of;
@@ -28,13 +26,10 @@ use crate::store::loops::{Claim, LetGo, Loops, Record, VerifyCommands};
 use crate::store::names::EndName;
 use crate::store::pins::{Pin, PinKey, PinState, Pins};
 use crate::system::names;
-#[cfg(feature = "cli")]
-use crate::text::title;
-use crate::text::{age, counted, grouped};
+use crate::text::{age, counted, grouped, title};
 use crate::world::WallTime;
 
 /// The most letters of the ids of tasks in a line.
-#[cfg(feature = "cli")]
 const IDS: usize = 120;
 
 /// Everything that `spool status` tells.
@@ -108,7 +103,6 @@ pub struct FeatureReport {
     #[cfg(feature = "cli")]
     pub proofs: Scoreboard,
     /// The ids of the tasks that were ticked by hand in the live loop and that nobody has found proved yet.
-    #[cfg(feature = "cli")]
     pub not_proved: Vec<String>,
     /// The loop at this moment, `None` where none lives.
     #[cfg(feature = "cli")]
@@ -220,7 +214,6 @@ impl FeatureReport {
             live: moment,
             #[cfg(feature = "cli")]
             proofs: proofs(project, feature, armed_at, &snapshot),
-            #[cfg(feature = "cli")]
             not_proved: not_proved(project, feature, &snapshot),
             problems: problems(project, &snapshot),
             gone: life == SessionLife::Gone,
@@ -267,10 +260,7 @@ impl FeatureReport {
             let _ = writeln!(text, "  Problem: {problem}");
         }
         let what = if self.place.named { " named tasks" } else { "" };
-        #[cfg(feature = "cli")]
         let stands = stands(&self.not_proved);
-        #[cfg(not(feature = "cli"))]
-        let stands = "done";
         let _ = writeln!(text, "  Tasks: {} of {}{what} {stands}", self.done, self.total);
         if let Some(next) = self.open.first() {
             let _ = match self.open.len() - 1 {
@@ -364,7 +354,6 @@ fn proofs(
 }
 
 /// The tasks that were ticked by hand in a feature's live loop and are not proved yet.
-#[cfg(feature = "cli")]
 fn not_proved(project: &Project, feature: &Feature, snapshot: &FeatureSnapshot) -> Vec<String> {
     let (Some(list), Ok(proofs)) = (&snapshot.tasks, TaskProofs::standing(project, feature)) else {
         return Vec::new();
@@ -373,7 +362,6 @@ fn not_proved(project: &Project, feature: &Feature, snapshot: &FeatureSnapshot) 
 }
 
 /// Returns what tasks are whose boxes are ticked, where these of them are not proved yet: a box is no work.
-#[cfg(feature = "cli")]
 fn stands(not_proved: &[String]) -> String {
     if not_proved.is_empty() {
         return "done".to_owned();

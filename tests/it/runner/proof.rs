@@ -281,7 +281,7 @@ fn a_work_tree_that_has_grown_too_large_has_its_ticks_taken_back_until_it_is_sma
          if [ $n = 3 ]; then rm -r junk; fi\n{TICK}"
     ));
     let ran = bench.ralph("--max-iterations 5").run().with_code(0);
-    ran.says("1.1 is open again: it was ticked, but the project has more files than can be looked at (20,000, 128 MB, in 2 s), most of the new ones in junk/");
+    ran.says("1.1 is open again: it was ticked, but the project has more than can be looked at, 20,000 files and folders or 128 MB, most of the new ones in junk/");
     assert_eq!(bench.runs(), 3);
     let prompt = bench.prompt(2);
     assert!(prompt.contains("in junk/. Remove what is not needed"), "{prompt}");
