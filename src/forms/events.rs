@@ -66,6 +66,8 @@ pub enum RunnerEvent {
         tokens: Option<JsonNumber>,
         /// Dollars that it cost, with its reviews, as far as it is known; null where nothing tells.
         cost_usd: Option<f64>,
+        /// Whether a part of that is an estimate, by the prices that a person gave.
+        cost_estimated: bool,
     },
     /// A limit ended the loop before this one, which begins with whole budgets.
     Anew {

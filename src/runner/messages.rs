@@ -87,7 +87,12 @@ pub fn denied(state: &LoopState) -> String {
 
 /// Returns the tokens of a run as far as they are known; `about` says whether some are estimated.
 pub fn tokens(state: &LoopState, about: &str) -> String {
-    match (state.tokens_unknown, state.total_tokens) {
+    known_tokens(state.total_tokens, about, state.tokens_unknown)
+}
+
+/// Returns a number of tokens; `about` says whether some are estimated, `partial` whether some are not known.
+fn known_tokens(known: u64, about: &str, partial: bool) -> String {
+    match (partial, known) {
         (true, 0) => "unknown".to_owned(),
         (true, known) => format!("at least {about}{}", grouped(known)),
         (false, known) => format!("{about}{}", grouped(known)),
@@ -96,9 +101,13 @@ pub fn tokens(state: &LoopState, about: &str) -> String {
 
 /// Returns what a run cost as far as it is known, `None` where nothing tells; `~` is an estimate.
 pub fn cost(state: &LoopState) -> Option<String> {
-    let least = if state.cost_unknown { "at least " } else { "" };
-    let words = money(state.total_cost_usd, state.cost_estimated)?;
-    Some(format!("{least}{words}"))
+    known_money(state.total_cost_usd, state.cost_estimated, state.cost_unknown)
+}
+
+/// Returns dollars in words, `None` for none; `~` is an estimate, and `at least` stands where some are not known.
+pub fn known_money(dollars: f64, estimated: bool, partial: bool) -> Option<String> {
+    let least = if partial { "at least " } else { "" };
+    money(dollars, estimated).map(|words| format!("{least}{words}"))
 }
 
 /// Returns dollars in words, `None` for none; `~` is an estimate.
@@ -116,9 +125,13 @@ pub fn shares(agents: &[AgentShare]) -> Option<String> {
             "{}{model}: {}, {} tokens",
             it.harness,
             counted(it.runs.into(), "run"),
-            grouped(it.tokens)
+            known_tokens(
+                it.tokens,
+                if it.tokens_estimated { "about " } else { "" },
+                it.tokens_unknown
+            )
         );
-        if let Some(cost) = money(it.cost_usd, false) {
+        if let Some(cost) = known_money(it.cost_usd, it.cost_estimated, it.cost_unknown) {
             words = format!("{words}, {cost}");
         }
         words
@@ -172,4 +185,32 @@ pub fn figures(iteration: &Iteration) -> String {
         parts.push(format!("done: {}", iteration.tasks_ticked.join(" ")));
     }
     parts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agents_share_says_what_of_it_is_an_estimate_or_not_known() {
+        let share = |harness: &str| AgentShare {
+            harness: harness.to_owned(),
+            runs: 1,
+            tokens: 1_234,
+            cost_usd: 0.5,
+            ..AgentShare::default()
+        };
+        let codex = AgentShare {
+            cost_estimated: true,
+            cost_unknown: true,
+            tokens_estimated: true,
+            ..share("codex")
+        };
+        let gemini =
+            AgentShare { tokens: 0, tokens_unknown: true, cost_usd: 0.0, ..share("gemini") };
+        assert_eq!(
+            shares(&[share("claude"), codex, gemini]).unwrap(),
+            "claude: 1 run, 1,234 tokens, $0.5000; codex: 1 run, about 1,234 tokens, at least ~$0.5000; gemini: 1 run, unknown tokens"
+        );
+    }
 }

@@ -6,6 +6,7 @@ use super::parts::Driver;
 use crate::engine::Dollars;
 use crate::forms::events::RunnerEvent;
 use crate::forms::plain;
+use crate::runner::messages::known_money;
 use crate::runner::report::form;
 use crate::runner::screen::{counted, grouped, lasted};
 use crate::runner::state::{EarlierLoop, tail};
@@ -54,6 +55,7 @@ impl Driver<'_> {
             seconds: self.files.ran_before().as_secs().into(),
             tokens: form::tokens(state).map(|_| state.ledger.all_tokens().into()),
             cost_usd: plain::dollars(cost),
+            cost_estimated: state.cost_estimated || state.ledger.review_cost_estimated,
         };
         let line = format!("ralph: goes on: {words}; --restart begins at 0");
         self.console.screen.report(event, &line);
@@ -86,10 +88,17 @@ impl Driver<'_> {
                 parts.push(format!("{} of {} tokens", grouped(used), grouped(limit)));
             }
         }
-        match (ledger.all_cost(), options.max_cost) {
-            (0, None) => {}
-            (used, None) => parts.push(Dollars(used).to_string()),
-            (used, Some(limit)) => parts.push(format!("{} of {}", Dollars(used), Dollars(limit))),
+        let state = &self.files.state;
+        let estimated = state.cost_estimated || ledger.review_cost_estimated;
+        let used = plain::dollars(ledger.all_cost());
+        let used = used.and_then(|used| known_money(used, estimated, state.cost_unknown));
+        match (used, options.max_cost) {
+            (None, None) => {}
+            (Some(used), None) => parts.push(used),
+            (used, Some(limit)) => {
+                let used = used.unwrap_or_else(|| Dollars(0).to_string());
+                parts.push(format!("{used} of {}", Dollars(limit)));
+            }
         }
         let ran = lasted(self.files.ran_before());
         parts.push(match options.max_runtime {

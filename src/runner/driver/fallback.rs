@@ -134,6 +134,10 @@ impl Driver<'_> {
         let share = &mut shares[at];
         share.runs = share.runs.saturating_add(1);
         share.tokens = share.tokens.saturating_add(iteration.tokens_used);
+        share.tokens_estimated |= iteration.tokens_estimated && iteration.tokens_used > 0;
+        share.tokens_unknown |= iteration.tokens_unknown;
         share.cost_usd += iteration.cost_usd.unwrap_or_default();
+        share.cost_estimated |= iteration.cost_estimated;
+        share.cost_unknown |= iteration.cost_usd.is_none();
     }
 }

@@ -153,7 +153,7 @@ impl Driver<'_> {
             },
             cost: LiveSum {
                 known: micros(state.total_cost_usd).saturating_add(reviews.1),
-                estimated: state.cost_estimated,
+                estimated: state.cost_estimated || ledger.review_cost_estimated,
                 partial: state.cost_unknown,
                 limit: rails.max_cost,
             },

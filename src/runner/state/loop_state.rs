@@ -138,6 +138,7 @@ pub struct LoopState {
 /// What one agent of a loop did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "the form of the file is given")]
 pub struct AgentShare {
     /// The agent program.
     pub harness: String,
@@ -148,9 +149,21 @@ pub struct AgentShare {
     pub runs: u32,
     /// Tokens that it used, as far as they are known.
     pub tokens: u64,
+    /// Whether a part of them is an estimate.
+    #[serde(skip_serializing_if = "is_false")]
+    pub tokens_estimated: bool,
+    /// Whether there are runs whose tokens nothing reports.
+    #[serde(skip_serializing_if = "is_false")]
+    pub tokens_unknown: bool,
     /// Dollars that it cost, as far as it is known.
     #[serde(skip_serializing_if = "is_nothing")]
     pub cost_usd: f64,
+    /// Whether a part of that is an estimate by the prices that a person gave.
+    #[serde(skip_serializing_if = "is_false")]
+    pub cost_estimated: bool,
+    /// Whether there are runs of which nothing tells the cost.
+    #[serde(skip_serializing_if = "is_false")]
+    pub cost_unknown: bool,
 }
 
 /// One iteration, as history keeps it; without `ended` it is still running, or its runner was killed.
