@@ -1,12 +1,15 @@
 //! Whether the evidence that a reader names is there: the file, the line, what stands on it, the command.
 
+use std::fs;
 use std::path::{Component, Path};
 
 use super::form::{Evidence, RequirementVerdict, ReviewAnswer};
 use crate::engine::CheckResult;
 use crate::evidence::tree::is_own;
 use crate::store::read::{folder_inside, read_in};
+use crate::system::files;
 use crate::text;
+use crate::world::FileTime;
 
 /// The most of a file that is read, in bytes.
 const MOST: u64 = 8 << 20;
@@ -25,6 +28,10 @@ pub struct Ground<'a> {
     pub wishes: &'a [String],
     /// The checks whose output the reader was given.
     pub checks: &'a [CheckResult],
+    /// When the reader began, by the clock of the files: what has changed since may be its own.
+    pub since: FileTime,
+    /// Whether git ignores a path from the root: no such file is work.
+    pub is_ignored: &'a dyn Fn(&str) -> bool,
 }
 
 /// Returns what is wrong with the evidence of an answer, a line for each; none when all of it is there.
@@ -96,6 +103,14 @@ impl Ground<'_> {
         if verdict == RequirementVerdict::Met && self.wishes.contains(&evidence.file) {
             return Err(format!("`{shown}` says what is wanted, not that it is there"));
         }
+        // Not every file is looked at that changes meanwhile: git ignores some.
+        let meta = fs::metadata(self.root.join(path));
+        if self.since.is_known() && meta.is_ok_and(|meta| files::changed_at(&meta) > self.since) {
+            return Err(format!("`{shown}` has changed since the reader began"));
+        }
+        if verdict == RequirementVerdict::Met && (self.is_ignored)(&evidence.file) {
+            return Err(format!("`{shown}` is ignored by git, so it is no work of the project"));
+        }
         let content = String::from_utf8_lossy(&content.bytes);
         let lines: Vec<&str> = content.lines().collect();
         let line = usize::try_from(evidence.line).unwrap_or(usize::MAX);
@@ -127,8 +142,6 @@ fn stands_near(lines: &[&str], line: usize, quote: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
     use crate::review::form::{JudgedRequirement, ReaderFinding, Severity};
 
@@ -157,6 +170,8 @@ mod tests {
             root: &project,
             wishes: &["spec.md".to_owned()],
             checks: &[check("cargo test", true), check("cargo clippy", false)],
+            since: FileTime::default(),
+            is_ignored: &|_| false,
         };
         let judged = JudgedRequirement {
             id: "FR-001".to_owned(),
@@ -238,7 +253,13 @@ mod tests {
         let answer = ReviewAnswer { requirements: vec![judged], findings };
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
-        let ground = Ground { root: &root, wishes: &[], checks: &[] };
+        let ground = Ground {
+            root: &root,
+            wishes: &[],
+            checks: &[],
+            since: FileTime::default(),
+            is_ignored: &|_| false,
+        };
         assert_eq!(
             problems(&answer, &ground),
             ["FR-001 is called met without evidence", "`a leak`: `no/where`: it does not exist"]

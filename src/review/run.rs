@@ -148,12 +148,7 @@ pub fn review(order: &ReviewOrder<'_>, begins: &dyn Fn()) -> Result<Review> {
                 .to_owned(),
         );
     }
-    if let Some(name) = order.harness.instructions().filter(|name| has_one_of(root, name)) {
-        review.caveats.push(format!(
-            "{} takes what a {name} of the project says for instructions, and whoever did the work may have written it",
-            order.harness.name()
-        ));
-    }
+    review.caveats.extend(order.hears_the_project());
     let before = Before::now(git.as_ref(), &lock, &log);
     begins();
     let ran = order.read(&text, &mut log);
@@ -171,7 +166,13 @@ pub fn review(order: &ReviewOrder<'_>, begins: &dyn Fn()) -> Result<Review> {
             review.caveats.push("the log of the reader is not whole: the disk is full".to_owned());
         }
         if outcome == Outcome::Passed {
-            let ground = Ground { root, wishes: &[spec_path, tasks_path], checks: &checks };
+            let ground = Ground {
+                root,
+                wishes: &[spec_path, tasks_path],
+                checks: &checks,
+                since: before.since,
+                is_ignored: &|path| git.as_ref().is_some_and(|git| git.is_ignored(path)),
+            };
             judge(&mut review, &ran.report.final_text, &marks, &requirements, &ground);
         }
     }
@@ -261,6 +262,16 @@ struct ReaderRun {
 }
 
 impl ReviewOrder<'_> {
+    /// Says that the reader takes a file of the project for instructions; `None` where it does not.
+    fn hears_the_project(&self) -> Option<String> {
+        let name = self.harness.instructions();
+        let name = name.filter(|name| has_one_of(&self.project.root, name))?;
+        Some(format!(
+            "{} takes what a {name} of the project says for instructions, and whoever did the work may have written it",
+            self.harness.name()
+        ))
+    }
+
     /// The review that begins now, with what is known of it already.
     fn begun(&self, base: Base, log: &Path) -> Review {
         Review {

@@ -265,6 +265,11 @@ impl Git {
         self.run(&[&plain, &[commit, "--", "."][..], &all].concat(), &[])
     }
 
+    /// Returns whether git ignores the file at this path from the folder, and does not track it; `false` where git does not say.
+    pub fn is_ignored(&self, path: &str) -> bool {
+        self.run(&["check-ignore", "-q", "--", path], &[]).is_ok()
+    }
+
     /// Returns the files that git does not know yet and does not ignore, the loop's own left out.
     pub fn unknown_files(&self) -> Vec<PathBuf> {
         let asked = ["ls-files", "--others", "--exclude-standard", "-z", "--", "."];

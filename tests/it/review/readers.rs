@@ -46,6 +46,34 @@ fn a_reader_that_writes_into_the_work_is_no_pass_and_the_file_is_named() {
 }
 
 #[test]
+fn what_git_ignores_is_no_evidence_and_what_the_reader_made_is_none_either() {
+    let built = Built::new();
+    built.write(".gitignore", "made/\n");
+    built.commit("ignored");
+    built.write("made/old.rs", "fn check_of_password() {}\n");
+    let quoting = |file: &str| {
+        FR_001
+            .replace("src/login.rs", file)
+            .replace("check(password)", "fn check_of_password()")
+            .replace("\"line\":3", "\"line\":1")
+    };
+    built.reader(&[US1_1, &quoting("made/old.rs"), FR_002]);
+    built
+        .review("")
+        .with_code(5)
+        .says("`made/old.rs` is ignored by git, so it is no work of the project");
+    built.reader(&[US1_1, &quoting("made/new.rs"), FR_002]);
+    let script = built.beside("bin/agent");
+    let text = std::fs::read_to_string(&script).unwrap();
+    std::fs::write(
+        &script,
+        format!("{text}\nprintf 'fn check_of_password() {{}}\\n' > made/new.rs\n"),
+    )
+    .unwrap();
+    built.review("").with_code(5).says("`made/new.rs` has changed since the reader began");
+}
+
+#[test]
 fn a_reader_that_crashes_is_no_pass_and_its_words_are_told() {
     let built = Built::new();
     built.script("echo 'out of memory' >&2; exit 3");
