@@ -8,4 +8,5 @@ mod output;
 mod restarts;
 mod supervisors;
 mod support;
+mod ticks;
 mod trees;
