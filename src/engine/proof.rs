@@ -265,14 +265,18 @@ impl TaskFacts {
     ) -> Self {
         let mut also = Vec::new();
         for path in paths_in(&self.text) {
-            if changed.iter().any(|file| path.is_at(&file.path)) || exists(&path) {
+            let is_same = |file: &&ChangedFile| file.path.eq_ignore_ascii_case(&path.path);
+            let same = changed.iter().find(is_same);
+            // As a rule neither holds, and whether it exists is not asked: that looks at all files.
+            if (same.is_none() && !self.is_word(&path))
+                || changed.iter().any(|file| path.is_at(&file.path))
+                || exists(&path)
+            {
                 continue;
             }
-            let is_same = |file: &&ChangedFile| file.path.eq_ignore_ascii_case(&path.path);
-            if let Some(file) = changed.iter().find(is_same) {
-                also.push(file.path.clone());
-            } else if self.is_word(&path) {
-                self.words.push(path.path);
+            match same {
+                Some(file) => also.push(file.path.clone()),
+                None => self.words.push(path.path),
             }
         }
         self.naming(&also)
@@ -446,7 +450,8 @@ impl NamedPath {
     pub fn covers(&self, file: &str) -> bool {
         let path = self.path.as_str();
         if self.is_folder {
-            return file.starts_with(path) || file.contains(&format!("/{path}"));
+            let mut ends = memchr::memchr_iter(b'/', file.as_bytes());
+            return file.starts_with(path) || ends.any(|end| file[end + 1..].starts_with(path));
         }
         file == path || file.strip_suffix(path).is_some_and(|before| before.ends_with('/'))
     }
