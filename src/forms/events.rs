@@ -70,11 +70,11 @@ pub enum RunnerEvent {
         cost_estimated: bool,
     },
     /// A limit ended the loop before this one, which begins with whole budgets.
-    Anew {
+    Restarted {
         /// The name of that end.
         reason: &'static str,
     },
-    /// Another agent works from now on: one that goes on where another is at a usage limit or overloaded, or the first choice again.
+    /// Another agent works from now on: one that continues where another is at a usage limit or overloaded, or the first choice again.
     Agent {
         /// The agent program.
         harness: String,

@@ -16,7 +16,7 @@ pub struct PlanForm {
     pub change: Option<PlannedChange>,
     /// The agent program, and how it would be started.
     pub agent: PlannedAgent,
-    /// The agents that go on where that one is at a usage limit or overloaded, in their order.
+    /// The agents that continue where that one is at a usage limit or overloaded, in their order.
     pub fallbacks: Vec<PlannedAgent>,
     /// When the work counts as done; null for the demo.
     pub done_when: Option<DoneWhen>,
@@ -118,7 +118,7 @@ pub struct PlannedLimits {
     pub tokens: Option<JsonNumber>,
     /// Dollars that the loop may cost.
     pub cost_usd: Option<f64>,
-    /// Seconds that a usage limit is waited for, 0 where it is not.
+    /// Seconds to wait at most for a usage limit, 0 for not at all.
     pub limit_wait_seconds: Option<f64>,
     /// Whether a person on the terminal is asked at a usage limit.
     pub asks_at_usage_limit: bool,
@@ -126,7 +126,7 @@ pub struct PlannedLimits {
     pub grace_seconds: f64,
     /// Seconds of the pause after a failed run.
     pub retry_seconds: f64,
-    /// Seconds that a full disk is waited for; 0 where it ends the loop at once.
+    /// Seconds to wait at most for room on a full disk; 0 ends the loop at once.
     pub disk_wait_seconds: f64,
 }
 

@@ -96,7 +96,7 @@ pub fn what_next(reason: &TerminalReason) -> String {
         }
         TerminalReason::HarnessFailed { .. } => "Fix that, then run the same command again.",
         TerminalReason::UsageLimit { .. } => {
-            "Run the same command again when it is lifted: it goes on. --max-limit-wait TIME waits for it."
+            "Run the same command again when it is lifted: it continues. --max-limit-wait TIME waits for it."
         }
         TerminalReason::CorruptState => "Look at tasks.md, then run the same command again.",
         _ => return NEXT.after(reason),

@@ -39,7 +39,7 @@ pub struct RalphArgs {
     #[arg(long, group = "action", conflicts_with = "prompt", help_heading = RUNNING)]
     pub list_harnesses: bool,
 
-    /// Begin at iteration 1 with whole budgets, although the last run was stopped and this one would go on with what it has used
+    /// Begin at iteration 1 with whole budgets, although the last run was stopped and this one would continue with what it has used
     #[arg(long, conflicts_with = "action", help_heading = LIMITS)]
     pub restart: bool,
     /// Let the project's `.spool/ralph.toml` name checks and the agent program, commit, and lift limits, this once
@@ -101,7 +101,7 @@ Exit codes:
   3 iterations used up · 4 no commits · 5 nothing changes
   6 a person is needed · 7 time is up · 8 tokens or money used up
   9 the agent program failed
-  13 a usage limit that is not waited for
+  13 at a usage limit (see --max-limit-wait)
   10 the task list stayed unreadable
   11 done, but --strict finds something to look at
   129, 130, 131, 143 ended by a closed terminal, by Ctrl-C or `spool stop`, by Ctrl-\\, by SIGTERM";

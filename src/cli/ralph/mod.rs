@@ -216,7 +216,7 @@ fn job(args: &RalphArgs) -> Result<RalphJob> {
         options.limit_wait = LimitWait::Confirmed;
     }
     if args.restart {
-        options.counting = Counting::Anew;
+        options.counting = Counting::FromZero;
     }
     if options.converge {
         options.spec_kit.converge = Some(converge_command(&change, &options)?);

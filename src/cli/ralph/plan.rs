@@ -246,7 +246,7 @@ fn write_agent(text: &mut String, plan: &PlanForm) {
     }
     write_command_line(text, agent);
     for other in &plan.fallbacks {
-        let _ = writeln!(text, "\nGoes on at a usage limit or an overload: {}", other.harness);
+        let _ = writeln!(text, "\nContinues at a usage limit or an overload: {}", other.harness);
         let _ = writeln!(text, "Model: {}", other.model.as_deref().unwrap_or("its own choice"));
         write_command_line(text, other);
     }

@@ -43,7 +43,7 @@ impl Driver<'_> {
                 let words = format!(
                     "ralph: the loop before this one ended with `{name}`: iterations, time, tokens and money begin at 0"
                 );
-                self.console.screen.report(RunnerEvent::Anew { reason: name }, &words);
+                self.console.screen.report(RunnerEvent::Restarted { reason: name }, &words);
                 return Ok(());
             }
             EarlierLoop::GoesOn => self.used_before(),
@@ -57,14 +57,14 @@ impl Driver<'_> {
             cost_usd: plain::dollars(cost),
             cost_estimated: state.cost_estimated || state.ledger.review_cost_estimated,
         };
-        let line = format!("ralph: goes on: {words}; --restart begins at 0");
+        let line = format!("ralph: continues: {words}; --restart begins at 0");
         self.console.screen.report(event, &line);
         let entry = Entry {
             at: world::now(),
             event: JournalEvent::Resumed,
             about: self.plan.change.id.clone(),
             iteration: self.files.state.ledger.iterations,
-            words: format!("goes on: {words}"),
+            words: format!("continues: {words}"),
             ..Entry::default()
         };
         self.write(|it| it.files.note(&entry))

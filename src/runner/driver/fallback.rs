@@ -53,7 +53,7 @@ impl Driver<'_> {
         };
         let words = if rest.until_ms > world::now().millis() {
             let (old, new, until) = (old.words(), seat.words(), iso(until));
-            format!("ralph: {new} goes on: {old} {why}, and is tried again at {until}")
+            format!("ralph: {new} continues: {old} {why}, and is tried again at {until}")
         } else {
             format!("ralph: {} works again", seat.words())
         };
@@ -106,7 +106,7 @@ impl Driver<'_> {
                 None => "is lifted at a time that nothing tells".to_owned(),
             };
             self.console.screen.warn(&format!(
-                "the usage limit {when}: the loop waits for it and goes on when you confirm that with `spool resume --change {}`, and --max-limit-wait TIME confirms it at the start",
+                "the usage limit {when}: the loop waits for it and continues when you confirm that with `spool resume --change {}`, and --max-limit-wait TIME confirms it at the start",
                 self.plan.change.id
             ));
             self.write(|it| {

@@ -33,7 +33,7 @@ impl Driver<'_> {
     /// begin at 0, and where every tick counts.
     pub(super) fn left_run(&self) -> Option<LeftRun> {
         let options = self.plan.options;
-        if options.counting == Counting::Anew || options.proof == LeastProof::Word {
+        if options.counting == Counting::FromZero || options.proof == LeastProof::Word {
             return None;
         }
         self.list_path()?;

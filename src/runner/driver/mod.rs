@@ -244,7 +244,7 @@ impl Driver<'_> {
             Some(at) => format!("the usage limit is lifted at {}", iso(WallTime::from_seconds(at))),
             None if waited.is_zero() => "nothing tells when the usage limit is lifted".to_owned(),
             None => format!(
-                "nothing tells when the usage limit is lifted, and it was waited for {}",
+                "nothing tells when the usage limit is lifted, and the loop has waited {} so far",
                 lasted(waited)
             ),
         };

@@ -50,9 +50,9 @@ pub enum LimitWait {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counting {
     /// It does.
-    GoesOn,
+    Continued,
     /// All begins at 0.
-    Anew,
+    FromZero,
 }
 
 /// Whether the runner commits what an iteration changed.

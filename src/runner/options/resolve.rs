@@ -282,7 +282,7 @@ pub fn resolve(layers: &Layers, task: String, start: &Path) -> Result<Options> {
         shown,
         form: if is_on(settings.json) { Form::Json } else { Form::Words },
         start: start.to_owned(),
-        counting: Counting::GoesOn,
+        counting: Counting::Continued,
     })
 }
 

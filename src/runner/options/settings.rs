@@ -56,11 +56,11 @@ pub struct RunnerSettings {
     /// The model, in the agent program's own words [default: its own choice]
     #[arg(long, value_name = "MODEL", help_heading = AGENT)]
     pub model: Option<Set<Model>>,
-    /// The model that goes on where the first one is at a usage limit, until that is lifted, or was overloaded 3 times in a row,
+    /// The model that continues where the first one is at a usage limit, until that is lifted, or was overloaded 3 times in a row,
     /// for 15 minutes
     #[arg(long, value_name = "MODEL", help_heading = AGENT)]
     pub fallback_model: Option<Set<Model>>,
-    /// The agent program that goes on like that, after the fallback model where both are given
+    /// The agent program that continues like that, after the fallback model where both are given
     #[arg(long, value_name = "NAME", help_heading = AGENT)]
     pub fallback_harness: Option<Set<HarnessChoice>>,
     /// Let the agent use every tool without asking [also: --yolo, --dangerously-allow-all]
@@ -173,7 +173,7 @@ pub struct RunnerSettings {
     /// [default: 0]
     #[arg(long, value_name = "DOLLARS", help_heading = LIMITS)]
     pub max_usd: Option<Set<Money>>,
-    /// Wait for a usage limit to be lifted, for this long at most, and then go on; 0 for no limit. Without it the loop ends
+    /// Wait for a usage limit to be lifted, for this long at most, and then continue; 0 for no limit. Without it the loop ends
     /// there, or asks you on a terminal
     #[arg(long, value_name = "TIME", help_heading = LIMITS)]
     pub max_limit_wait: Option<Set<Time<60>>>,
@@ -194,7 +194,7 @@ pub struct RunnerSettings {
     /// is seconds [default: 5s]
     #[arg(long, value_name = "TIME", help_heading = LIMITS)]
     pub retry_pause: Option<Set<Time<1>>>,
-    /// How long a disk that is full is waited for, while no agent runs; a plain number is seconds, 0 ends the loop at once
+    /// How long to wait for room on a full disk, while no agent runs; a plain number is seconds, 0 ends the loop at once
     /// [default: 10m]
     #[arg(long, value_name = "TIME", help_heading = LIMITS)]
     pub disk_wait: Option<Set<Time<1>>>,

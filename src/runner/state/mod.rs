@@ -119,7 +119,7 @@ impl StateFiles {
     /// Returns the state files of a change, locked; an iteration that a killed runner left is recorded as
     /// interrupted first. An error names the process that holds the lock.
     pub fn open(change: &Change, state: LoopState) -> Result<Self> {
-        Self::open_with(change, state, Counting::Anew, |_| ())
+        Self::open_with(change, state, Counting::FromZero, |_| ())
     }
 
     /// Does the same; `complete` fills in what is known of an iteration that a killed runner left: its commits, tokens and
@@ -429,8 +429,8 @@ impl StateFiles {
         counting: Counting,
     ) -> Result<()> {
         self.earlier = found.state.as_ref().map_or(EarlierLoop::None, |old| match counting {
-            Counting::GoesOn => EarlierLoop::of(&old.state),
-            Counting::Anew => EarlierLoop::None,
+            Counting::Continued => EarlierLoop::of(&old.state),
+            Counting::FromZero => EarlierLoop::None,
         });
         self.clock = Stopwatch::start();
         self.ran_before = Duration::ZERO;

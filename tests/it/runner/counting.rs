@@ -31,7 +31,9 @@ fn a_loop_that_sigterm_stopped_counts_on_and_says_so() {
     let run = bench.state()["started_at"].clone();
     let ran = bench.ralph("--max-iterations 3 --token-budget 5000 --max-usd 9").run().with_code(3);
     // 420 of the first, and two messages of 161 of the one that was cut.
-    ran.says("ralph: goes on: iteration 3 of 3, 742 of 5,000 tokens, at least $0.7500 of $9.00, ");
+    ran.says(
+        "ralph: continues: iteration 3 of 3, 742 of 5,000 tokens, at least $0.7500 of $9.00, ",
+    );
     ran.says("; --restart begins at 0").says("-- iteration 3/3");
     ran.says("the limit of 3 iterations was reached").says("3 iterations, ");
     assert_eq!(bench.runs(), 3);
@@ -78,7 +80,7 @@ fn a_limit_that_was_used_up_before_a_restart_starts_no_agent() {
     {
         let bench = Bench::new();
         stopped_in_the_second(&bench, "", Signal::TERM);
-        bench.ralph(arguments).run().with_code(code).says("ralph: goes on: ");
+        bench.ralph(arguments).run().with_code(code).says("ralph: continues: ");
         assert_eq!(bench.runs(), 2, "{arguments}");
     }
 }
@@ -105,7 +107,7 @@ fn restart_begins_at_0() {
     stopped_in_the_second(&bench, "", Signal::TERM);
     let run = bench.state()["started_at"].clone();
     let ran = bench.ralph("--restart --max-iterations 1").run().with_code(3);
-    assert!(!ran.output.contains("goes on"), "{ran}");
+    assert!(!ran.output.contains("ralph: continues"), "{ran}");
     let state = bench.state();
     assert_eq!((bench.runs(), &state["total_tokens"]), (3, &json!(TOKENS)));
     assert_ne!(state["started_at"], run);
@@ -128,6 +130,9 @@ fn after_the_work_is_done_the_next_loop_begins_at_0_without_a_word_of_it() {
     bench.claude(&format!("calls Bash\nresult '{PROMISE}'"));
     bench.ralph("").run().with_code(0);
     let ran = bench.ralph("").run().with_code(0);
-    assert!(!ran.output.contains("goes on") && !ran.output.contains("begin at 0"), "{ran}");
+    assert!(
+        !ran.output.contains("ralph: continues") && !ran.output.contains("begin at 0"),
+        "{ran}"
+    );
     assert_eq!(bench.state()["current_iteration"], json!(1));
 }

@@ -29,7 +29,7 @@ fn the_fallback_model_goes_on_at_a_usage_limit_until_that_is_lifted() {
     let ran = bench.ralph("--fallback-model small --model main").run().with_code(0);
     assert!(!ran.output.contains("waiting for"), "{ran}");
     ran.says(
-        "ralph: claude small goes on: claude main is at its usage limit, and is tried again at 20",
+        "ralph: claude small continues: claude main is at its usage limit, and is tried again at 20",
     );
     ran.says("ralph: claude main works again");
     let who = who(&bench);
@@ -97,7 +97,7 @@ fn three_overloads_in_a_row_bring_the_fallback_and_fewer_do_not() {
     ));
     let ran = bench.ralph("--fallback-model small").run().with_code(0);
     assert_eq!(who(&bench), ["main", "main", "main", "main", "main", "main", "small"]);
-    ran.says("ralph: claude small goes on: claude is overloaded, and is tried again at 20");
+    ran.says("ralph: claude small continues: claude is overloaded, and is tried again at 20");
 }
 
 #[test]

@@ -180,7 +180,7 @@ fn a_disk_that_stays_full_is_a_named_end_and_the_next_run_goes_on_from_it() {
     assert_eq!((bench.runs(), numbers(&disk.lines("history.jsonl"))), (1, vec![1]));
     disk.make_room();
     let next = disk.seen_by(bench.ralph("")).run().with_code(0);
-    next.says("ralph: goes on: iteration 2 of 50, 420 tokens");
+    next.says("ralph: continues: iteration 2 of 50, 420 tokens");
     assert_eq!(numbers(&disk.lines("history.jsonl")), [1, 2]);
     assert_eq!(bench.state()["total_tokens"], 2 * TOKENS);
 }

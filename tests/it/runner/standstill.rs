@@ -147,7 +147,7 @@ fn what_a_loop_slept_is_kept_when_its_runner_is_killed_and_the_next_one_goes_on(
     running.signal(Signal::KILL);
     running.finish();
     let ran = bench.ralph("--max-iterations 9").run().with_code(0);
-    ran.says("ralph: goes on: iteration 3 of 9").says("the machine slept 2 h 10 min");
+    ran.says("ralph: continues: iteration 3 of 9").says("the machine slept 2 h 10 min");
     let history = bench.state_lines("history.jsonl");
     assert_eq!(history[1]["interrupted"], true, "{history:#?}");
     assert!(is_sleep(&history[1]["slept_seconds"], 1.0), "{history:#?}");

@@ -103,10 +103,10 @@ fn nobody_waits_for_a_usage_limit_without_being_asked_and_the_next_run_goes_on()
     let ran = bench.ralph("--max-iterations 9").run().with_code(13);
     ran.says("ralph: stuck: the usage limit is lifted at 20")
         .says("; --max-limit-wait is not given");
-    ran.says("Run the same command again when it is lifted: it goes on.");
+    ran.says("Run the same command again when it is lifted: it continues.");
     assert_eq!((bench.runs(), &bench.state()["reason"]), (2, &json!("usage_limit")));
     let ran = bench.ralph("--max-iterations 9").run().with_code(0);
-    ran.says("ralph: goes on: iteration 2 of 9, 420 tokens, ");
+    ran.says("ralph: continues: iteration 2 of 9, 420 tokens, ");
 }
 
 #[test]
@@ -114,7 +114,8 @@ fn on_a_terminal_a_person_confirms_the_wait_for_a_usage_limit() {
     let bench = Bench::new();
     limited(&bench, "$(($(date +%s) + 2))");
     let Some(mut running) = bench.ralph("").on_a_terminal() else { return };
-    running.wait_for("the loop waits for it and goes on when you confirm that with `spool resume");
+    running
+        .wait_for("the loop waits for it and continues when you confirm that with `spool resume");
     running.wait_for("ralph: paused");
     assert_eq!(bench.runs(), 1);
     bench.spool(&format!("resume --change {CHANGE}")).run().with_code(0);
@@ -128,7 +129,7 @@ fn waits_in_a_row_for_a_usage_limit_are_added_up() {
     // A time that is over already: it is tried again after 5 s, then after 10 s.
     bench.claude("limit 1000");
     let ran = bench.ralph("--max-limit-wait 8s").run().with_code(13);
-    ran.says("nothing tells when the usage limit is lifted, and it was waited for 5.0 s");
+    ran.says("nothing tells when the usage limit is lifted, and the loop has waited 5.0 s so far");
     assert_eq!(bench.runs(), 2);
 }
 
