@@ -139,7 +139,7 @@ fn a_dry_run_shows_the_command_lines_of_all_of_them() {
     let ran = bench.ralph("--fallback-model small --fallback-harness codex --dry-run").run();
     let ran = ran.with_code(0);
     ran.says(
-        "Goes on at a usage limit or an overload: claude\nModel: small\nCommand line: claude -p ",
+        "Continues at a usage limit or an overload: claude\nModel: small\nCommand line: claude -p ",
     );
-    ran.says("Goes on at a usage limit or an overload: codex\nModel: its own choice\nCommand line: codex exec");
+    ran.says("Continues at a usage limit or an overload: codex\nModel: its own choice\nCommand line: codex exec");
 }
