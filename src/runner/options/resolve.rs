@@ -130,7 +130,7 @@ impl Options {
                 max_iterations: self.max_iterations,
                 max_idle_stops: unchanged.unwrap_or(u32::MAX),
                 max_unchanged: unchanged.unwrap_or(u32::MAX),
-                max_seconds: self.max_runtime.map(|time| time.as_secs().max(1)),
+                max_seconds: self.max_runtime.map(|time| time.as_secs()),
                 max_tokens: self.token_budget,
                 max_cost: self.max_cost,
                 max_limit_wait: match self.limit_wait {
@@ -259,7 +259,7 @@ pub fn resolve(layers: &Layers, task: String, start: &Path) -> Result<Options> {
         max_unanswered,
         iteration_timeout: limit(settings.iteration_timeout, Some(Defaults::ITERATION_TIMEOUT)),
         idle_timeout: limit(settings.idle_timeout, None),
-        max_runtime: limit(settings.max_runtime, None),
+        max_runtime: limit(settings.max_runtime, None).map(whole_seconds),
         token_budget: settings.token_budget.map(|it| it.value.0).filter(|limit| *limit > 0),
         max_cost: settings.max_usd.map(|it| it.value.0).filter(|limit| *limit > 0),
         limit_wait,
@@ -284,6 +284,12 @@ pub fn resolve(layers: &Layers, task: String, start: &Path) -> Result<Options> {
         start: start.to_owned(),
         counting: Counting::Continued,
     })
+}
+
+/// A time as the engine counts it: what is left for an iteration and what the engine has as used up must come to the same, or
+/// iterations begin for which there is no time.
+fn whole_seconds(time: Duration) -> Duration {
+    Duration::from_secs(time.as_secs() + u64::from(time.subsec_nanos() > 0))
 }
 
 fn grace(set: Option<Set<Time<1>>>) -> Result<Duration> {

@@ -118,6 +118,17 @@ fn time_is_up() {
 }
 
 #[test]
+fn a_time_below_a_second_is_one_and_no_iteration_begins_without_time() {
+    for limit in ["300ms", "1300ms"] {
+        let bench = Bench::new();
+        bench.agent("echo $n > made.txt\nexec sleep 600");
+        let ran = bench.ralph(&format!("--max-runtime {limit} --grace 200ms")).run();
+        ended(&bench, ran, "stuck", "timed_out", 7, "");
+        assert_eq!(bench.runs(), 1, "{limit}");
+    }
+}
+
+#[test]
 fn when_time_is_up_in_a_pause_no_further_agent_is_started() {
     let bench = Bench::new();
     bench.agent("exit 1");
