@@ -163,7 +163,7 @@ pub struct RunnerSettings {
     /// agent program may print nothing; 0 for no limit [default: 0]
     #[arg(long, value_name = "TIME", help_heading = LIMITS)]
     pub idle_timeout: Option<Set<Time<60>>>,
-    /// The longest that the whole loop may take, in whole seconds; 0 for no limit [default: 0]
+    /// In whole seconds, the longest that the whole loop may take; 0 for no limit [default: 0]
     #[arg(long, value_name = "TIME", help_heading = LIMITS)]
     pub max_runtime: Option<Set<Time<60>>>,
     /// The most tokens, also in the middle of an iteration, that the loop may use; 0 for no limit [default: 0]
