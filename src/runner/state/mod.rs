@@ -308,9 +308,10 @@ impl StateFiles {
         all_or_nothing(&path, |path| journal::append(path, std::slice::from_ref(entry)))
     }
 
-    /// Returns whether there was room for the end that had been kept free; it is used up then.
+    /// Returns whether there was room for the end that had been kept free; it is used up then. Where a link stands in the
+    /// folder's place, nothing is removed.
     pub fn frees_reserve(&self) -> bool {
-        reserve::free(&self.folder)
+        is_real(&self.folder) && reserve::free(&self.folder)
     }
 
     /// Takes an iteration back that was written down and never began.
@@ -496,7 +497,7 @@ fn seconds(written: f64) -> Duration {
 impl Drop for StateFiles {
     /// Whatever made the runner leave: no iteration stays open, and no loop is said to run.
     fn drop(&mut self) {
-        reserve::free(&self.folder);
+        self.frees_reserve();
         if self.state.status.is_over() && self.running.is_none() && self.unwritten.is_empty() {
             return;
         }
