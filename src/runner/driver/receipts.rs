@@ -48,7 +48,15 @@ impl Driver<'_> {
         let list = self.list_under(self.view.folder);
         let receipts = self.receipts()?;
         let mut known = receipts.all();
-        known.retain(|receipt| receipt.at >= began_at && receipt.by != Witness::Review);
+        // A clock that was set back makes an earlier iteration's receipt as new as this iteration.
+        known.retain(|receipt| {
+            let is_of_this = match receipt.by {
+                Witness::Review => false,
+                Witness::Iteration => receipt.iteration == entry.n,
+                _ => true,
+            };
+            is_of_this && receipt.at >= began_at
+        });
         let is_list = |file: &&String| **file == list;
         let lists = entry.files.iter().filter(is_list).count();
         let files = entry.files.iter().filter(|file| !is_list(file)).take(MOST_FILES);

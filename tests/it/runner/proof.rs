@@ -140,6 +140,22 @@ fn the_command_of_a_task_that_was_ticked_by_hand_runs_with_the_checks() {
 }
 
 #[test]
+fn a_clock_that_was_set_back_between_two_iterations_loses_no_receipt() {
+    let bench = Bench::with_tasks("- [ ] 1.1 Begin it\n  - **Verify**: `test -e second.txt`\n");
+    let receipts_file =
+        bench.home().join(format!(".local/state/ralph-speckit/projects/*/receipts-{CHANGE}.jsonl"));
+    bench.agent(&format!(
+        "echo $n > made.txt; if [ $n = 2 ]; then echo > second.txt; sed -i 's/\"at\":1/\"at\":9/' {}; fi\n{TICK}",
+        receipts_file.display()
+    ));
+    bench.ralph("--max-iterations 3").run().with_code(0);
+    let all = receipts(&bench);
+    assert!(all[0]["at"].to_string().starts_with('9'), "{all:?}");
+    let proofs: Vec<_> = all.iter().map(|it| it["proof"].clone()).collect();
+    assert_eq!(proofs, ["files", "command"]);
+}
+
+#[test]
 fn a_project_makes_it_stricter_and_never_looser() {
     let bench = Bench::with_tasks("- [ ] 1.1 Begin it\n");
     bench.agent(TICK);
