@@ -38,7 +38,9 @@ pub fn title(text: &str, most: usize) -> String {
 /// Returns a text of several lines that a terminal only shows: line breaks stay, a tab becomes four blanks,
 /// a carriage return a line break, and what would steer it or cannot be seen becomes `�`.
 pub fn block(text: &str) -> Cow<'_, str> {
-    if !text.contains(|letter| letter != '\n' && (is_break(letter) || is_hidden(letter))) {
+    if text.split('\n').all(is_ascii_line)
+        || !text.contains(|letter| letter != '\n' && (is_break(letter) || is_hidden(letter)))
+    {
         return Cow::Borrowed(text);
     }
     let mut block = String::with_capacity(text.len());
@@ -210,9 +212,9 @@ pub fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Opt
     near.filter(|(apart, _)| *apart <= most).min_by_key(|(apart, _)| *apart).map(|(_, name)| name)
 }
 
-/// Returns whether a text has a character that [`line`] would not show as it is.
+/// Returns whether [`line`] shows every character of a text as it is.
 pub fn is_plain(text: &str) -> bool {
-    !text.contains(|letter| is_break(letter) || is_hidden(letter))
+    is_ascii_line(text) || !text.contains(|letter| is_break(letter) || is_hidden(letter))
 }
 
 /// Whether a text is nothing but ASCII that is shown as it is: nearly every one is, and that is soon seen.
@@ -266,6 +268,9 @@ fn is_break(letter: char) -> bool {
 /// Whether a character steers a terminal (controls of both sets), changes the direction of what is read, or
 /// has no width where it is. Variation selectors belong to the character before them and stay.
 fn is_hidden(letter: char) -> bool {
+    if letter.is_ascii() {
+        return letter.is_ascii_control();
+    }
     letter.is_control()
         || matches!(letter,
             '\u{ad}'
