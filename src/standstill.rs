@@ -1,7 +1,7 @@
 //! Time in which all stood still: the machine slept, or this process was stopped (Ctrl-Z) and continued. No limit counts it.
 //!
 //! The clock behind `Instant` stands still with the machine on Linux and macOS, and does not on Windows. It
-//! goes on while a process is stopped, on every system. A second clock of the system shows a sleep; that a process was stopped is
+//! continues while a process is stopped, on every system. A second clock of the system shows a sleep; that a process was stopped is
 //! known from the signal that continues it. The clock on the wall has no part in this: a person or a time server may set it.
 //! Here is what the clocks say when `world` has read them.
 

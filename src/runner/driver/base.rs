@@ -37,7 +37,7 @@ impl Driver<'_> {
     }
 }
 
-/// A path of the work tree as it is told from this folder of it, which has its last slash or is empty.
+/// A path of the work tree, as it is written from this folder of it, which has its last slash or is empty.
 fn from_project(project: &str, path: &str) -> String {
     let (mut above, mut below) = (project, path);
     while let Some((folder, rest)) = above.split_once('/') {
@@ -54,8 +54,8 @@ mod tests {
     use super::from_project;
 
     #[test]
-    fn a_path_is_told_from_the_project() {
-        for (project, path, told) in [
+    fn a_path_is_written_from_the_project() {
+        for (project, path, expected) in [
             ("", "lib/a.rs", "lib/a.rs"),
             ("apps/web/", "apps/web/lib/a.rs", "lib/a.rs"),
             ("apps/web/", "apps/api/a.rs", "../api/a.rs"),
@@ -63,7 +63,7 @@ mod tests {
             ("apps/web/", "README.md", "../../README.md"),
             ("apps/web/", "apps", "../../apps"),
         ] {
-            assert_eq!(from_project(project, path), told);
+            assert_eq!(from_project(project, path), expected);
         }
     }
 }

@@ -96,7 +96,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Says that the disk is full, and how long that is waited for.
+    /// Says that the disk is full, and how long the loop waits for room.
     fn say_full(&self, error: &anyhow::Error, most: Duration) {
         let until = world::now().after(most);
         let words = format!(

@@ -55,11 +55,11 @@ pub struct Driver<'a> {
     pub clock: Stopwatch,
     /// What keeps the machine awake meanwhile, `None` for nothing.
     pub inhibitor: Option<Inhibitor>,
-    /// Why a full disk is not waited for any more, `None` as long as it is.
+    /// Why the loop does not wait for room on a full disk any more, `None` as long as it is.
     pub given_up: Option<GivenUp>,
 }
 
-/// Why a full disk is not waited for any more.
+/// Why the loop does not wait for room on a full disk any more.
 pub enum GivenUp {
     /// There was no room for too long; the words say where.
     TooLong(String),

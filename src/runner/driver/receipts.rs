@@ -48,11 +48,12 @@ impl Driver<'_> {
         let list = self.list_under(self.view.folder);
         let receipts = self.receipts()?;
         let mut known = receipts.all();
-        // A clock that was set back makes an earlier iteration's receipt as new as this iteration.
+        // A clock that was set back makes an earlier iteration's receipt as new as this one. The number is 0 where a runner was
+        // killed between two iterations: all that its run has judged is known.
         known.retain(|receipt| {
             let is_of_this = match receipt.by {
                 Witness::Review => false,
-                Witness::Iteration => receipt.iteration == entry.n,
+                Witness::Iteration => receipt.iteration >= entry.n,
                 _ => true,
             };
             is_of_this && receipt.at >= began_at

@@ -83,7 +83,7 @@ pub struct Options {
     pub grace: Duration,
     /// The pause after a failed run of the agent program, doubled with each more in a row.
     pub retry_pause: Duration,
-    /// How long a disk that is full is waited for.
+    /// How long to wait at most for room on a full disk.
     pub disk_wait: Duration,
     /// Whether tools may run without consent.
     pub allow_all: Approve,
@@ -191,7 +191,7 @@ impl Defaults {
     pub const GRACE: Duration = Duration::from_secs(10);
     /// The pause after a failed run.
     pub const RETRY_PAUSE: Duration = Duration::from_secs(5);
-    /// How long a disk that is full is waited for.
+    /// How long to wait at most for room on a full disk.
     pub const DISK_WAIT: Duration = Duration::from_mins(10);
 
     /// Returns how many iterations in a row may change nothing: as many as everywhere.
