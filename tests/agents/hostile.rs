@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::agent::{Agent, on_every_agent};
 use crate::ralph::assert_nothing_is_left;
-use crate::review::{answer, review, stage};
+use crate::review::{review, with_a_good_reader};
 use crate::stage::Stage;
 use serde_json::{Value, json};
 
@@ -122,16 +122,7 @@ fn trusted(stage: &Stage) {
 }
 
 fn a_project_starts_nothing_and_tells_its_reader_nothing(agent: Agent) {
-    let stage = stage(agent, |scene| {
-        let file = scene.project.join("greet.sh");
-        move |asked| {
-            if asked.tool_results().is_empty() {
-                agent.reads(&file)
-            } else {
-                answer(asked, "echo hello world")
-            }
-        }
-    });
+    let stage = with_a_good_reader(agent);
     make_hostile(&stage);
     trusted(&stage);
     let (code, printed, form) = review(&stage, &[]);

@@ -55,8 +55,9 @@ pub fn answer(asked: &Asked, quote: &str) -> Reply {
     ))
 }
 
-fn a_reader_that_finds_all_met_passes(agent: Agent) {
-    let stage = stage(agent, |scene| {
+/// A stage with a reader that looks at `greet.sh` and finds all met.
+pub fn with_a_good_reader(agent: Agent) -> Stage {
+    stage(agent, |scene| {
         let file = scene.project.join("greet.sh");
         move |asked| {
             if asked.tool_results().is_empty() {
@@ -65,7 +66,11 @@ fn a_reader_that_finds_all_met_passes(agent: Agent) {
                 answer(asked, "echo hello world")
             }
         }
-    });
+    })
+}
+
+fn a_reader_that_finds_all_met_passes(agent: Agent) {
+    let stage = with_a_good_reader(agent);
     let (code, printed, form) = review(&stage, &[]);
     let facts = format!("{printed}\n{}", stage.facts());
     assert_eq!(code, Some(0), "{facts}");
