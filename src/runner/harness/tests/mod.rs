@@ -1,6 +1,7 @@
 //! Every adapter against the recordings of the real programs, and against what is broken.
 
 mod acp;
+mod acp_types;
 mod endings;
 mod hazards;
 mod launch;
