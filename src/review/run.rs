@@ -39,8 +39,8 @@ use crate::world::{self, Deadline, FileTime, Stopwatch};
 
 /// The most requirements that one review judges.
 const REQUIREMENTS: usize = 500;
-/// The most that a reader may print, in bytes.
-const OUTPUT: u64 = 256 << 20;
+/// The most that a reader may print, in bytes: its log holds so much.
+const OUTPUT: u64 = 64 << 20;
 /// How long to wait for another review of the feature.
 const PATIENCE: Duration = Duration::from_millis(500);
 /// The longest that git may take in all before the reader begins.

@@ -32,8 +32,16 @@ pub struct ReviewWatch<'a> {
 }
 
 impl Watcher for ReviewWatch<'_> {
+    fn printed(&mut self, bytes: usize) -> Control {
+        self.printed = self.printed.saturating_add(bytes as u64);
+        if self.printed > self.output {
+            self.halt = self.halt.or(Some(Halt::Output));
+            return Control::End;
+        }
+        Control::GoOn
+    }
+
     fn line(&mut self, stream: Stream, line: &[u8]) -> Control {
-        self.printed = self.printed.saturating_add(line.len() as u64 + 1);
         let mut watch = Control::GoOn;
         self.reader.line(stream, line, &mut |event| {
             watch = watch.then(match event {
@@ -42,9 +50,7 @@ impl Watcher for ReviewWatch<'_> {
                 AgentEvent::Returned { .. } | AgentEvent::Trouble(_) => Control::GoOn,
             });
         });
-        if self.printed > self.output {
-            self.halt = self.halt.or(Some(Halt::Output));
-        } else if self.tokens.is_some_and(|most| self.reader.so_far().usage.total() > most) {
+        if self.tokens.is_some_and(|most| self.reader.so_far().usage.total() > most) {
             self.halt = self.halt.or(Some(Halt::Tokens));
         }
         if self.halt.is_some() { watch.then(Control::End) } else { watch }

@@ -221,7 +221,7 @@ impl SupervisedRun<'_> {
         };
         let piece = &self.piece[..count];
         self.log.take(piece);
-        let (stream, mut watch) = (output.stream, Control::GoOn);
+        let (stream, mut watch) = (output.stream, self.watcher.printed(count));
         output.lines.take(piece, &mut |line| watch = watch.then(self.watcher.line(stream, line)));
         self.limits.heard(self.watcher.is_thinking());
         let told = self.watcher.tells();

@@ -65,6 +65,11 @@ pub trait Watcher {
     /// Takes in one line of output, without its end; one of more than 8 MiB comes cut.
     fn line(&mut self, stream: Stream, line: &[u8]) -> Control;
 
+    /// Is told how many bytes of output have come, also those of a line that comes cut, before the lines in them.
+    fn printed(&mut self, _bytes: usize) -> Control {
+        Control::GoOn
+    }
+
     /// Returns what the program is to be told after the lines so far, and forgets it.
     fn tells(&mut self) -> Told {
         Told::default()

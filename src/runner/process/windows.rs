@@ -143,7 +143,7 @@ impl WatchedRun<'_> {
             Source::Output => (Stream::Output, &mut self.output),
             Source::Errors => (Stream::Errors, &mut self.errors),
         };
-        let mut watch = Control::GoOn;
+        let mut watch = self.watcher.printed(piece.len());
         lines.take(piece, &mut |line| watch = watch.then(self.watcher.line(stream, line)));
         self.limits.heard(self.watcher.is_thinking());
         self.obey(watch);

@@ -7,6 +7,6 @@ pub mod moments;
 mod output;
 mod restarts;
 mod supervisors;
-mod support;
+pub mod support;
 mod ticks;
 mod trees;

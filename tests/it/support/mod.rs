@@ -1,6 +1,7 @@
 //! What tests of several folders use.
 
 pub mod hearing;
+pub mod hostile_words;
 pub mod limited;
 #[cfg(unix)]
 pub mod moments;
