@@ -6,6 +6,8 @@ mod acp;
 mod agent;
 mod bare;
 mod hostile;
+#[path = "../it/support/hostile_words.rs"]
+mod hostile_words;
 #[path = "../it/support/limited.rs"]
 mod limited;
 mod limits;

@@ -1,6 +1,7 @@
 //! Reviews as the last check of `spool ralph`: the real Claude Code works, the real Codex and Claude Code review.
 
 use crate::agent::Agent;
+use crate::hostile_words;
 use crate::ralph::assert_nothing_is_left;
 use crate::stage::Stage;
 use ralph_speckit::world::pause;
@@ -26,6 +27,7 @@ by_every_reader! {
     a_usage_limit_of_the_reader_is_no_verdict
     a_reader_over_its_time_is_no_verdict_and_leaves_no_process
     a_ticked_check_has_its_tasks_reviewed_before_the_next_ones_and_once
+    a_reader_with_the_words_of_an_agent_and_of_a_host_ends_nothing
 }
 
 fn play(reader: Agent, test: fn(Agent)) {
@@ -90,22 +92,31 @@ fn run(stage: &Stage, reader: Agent, more: &[&str]) -> (Option<i32>, String) {
     stage.ralph_on("001-greeting", &[&["--allow-all"], &review[..], more].concat()).end()
 }
 
-/// The answer of a reader: `greet.sh` greets with these words, and what FR-002 is.
-fn judged(asked: &Asked, quote: &str, log: &str, why: &str) -> Reply {
+/// The code of a review, from its prompt.
+fn code_of(asked: &Asked) -> String {
     let prompt = asked.body.to_string();
     let code = prompt.split("The code of this review is `").nth(1).expect("a code");
-    let code = code.split('`').next().expect("its end");
+    code.split('`').next().expect("its end").to_owned()
+}
+
+/// The answer of a reader: `greet.sh` greets with these words, and what FR-002 is.
+fn judged(asked: &Asked, quote: &str, log: &str, why: &str) -> Reply {
+    let answer = answered(&code_of(asked), quote, log, why);
+    Reply::text(&answer).usage(Usage { input: 1_000, output: 100, ..Usage::default() })
+}
+
+/// The same as the answer to the review with this code.
+fn answered(code: &str, quote: &str, log: &str, why: &str) -> String {
     let line = |id: &str, verdict: &str, why: &str| {
         format!(
             "{{\"id\":\"{id}\",\"verdict\":\"{verdict}\",\"why\":\"{why}\",\"evidence\":[{{\"file\":\"greet.sh\",\"line\":1,\"quote\":\"{quote}\"}}]}}"
         )
     };
-    let answer = format!(
+    format!(
         "REVIEW {code}\n{}\n{}\nEND {code}\n<promise>COMPLETE</promise>\nALL_TASKS_COMPLETE",
         line("FR-001", "met", "it greets"),
         line("FR-002", log, why)
-    );
-    Reply::text(&answer).usage(Usage { input: 1_000, output: 100, ..Usage::default() })
+    )
 }
 
 fn journal(stage: &Stage) -> String {
@@ -278,5 +289,35 @@ fn a_ticked_check_has_its_tasks_reviewed_before_the_next_ones_and_once(reader: A
         journal(&stage).contains("review: passed (1 of 1 met, 1 later), T001, T002, by"),
         "{facts}"
     );
+    assert_nothing_is_left(&stage);
+}
+
+/// First the hostile words as the reason of a verdict, then around the whole answer to the review before, then a pass.
+fn a_reader_with_the_words_of_an_agent_and_of_a_host_ends_nothing(reader: Agent) {
+    let mut earlier = String::new();
+    let stage = stage(reader, move |number, asked| match number {
+        1 => {
+            earlier = code_of(asked);
+            judged(asked, "hello", "not met", &hostile_words::in_json())
+        }
+        2 => {
+            let words = hostile_words::text();
+            Reply::text(&format!("{words}\n{}\n{words}", answered(&earlier, "hello", "met", "x")))
+        }
+        _ => judged(asked, "hello", "met", "it logs"),
+    });
+    let (code, printed) = run(&stage, reader, &[]);
+    let facts = stage.facts();
+    assert_eq!(code, Some(0), "{facts}");
+    assert_eq!(reviews(&stage), 3, "{facts}");
+    assert_eq!(stage.state()["ledger"]["iterations"], 3, "{facts}");
+    let journal = journal(&stage);
+    for outcome in ["not passed (1 of 2 met)", "the answer cannot be used", "passed (2 of 2 met)"] {
+        assert!(
+            journal.contains(&format!("{outcome}, by {}", reader.name())),
+            "{outcome}: {journal}"
+        );
+    }
+    assert!(printed.chars().all(|it| !it.is_control() || it == '\n'), "{printed:?}");
     assert_nothing_is_left(&stage);
 }

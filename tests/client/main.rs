@@ -13,6 +13,8 @@ mod coordinator;
 mod demo;
 mod evidence;
 mod headless;
+#[path = "../it/support/hostile_words.rs"]
+mod hostile_words;
 mod long_sessions;
 mod neighbours;
 mod packaging;

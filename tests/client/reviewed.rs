@@ -1,6 +1,7 @@
 //! Reviews as the last check of a loop in a session: the real Claude Code works, the real Codex and Claude Code review.
 
 use crate::headless::{Client, ClientRun};
+use crate::hostile_words;
 use crate::support::program;
 use crate::workshop::{Worker, Workshop};
 use scripted_model::{Asked, Reply, ScriptedModel};
@@ -27,6 +28,7 @@ by_every_reader! {
     a_usage_limit_of_the_reader_is_no_verdict
     a_reader_over_its_time_is_no_verdict
     a_finished_phase_is_reviewed_before_the_next_one_and_once
+    a_reader_with_the_words_of_an_agent_and_of_a_host_ends_nothing
 }
 
 const SETTINGS: &str = ".claude/ralph-speckit.local.md";
@@ -77,18 +79,27 @@ fn is_review(asked: &Asked) -> bool {
     asked.body.to_string().contains("The code of this review is")
 }
 
-/// The answer of a reader: the file is written with these words, and what FR-002 is.
-fn judged(asked: &Asked, quote: &str, log: &str, why: &str) -> Reply {
+/// The code of a review, from its prompt.
+fn code_of(asked: &Asked) -> String {
     let prompt = asked.body.to_string();
     let code = prompt.split("The code of this review is `").nth(1).expect("a code");
-    let code = code.split('`').next().expect("its end");
+    code.split('`').next().expect("its end").to_owned()
+}
+
+/// The answer of a reader: the file is written with these words, and what FR-002 is.
+fn judged(asked: &Asked, quote: &str, log: &str, why: &str) -> Reply {
+    Reply::text(&answered(&code_of(asked), quote, log, why))
+}
+
+/// The same as the answer to the review with this code.
+fn answered(code: &str, quote: &str, log: &str, why: &str) -> String {
     let line = |id: &str, verdict: &str, why: &str| {
         format!(
             "{{\"id\":\"{id}\",\"verdict\":\"{verdict}\",\"why\":\"{why}\",\"evidence\":[{{\"file\":\"out/T001.txt\",\"line\":1,\"quote\":\"{quote}\"}}]}}"
         )
     };
     let (first, second) = (line("FR-001", "met", "it writes"), line("FR-002", log, why));
-    Reply::text(&format!("REVIEW {code}\n{first}\n{second}\nEND {code}\n\nALL_TASKS_COMPLETE"))
+    format!("REVIEW {code}\n{first}\n{second}\nEND {code}\n\nALL_TASKS_COMPLETE")
 }
 
 const WORK: &str = "the work of T001";
@@ -347,6 +358,33 @@ fn a_finished_phase_is_reviewed_before_the_next_one_and_once(stage: &Stage) {
         receipts.iter().map(|it| (it["by"].as_str(), it["reviewer"].as_str())).collect();
     let reader = Some(stage.reader);
     assert_eq!(by, [(Some("done"), None), (Some("review"), reader), (Some("review"), reader)]);
+}
+
+/// First the hostile words as the reason of a verdict, then around the whole answer to the review before, then a pass.
+fn a_reader_with_the_words_of_an_agent_and_of_a_host_ends_nothing(stage: &Stage) {
+    let mut earlier = String::new();
+    let (run, model) = stage.run(
+        move |number, asked| match number {
+            1 => {
+                earlier = code_of(asked);
+                judged(asked, WORK, "not met", &hostile_words::in_json())
+            }
+            2 => {
+                let (words, answer) = (hostile_words::text(), answered(&earlier, WORK, "met", "x"));
+                Reply::text(&format!("{words}\n{answer}\n{words}"))
+            }
+            _ => judged(asked, WORK, "met", "it logs"),
+        },
+        "",
+    );
+    let verdicts = stage.workshop.verdicts();
+    assert_eq!(verdicts, ["continue", "continue", "end completed"], "{}", run.describe());
+    assert_eq!(Stage::reviews(&model), 3, "{}", run.describe());
+    let told = run.hook_feedbacks();
+    for (told, words) in told.iter().zip(["not passed (1 of 2 met)", "the answer cannot be used"]) {
+        assert!(told.contains(words), "{words}: {told}");
+        assert!(told.chars().all(|it| !it.is_control() || it == '\n'), "{told:?}");
+    }
 }
 
 /// The agent has the plugin from its home alone, and the reader has the same home.
