@@ -152,7 +152,7 @@ impl Agent {
             ],
             Agent::Codex => {
                 let config = format!(
-                    "model_provider = \"scripted\"\ncheck_for_update_on_startup = false\n[analytics]\nenabled = false\n\
+                    "model_provider = \"scripted\"\nmodel = \"scripted\"\ncheck_for_update_on_startup = false\n[analytics]\nenabled = false\n\
                      [model_providers.scripted]\nname = \"scripted\"\nbase_url = \"{url}/v1\"\nenv_key = \"SCRIPTED_KEY\"\n\
                      wire_api = \"responses\"\nrequires_openai_auth = false\nsupports_websockets = false\n\
                      request_max_retries = 0\nstream_max_retries = 0\n"

@@ -101,17 +101,17 @@ fn assert_waits(stage: &Stage, lifted: u64, longer: u64) {
 }
 
 /// Claude Code with a subscription in place of a key: only then does the service tell when a limit is lifted.
-fn subscription(stage: Stage) -> Stage {
+pub fn subscription(stage: Stage) -> Stage {
     stage.with("CLAUDE_CODE_OAUTH_TOKEN", "scratch-token", "ANTHROPIC_API_KEY")
 }
 
-fn limit_of_claude(lifted: u64) -> Reply {
+pub fn limit_of_claude(lifted: u64) -> Reply {
     Reply::error(429, "rate_limit_error", "This request would exceed your account's rate limit.")
         .header("anthropic-ratelimit-unified-status", "rejected")
         .header("anthropic-ratelimit-unified-reset", &lifted.to_string())
         .header("anthropic-ratelimit-unified-representative-claim", "five_hour")
 }
 
-fn seconds() -> u64 {
+pub fn seconds() -> u64 {
     world::now().millis() / 1000
 }

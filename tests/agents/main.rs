@@ -5,6 +5,7 @@
 mod acp;
 mod agent;
 mod bare;
+mod fallback;
 mod hostile;
 #[path = "../it/support/hostile_words.rs"]
 mod hostile_words;
