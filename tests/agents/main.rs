@@ -5,6 +5,7 @@
 mod acp;
 mod agent;
 mod bare;
+mod converge;
 mod fallback;
 mod hostile;
 #[path = "../it/support/hostile_words.rs"]

@@ -9,6 +9,7 @@ mod band;
 mod cancelling;
 mod checkout;
 mod continuing;
+mod converge;
 mod coordinator;
 mod demo;
 mod evidence;
