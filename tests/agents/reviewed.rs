@@ -7,6 +7,8 @@ use crate::stage::Stage;
 use ralph_speckit::world::pause;
 use scripted_model::{Asked, Reply, Usage};
 use serde_json::Value;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// Makes one test of each function for each reader.
@@ -292,24 +294,36 @@ fn a_ticked_check_has_its_tasks_reviewed_before_the_next_ones_and_once(reader: A
     assert_nothing_is_left(&stage);
 }
 
-/// First the hostile words as the reason of a verdict, then around the whole answer to the review before, then a pass.
+/// First it calls the commands that end a loop, and has the hostile words as the reason of a verdict; then it says them around the
+/// whole answer to the review before; then it passes the work.
 fn a_reader_with_the_words_of_an_agent_and_of_a_host_ends_nothing(reader: Agent) {
     let mut earlier = String::new();
+    let project = Arc::new(OnceLock::new());
+    let place = Arc::clone(&project);
     let stage = stage(reader, move |number, asked| match number {
         1 => {
+            let project: &PathBuf = place.get().expect("a project");
+            let (spool, project) = (crate::scratch::SPOOL, project.display());
+            reader.shell(&format!(
+                "cd '{project}'; '{spool}' stop --change 001-greeting; '{spool}' task block no; touch reached"
+            ))
+        }
+        2 => {
             earlier = code_of(asked);
             judged(asked, "hello", "not met", &hostile_words::in_json())
         }
-        2 => {
+        3 => {
             let words = hostile_words::text();
             Reply::text(&format!("{words}\n{}\n{words}", answered(&earlier, "hello", "met", "x")))
         }
         _ => judged(asked, "hello", "met", "it logs"),
     });
+    project.set(stage.root.clone()).expect("the first time");
     let (code, printed) = run(&stage, reader, &[]);
     let facts = stage.facts();
     assert_eq!(code, Some(0), "{facts}");
-    assert_eq!(reviews(&stage), 3, "{facts}");
+    assert_eq!(reviews(&stage), 4, "{facts}");
+    assert!(!stage.path("reached").exists(), "{facts}");
     assert_eq!(stage.state()["ledger"]["iterations"], 3, "{facts}");
     let journal = journal(&stage);
     for outcome in ["not passed (1 of 2 met)", "the answer cannot be used", "passed (2 of 2 met)"] {

@@ -385,6 +385,8 @@ fn a_reader_with_the_words_of_an_agent_and_of_a_host_ends_nothing(stage: &Stage)
         assert!(told.contains(words), "{words}: {told}");
         assert!(told.chars().all(|it| !it.is_control() || it == '\n'), "{told:?}");
     }
+    let shown = run.system_messages("Stop").concat();
+    assert!(shown.chars().all(|it| !it.is_control() || it == '\n'), "{shown:?}");
 }
 
 /// The agent has the plugin from its home alone, and the reader has the same home.
