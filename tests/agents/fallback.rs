@@ -62,11 +62,11 @@ impl Books {
 /// Fails unless all that the state sums up is all that the model has counted, and the shares of the agents are all of it.
 fn assert_sums(stage: &Stage, shares: &[Value]) {
     let (main, side) = stage.model.usage();
-    let state = stage.state();
-    assert_eq!(state["total_tokens"], (main + side).total(), "{}", stage.facts());
+    let books = stage.state();
+    assert_eq!(books["total_tokens"], (main + side).total(), "{}", stage.facts());
     let of_all = |name: &str| -> f64 { shares.iter().filter_map(|it| it[name].as_f64()).sum() };
-    assert_eq!(state["total_tokens"].as_f64(), Some(of_all("tokens")), "{}", stage.facts());
-    let cost = state["total_cost_usd"].as_f64().unwrap_or_default();
+    assert_eq!(books["total_tokens"].as_f64(), Some(of_all("tokens")), "{}", stage.facts());
+    let cost = books["total_cost_usd"].as_f64().unwrap_or_default();
     assert!((cost - of_all("cost_usd")).abs() < 1e-9, "{cost}: {}", stage.facts());
 }
 
