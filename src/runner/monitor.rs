@@ -15,10 +15,12 @@ use crate::world::{Standstill, Stopwatch};
 /// How often the live line is drawn again.
 const DRAW: Duration = Duration::from_millis(250);
 
-/// The tool calls of a run that have not come back, by how many calls were shown before each.
+/// The tool calls of a run that have not come back by themselves, by how many calls were shown before each.
 #[derive(Debug, Default)]
 struct OpenCalls {
     open: BTreeMap<u64, String>,
+    /// Whether the program was asked to end: Claude Code then ends its tools, and they come back because of that.
+    is_asked_to_end: bool,
 }
 
 /// The most open calls that are remembered.
@@ -26,6 +28,9 @@ const OPEN: usize = 64;
 
 impl OpenCalls {
     fn take(&mut self, event: &AgentEvent, shown_before: u64) {
+        if self.is_asked_to_end {
+            return;
+        }
         match event {
             AgentEvent::Called { tool, what } => {
                 if self.open.len() == OPEN {
@@ -106,7 +111,7 @@ impl RunMonitor<'_> {
         self.console.screen.live(&format!("{ending}{words}"));
     }
 
-    /// Returns the newest tool call that has not come back, with what it was used with; `None` where there is none.
+    /// Returns the newest tool call that has not come back by itself, with what it was used with; `None` where there is none.
     pub fn open_call(&self) -> Option<&str> {
         self.open.open.last_key_value().map(|(_, words)| words.as_str())
     }
@@ -144,6 +149,7 @@ impl Watcher for RunMonitor<'_> {
     }
 
     fn cancels(&mut self) -> Vec<u8> {
+        self.open.is_asked_to_end = true;
         self.reader.cancels()
     }
 

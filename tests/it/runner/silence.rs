@@ -9,6 +9,9 @@ use crate::support::hearing::hear_all_signals;
 const CALLS: &str =
     r#"block '{"type":"tool_use","id":"toolu_x","name":"Bash","input":{"command":"npm run dev"}}'"#;
 
+/// What it prints of that call where its tool was killed.
+const RETURNED: &str = r#"{"type":"user","message":{"role":"user","content":[{"tool_use_id":"toolu_x","type":"tool_result","content":"Exit code 137","is_error":true}]},"parent_tool_use_id":null,"session_id":"s"}"#;
+
 #[test]
 fn r1_a_tool_that_hangs_ends_the_iteration_by_its_name() {
     let bench = Bench::new();
@@ -24,6 +27,21 @@ fn r1_a_tool_that_hangs_ends_the_iteration_by_its_name() {
     let prompt = bench.arguments(2).join("\n");
     assert!(prompt.contains("This tool call did not come back: Bash: npm run dev."), "{prompt}");
     bench.spool("log --change 2-1 --iteration 1").run().with_code(0).says("did not come back");
+}
+
+/// The real Claude Code ends its own tool when it is asked to end, and prints that the call has failed: it hung all the same.
+#[test]
+fn r1_a_tool_that_comes_back_because_the_program_is_ended_has_hung() {
+    let bench = Bench::new();
+    bench.claude(&format!(
+        "if [ $n = 2 ]; then calls Bash; says '{PROMISE}'; result '{PROMISE}'; exit; fi\n\
+         ended() {{ printf '{RETURNED}\\n'; exit 1; }}\n\
+         trap ended TERM INT\n{CALLS}\nwhile :; do sleep 0.1; done"
+    ));
+    let ran = bench.ralph("--idle-timeout 1500ms --grace 5s").run().with_code(0);
+    ran.says("nothing was heard of it, and `Bash: npm run dev` did not come back");
+    let prompt = bench.arguments(2).join("\n");
+    assert!(prompt.contains("This tool call did not come back: Bash: npm run dev."), "{prompt}");
 }
 
 #[test]
