@@ -29,6 +29,8 @@ pub struct LoggedLoop {
     pub entries: Vec<Entry>,
     /// Whether these are the next entries of a loop that began before them.
     pub is_a_part: bool,
+    /// When the next loop about the same began, `None` where none did.
+    pub next_began: Option<WallTime>,
 }
 
 impl LoggedLoop {
@@ -42,7 +44,7 @@ impl LoggedLoop {
                     whose: whose.to_owned(),
                     about: entry.about.clone(),
                     entries: vec![entry],
-                    is_a_part: false,
+                    ..Self::default()
                 }),
             }
         }
@@ -63,10 +65,21 @@ impl LoggedLoop {
         self.whose == RUNNER && entry.event == JournalEvent::Ended && entry.words.is_empty()
     }
 
-    /// Whether an entry belongs to it as well.
+    /// Notes for each of these, in the order in which they began, when the next one about the same began.
+    pub fn know_the_next(all: &mut [Self]) {
+        for place in 0..all.len() {
+            let next = all[place + 1..].iter().find(|next| next.about == all[place].about);
+            all[place].next_began = next.map(Self::began);
+        }
+    }
+
+    /// Whether an entry belongs to it as well. A runner that continues a loop that was stopped says so first.
     fn goes_on_with(&self, entry: &Entry) -> bool {
-        let is_over = || self.entries.iter().any(|it| it.verdict == VerdictName::End);
-        let runs_again = self.whose == RUNNER && entry.event != JournalEvent::Ended && is_over();
+        let continues = |it: &Entry| it.event == JournalEvent::Resumed;
+        let mut run = self.entries.iter().rev().take_while(|it| !continues(it));
+        let mut is_over = || run.any(|it| it.verdict == VerdictName::End);
+        let is_its_end = entry.event == JournalEvent::Ended || continues(entry);
+        let runs_again = self.whose == RUNNER && !is_its_end && is_over();
         self.about == entry.about && !begins(entry) && !runs_again
     }
 
@@ -199,5 +212,19 @@ mod tests {
             entry(5, "iteration", "a", "end"),
         ];
         assert_eq!(lengths(RUNNER, runs), [3, 2]);
+    }
+
+    #[test]
+    fn a_runner_that_continues_a_loop_begins_no_other() {
+        let runs = vec![
+            entry(1, "iteration", "a", "end"),
+            entry(2, "ended", "a", ""),
+            entry(3, "resumed", "a", ""),
+            entry(4, "iteration", "a", "continue"),
+            entry(5, "iteration", "a", "end"),
+            entry(6, "ended", "a", ""),
+            entry(7, "iteration", "a", "continue"),
+        ];
+        assert_eq!(lengths(RUNNER, runs), [6, 1]);
     }
 }

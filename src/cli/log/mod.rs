@@ -19,6 +19,7 @@ use clap::builder::Resettable;
 use super::context::whole;
 use super::names::{LoopName, NameKind, TypedName};
 use super::selection::WhichLoop;
+use crate::engine::scoreboard::Scoreboard;
 use crate::feature::project::printable;
 use crate::forms;
 use crate::forms::log::LogForm;
@@ -130,8 +131,9 @@ pub fn run(args: &LogArgs) -> Result<ExitCode> {
         loops.extend(LoggedLoop::all(&source.whose, entries));
     }
     let shown_loops = shown_loops(args, &loops)?;
-    loops.retain(|it| shown_loops.has(it));
     loops.sort_by_key(LoggedLoop::began);
+    LoggedLoop::know_the_next(&mut loops);
+    loops.retain(|it| shown_loops.has(it));
     let is_since = |entry: &Entry| args.since.is_none_or(|since| entry.at >= since);
     let is_shown =
         |it: &LoggedLoop, entry: &Entry| is_since(entry) && (args.json || !it.has_said(entry));
@@ -149,9 +151,7 @@ pub fn run(args: &LogArgs) -> Result<ExitCode> {
     }
     let receipts = ReceiptsOfLog::of(root(args), args.follow);
     let mut shown = ShownLog { as_json: args.json, receipts, ..ShownLog::default() };
-    for (it, entry) in &all {
-        shown.show(it, entry)?;
-    }
+    shown.show_all(&all)?;
     if all.is_empty() && !args.follow && !args.json {
         let nothing = if args.typed().is_some() { NOTHING_OF_IT } else { NOTHING };
         outln!("{}", if is_empty { nothing } else { "Nothing happened in that time." });
@@ -181,13 +181,38 @@ struct ShownLog {
     title: String,
     /// When the loop of the last entry began.
     began: WallTime,
-    /// What was printed after the last entry on how well the tasks are proved.
+    /// What was printed last on how well the tasks of this loop are proved.
     proofs: String,
 }
 
 impl ShownLog {
-    fn show(&mut self, it: &LoggedLoop, entry: &Entry) -> Result<()> {
-        let board = self.receipts.at_end(entry, it.began());
+    fn show_all(&mut self, all: &[(&LoggedLoop, &Entry)]) -> Result<()> {
+        let mut at_end = Scoreboard::default();
+        for (place, (it, entry)) in all.iter().enumerate() {
+            let board = self.receipts.at_end(it, entry);
+            self.show(it, entry, &board)?;
+            if board.receipts > 0 {
+                at_end = board;
+            }
+            // The runner writes an entry of its last iteration and one of its end.
+            let is_last = all.get(place + 1).is_none_or(|(next, _)| !std::ptr::eq(*it, *next));
+            if is_last && !self.as_json {
+                self.show_proofs(&std::mem::take(&mut at_end));
+            }
+        }
+        Ok(())
+    }
+
+    fn show_proofs(&mut self, board: &Scoreboard) {
+        let mut proofs = String::new();
+        write_proofs(&mut proofs, board);
+        if proofs != self.proofs {
+            out!("{proofs}");
+        }
+        self.proofs = proofs;
+    }
+
+    fn show(&mut self, it: &LoggedLoop, entry: &Entry, board: &Scoreboard) -> Result<()> {
         if self.as_json {
             let (driver, session) = match it.whose.as_str() {
                 RUNNER => (LoopDriver::Runner, None),
@@ -195,7 +220,7 @@ impl ShownLog {
                 session => (LoopDriver::Session, Some(session)),
             };
             let receipts = self.receipts.with(entry);
-            let proofs = ProofsForm::of(&board);
+            let proofs = ProofsForm::of(board);
             let form = LogForm { proofs, receipts, ..LogForm::of(entry, driver, session) };
             dataln!("{}", forms::line(&form)?);
             return Ok(());
@@ -207,17 +232,10 @@ impl ShownLog {
                 outln!();
             }
             outln!("{title}");
+            self.proofs.clear();
         }
-        let is_same_loop = title == self.title && !is_next;
         (self.title, self.began) = (title, it.began());
         outln!("{}", it.line(entry));
-        let mut proofs = String::new();
-        write_proofs(&mut proofs, &board);
-        // The runner writes an entry of its last iteration and one of its end.
-        if !is_same_loop || proofs != self.proofs {
-            out!("{proofs}");
-        }
-        self.proofs = proofs;
         Ok(())
     }
 }
@@ -261,11 +279,10 @@ fn follow(
         }
         new.retain(|it| loops.has(it));
         new.sort_by_key(LoggedLoop::began);
-        for it in &new {
-            for entry in it.entries.iter().filter(|entry| args.json || !it.has_said(entry)) {
-                shown.show(it, entry)?;
-            }
-        }
+        let mut all: Vec<_> =
+            new.iter().flat_map(|it| it.entries.iter().map(move |entry| (it, entry))).collect();
+        all.retain(|(it, entry)| args.json || !it.has_said(entry));
+        shown.show_all(&all)?;
         if print::is_lost() {
             return Ok(ExitCode::SUCCESS);
         }

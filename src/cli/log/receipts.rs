@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use super::lines::LoggedLoop;
 use crate::engine::scoreboard::Scoreboard;
 use crate::forms::receipt::ReceiptForm;
 use crate::store::journal::Entry;
@@ -48,14 +49,16 @@ impl ReceiptsOfLog {
         all.iter().filter(belongs).take(most).map(ReceiptForm::from).collect()
     }
 
-    /// Returns how well the tasks of a loop are proved that began at this time and ended with this entry; nothing for another
-    /// entry.
-    pub fn at_end(&mut self, entry: &Entry, began: WallTime) -> Scoreboard {
+    /// Returns how well the tasks of a loop are proved that ended with this entry; nothing for another entry. The receipts of a
+    /// review are written after the entry of its end.
+    pub fn at_end(&mut self, it: &LoggedLoop, entry: &Entry) -> Scoreboard {
         let is_end = entry.verdict == VerdictName::End || entry.event == JournalEvent::Ended;
         if !is_end {
             return Scoreboard::default();
         }
-        let is_its = |receipt: &&Receipt| receipt.at >= began && receipt.at <= entry.at;
+        let (began, next) = (it.began(), it.next_began);
+        let is_before_the_next = |at: WallTime| at <= entry.at || next.is_none_or(|next| at < next);
+        let is_its = |receipt: &&Receipt| receipt.at >= began && is_before_the_next(receipt.at);
         scoreboard(self.all(&entry.about).iter().filter(is_its))
     }
 
@@ -68,5 +71,42 @@ impl ReceiptsOfLog {
             let receipts = root.and_then(|root| Receipts::named(root, about).ok());
             receipts.map(|receipts| receipts.all()).unwrap_or_default()
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::proof::Proof;
+
+    fn receipt(at: u64, reviewer: Option<&str>) -> Receipt {
+        Receipt {
+            at: WallTime::from_seconds(at),
+            task: "T001".to_owned(),
+            proof: Some(Proof::Files),
+            reviewer: reviewer.map(str::to_owned),
+            ..Receipt::default()
+        }
+    }
+
+    #[test]
+    fn a_review_that_is_noted_after_the_end_counts_for_its_loop_and_for_no_later_one() {
+        let receipts = vec![receipt(3, None), receipt(7, Some("codex"))];
+        let read = BTreeMap::from([("a".to_owned(), receipts)]);
+        let mut receipts = ReceiptsOfLog { read, ..ReceiptsOfLog::default() };
+        let (at, verdict) = (WallTime::from_seconds, VerdictName::End);
+        let armed = Entry { at: at(1), about: "a".to_owned(), ..Entry::default() };
+        let end = Entry { at: at(6), verdict, ..armed.clone() };
+        let mut line = |next: Option<u64>| {
+            let it = LoggedLoop {
+                entries: vec![armed.clone(), end.clone()],
+                next_began: next.map(at),
+                ..LoggedLoop::default()
+            };
+            receipts.at_end(&it, &end).line()
+        };
+        assert_eq!(line(None), "Proved: 1 by a review");
+        assert_eq!(line(Some(8)), "Proved: 1 by a review");
+        assert_eq!(line(Some(7)), "Proved: 1 by files");
     }
 }
