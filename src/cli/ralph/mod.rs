@@ -103,7 +103,7 @@ pub fn run(args: &RalphArgs) -> Result<ExitCode> {
 fn status(root: &Path, change: &str, form: Form) -> Result<ExitCode> {
     let report = RunnerReport::of(root, change)?;
     match form {
-        Form::Words => output::print(&text::block(&report.text()))?,
+        Form::Words => output::print_fitted(&text::block(&report.text()))?,
         Form::Json => {
             let runner = RunnerForm::from(&report);
             let status = RunnerStatusForm { version: FORMS_VERSION, runner };
@@ -134,17 +134,20 @@ fn play(options: &Options) -> Result<ExitCode> {
     driver::run(&change, options)
 }
 
-/// Returns the prompt and the settings as they were typed: what follows `--` is the prompt where there is none before it, and
-/// then the agent program's own.
+/// Returns the prompt and the settings as they were typed: what follows `--` is the agent program's own, except for a prompt
+/// where there is none before it. One word that begins with a dash is a flag and no prompt.
 fn typed(args: &RalphArgs) -> Result<(Option<String>, RunnerSettings)> {
     let mut settings = args.settings.clone();
-    let mut rest = args.rest.iter();
+    let mut rest = args.rest.iter().peekable();
     let beside = args.status || args.add_context.is_some() || args.clear_context;
     if let (true, Some(stray)) = (beside, args.rest.first()) {
         bail!("no agent program is started, so `{}` means nothing", text::line(&stray.text));
     }
     let prompt = match &args.prompt {
-        None if settings.prompt_file.is_none() => rest.next().map(|it| it.text.clone()),
+        None if settings.prompt_file.is_none() => {
+            let is_flag = |it: &str| it.starts_with('-') && !it.contains(char::is_whitespace);
+            rest.next_if(|it| !is_flag(&it.text)).map(|it| it.text.clone())
+        }
         prompt => prompt.clone(),
     };
     settings.agent_args.extend(rest.cloned());

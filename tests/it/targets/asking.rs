@@ -99,6 +99,19 @@ fn a_prompt_that_begins_with_a_dash_stands_behind_two() {
 }
 
 #[test]
+fn a_flag_behind_two_dashes_is_the_agents_also_where_no_prompt_is_typed() {
+    let bench = Bench::with(&[CHANGE]);
+    let list = format!(".spool/changes/{CHANGE}/tasks.md");
+    std::fs::write(bench.root.join(list), "- [ ] 1.1 Make it\n").unwrap();
+    for flags in [&["--mcp-config", "tools.json"][..], &["--verbose-notes"], &["-x"]] {
+        let arguments = ["ralph", "--change", CHANGE, "--dry-run", "--"];
+        let told = bench.spool(&[&arguments[..], flags].concat()).told();
+        assert!(told.contains(&format!("claude -p THE_PROMPT {}", flags.join(" "))), "{told}");
+        assert!(told.contains("Do the open tasks of the task list"), "{told}");
+    }
+}
+
+#[test]
 fn a_prompt_is_required_also_for_a_plan_where_no_list_says_what_to_do() {
     let bench = Bench::with(&[CHANGE]);
     for arguments in
