@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::form::{Evidence, RequirementVerdict};
 use super::record::{Outcome, Review};
 use crate::engine::scope::in_runs;
-use crate::engine::{Hasher, ReviewResult};
+use crate::engine::{Dollars, Hasher, ReviewResult};
 use crate::forms::FORMS_VERSION;
 use crate::forms::plain::{JsonTime, words};
 use crate::forms::review::{
@@ -54,7 +54,7 @@ impl Review {
     /// What it cost, behind a comma, `~` for an estimate; empty where nothing tells.
     fn money(&self) -> String {
         let about = if self.cost_estimated { "~" } else { "" };
-        self.cost.map_or(String::new(), |it| format!(", {about}${:.2}", it as f64 / 1e6))
+        self.cost.map_or(String::new(), |it| format!(", {about}{}", Dollars(it)))
     }
 
     /// Returns what the loop reads that this review is a check of: what came of it in numbers, the same in words, and what

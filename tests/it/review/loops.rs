@@ -77,7 +77,7 @@ fn what_the_agent_and_its_reader_cost_together_ends_the_loop_and_is_told_everywh
     // Two iterations and two reviews cost 90 cents; neither side alone reaches the limit.
     let ran = built.loop_with("--review --max-usd 0.85").with_code(8);
     assert_eq!(built.reviews(), 2, "{ran}");
-    ran.says("  `spool review --harness claude` failed: not passed (2 of 3 met), by claude, 420 tokens, $0.25\n");
+    ran.says("  `spool review --harness claude` failed: not passed (2 of 3 met), by claude, 420 tokens, $0.2500\n");
     ran.says("ralph: stuck: $0.9000 are used, and $0.8500 are allowed\n");
     ran.says(" 840 tokens, $0.4000, ").says(", reviews 840 tokens, $0.5000, ");
     let runner = &status(&built)["runners"][0];
@@ -100,7 +100,7 @@ fn what_a_reader_does_not_say_is_estimated_by_the_prices_of_the_loop() {
     let prices = "--prices other=1/1 --prices claude-sonnet=1000/1000";
     let ran = built.loop_with(&format!("--review --max-usd 0.60 {prices}")).with_code(8);
     assert_eq!(built.reviews(), 1, "{ran}");
-    ran.says("by claude, 420 tokens, ~$0.42\n").says(" reviews 420 tokens, ~$0.4200, ");
+    ran.says("by claude, 420 tokens, ~$0.4200\n").says(" reviews 420 tokens, ~$0.4200, ");
     ran.says("$0.6200 are used, and $0.6000 are allowed");
     let runner = &status(&built)["runners"][0]["loop"];
     assert_eq!(runner["review_cost_usd"], json!(0.42), "{runner:#}");
@@ -108,11 +108,15 @@ fn what_a_reader_does_not_say_is_estimated_by_the_prices_of_the_loop() {
     assert_eq!(runner["review"]["cost_estimated"], json!(true), "{runner:#}");
     built.spool("log").run().with_code(0).says("reviews 420 tokens, ~$0.4200)");
     // A review by itself takes the same prices, from the command line and from the person's own file.
-    built.spool(&format!("review {prices}")).run().with_code(3).says("420 tokens, ~$0.42; changes");
+    built
+        .spool(&format!("review {prices}"))
+        .run()
+        .with_code(3)
+        .says("420 tokens, ~$0.4200; changes");
     assert_eq!(built.last()["cost_estimated"], json!(true));
     built.spool("review").run().with_code(3).says(", 420 tokens; changes");
     built.write("../home/.config/ralph-speckit/ralph.toml", "prices = [\"claude=1000/1000\"]\n");
-    built.spool("review").run().with_code(3).says(", 420 tokens, ~$0.42; changes");
+    built.spool("review").run().with_code(3).says(", 420 tokens, ~$0.4200; changes");
 }
 
 #[test]
