@@ -452,12 +452,12 @@ pub fn shown_notice(command: &str, from: &str) -> String {
     if command.is_empty() { String::new() } else { text }
 }
 
-/// Returns in a few words what was armed, such as `2 checks, Verify commands of 3 tasks`.
-pub fn in_short(checks: usize, verify: usize) -> String {
+/// Returns in a few words what was armed, such as `2 checks, Verify commands of 3 tasks`; `named` follows the checks.
+pub fn in_short(checks: usize, named: &str, verify: usize) -> String {
     let checks = match checks {
         0 => "no checks".to_owned(),
-        1 => "1 check".to_owned(),
-        many => format!("{many} checks"),
+        1 => ["1 check", named].concat(),
+        many => format!("{many} checks{named}"),
     };
     match verify {
         0 => format!("{checks}, no Verify commands"),

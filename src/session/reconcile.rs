@@ -109,7 +109,7 @@ pub fn sentence(record: &Record, wrong: &[String], pin: &Pin) -> String {
         "the notes of the loop of {} were changed by something else than ralph-speckit: {}. What a person armed still holds ({}), the notes say so again, and the loop continues. To end it: {cancel}.",
         text::title(&pin.about, 80),
         wrong.join("; "),
-        pinned::in_short(pin.checks.len(), pin.verify)
+        pinned::in_short(pin.checks.len(), "", pin.verify)
     )
 }
 

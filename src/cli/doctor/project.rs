@@ -73,10 +73,13 @@ pub fn check_armed(environment: &Environment) -> Vec<Finding> {
             Some(pin) => Finding::ok(
                 name,
                 format!(
-                    "the loop of {about} was armed by {} with {}{}",
+                    "the loop of {about} was armed by {} with {}",
                     text::line(pin.armed_by.as_str()),
-                    pinned::in_short(pin.checks.len(), pin.verify),
-                    pinned::checks_in_words(&pin.checks)
+                    pinned::in_short(
+                        pin.checks.len(),
+                        &pinned::checks_in_words(&pin.checks),
+                        pin.verify
+                    )
                 ),
             ),
             None => Finding::warn(

@@ -1,6 +1,7 @@
 //! What a person typed after `/speckit:implement`, and in what order: the feature, its tasks, words for the agent. Flags
 //! stand anywhere; behind ` -- ` is nothing but words for the agent.
 
+use super::meant;
 use crate::engine::ReviewWhen;
 use crate::feature::project::{Feature, Project, printable};
 use crate::refusal::Refusal;
@@ -158,10 +159,7 @@ fn is_flag(word: &str) -> bool {
 }
 
 fn unknown_flag(flag: &str) -> Refusal {
-    let name = flag.trim_start_matches(['-', '–', '—']);
-    let near = FLAGS.iter().find(|known| distance(&known[2..], name) <= 3);
-    let near = near.map_or_else(String::new, |known| format!("; did you mean `{known}`?"));
-    wrong(format!("unknown option `{}`{near}", printable(flag)))
+    wrong(format!("unknown option `{}`{}", printable(flag), meant(&FLAGS, flag)))
 }
 
 fn wrong(what: String) -> Refusal {

@@ -3,6 +3,7 @@
 //! A task is in quotes or not. Flags come before it or after it; whatever could be a mistyped
 //! flag is an error, so that no limit is ever swallowed into the prompt.
 
+use super::meant;
 use crate::engine::Check;
 use crate::engine::PromiseMatch;
 use crate::engine::REVIEW;
@@ -12,7 +13,7 @@ use crate::refusal::Refusal;
 use crate::text;
 
 /// How the command is written.
-pub const USAGE: &str = "Usage: /speckit:ralph-loop \"TASK\" [--max-iterations N] [--completion-promise TEXT] [--promise-match anywhere|own-line] [--min-tool-calls N] [--min-iterations N] [--on-promise-no-work reject|warn|accept] [--check \"CMD\"]… [--check-timeout SECONDS] [--no-progress N] [--prompt-file PATH] [--replace]\nor, to go on with the loop of a session that is gone: /speckit:ralph-loop --adopt [SESSION] [--force] [--replace]";
+pub const USAGE: &str = "Usage: /speckit:ralph-loop \"TASK\" [--max-iterations N] [--completion-promise TEXT] [--promise-match anywhere|own-line] [--min-tool-calls N] [--min-iterations N] [--on-promise-no-work reject|warn|accept] [--check \"CMD\"]… [--check-timeout SECONDS] [--no-progress N] [--prompt-file PATH] [--replace]\nor, to continue the loop of a session that is gone: /speckit:ralph-loop --adopt [SESSION] [--force] [--replace]";
 /// The promise that is asked for where a person names none and no check either.
 pub const PROMISE: &str = "DONE";
 /// Iterations without `--max-iterations`.
@@ -137,10 +138,11 @@ impl TaskRequest {
             self.adopt = Some(session);
             return Ok(rest);
         }
-        if !VALUED.contains(&name) {
+        if !FLAGS[BARE..].contains(&name) {
             return Err(wrong(&format!(
-                "unknown option `{}`; a task that has such words in it goes in quotes, or behind ` -- `",
-                printable(name)
+                "unknown option `{}`{}\nA task that has such words in it goes in quotes, or behind ` -- `.",
+                printable(name),
+                meant(&FLAGS, name)
             )));
         }
         let (value, rest) = value_at_start(name, joined, behind)?;
@@ -280,7 +282,12 @@ enum Rest<'a> {
     Literal(&'a str),
 }
 
-const VALUED: [&str; 10] = [
+/// How many flags have no value: the first ones.
+const BARE: usize = 3;
+const FLAGS: [&str; 13] = [
+    "--adopt",
+    "--force",
+    "--replace",
     "--max-iterations",
     "--min-iterations",
     "--min-tool-calls",

@@ -377,12 +377,16 @@ fn verify_commands(tasks: &TaskList, text: &[u8]) -> VerifyCommands {
 }
 
 fn armed_entry(claim: &Claim, armer: Armer<'_>, pin: &Pin, commands: &VerifyCommands) -> Entry {
-    let what = pinned::in_short(pin.checks.len(), commands.len());
+    let named = pinned::checks_in_words(&pin.checks);
+    let mut what = pinned::in_short(pin.checks.len(), &named, commands.len());
+    if !pin.converge.is_empty() {
+        what += &[", /", &pin.converge, " before the end"].concat();
+    }
     Entry {
         at: claim.armed_at,
         event: JournalEvent::Armed,
         about: claim.about.clone(),
-        words: format!("armed by {}: {what}{}", armer.by, pinned::checks_in_words(&pin.checks)),
+        words: format!("armed by {}: {what}", armer.by),
         ..Entry::default()
     }
 }

@@ -99,7 +99,10 @@ pub fn resume(
         (_, true) => RUN_INSTEAD,
         _ => INSISTENCE.instead,
     };
-    text += &Insistence { instead, ..INSISTENCE }.line(ledger, &Guardrails::default(), missing);
+    // Where every box is ticked, no task is open that could be the same.
+    let is_ticked = (failed || hooks_due) && !missing.iter().any(is_open);
+    let same_list = if is_ticked { "" } else { INSISTENCE.same_list };
+    text += &Insistence { instead, same_list }.line(ledger, &Guardrails::default(), missing);
     if !failed && !hooks_due {
         let (in_the_list, most) = if is_whole { (" in tasks.md", LIST) } else { ("", FEW) };
         what_is_open(&mut text, snapshot, in_the_list, most);

@@ -204,7 +204,7 @@ pub fn short(shortfall: &Shortfall, open: &str) -> String {
         }
         Shortfall::EmptyList => "the task list is gone or holds no task".to_owned(),
         Shortfall::HooksDue(due) => ["extension hooks not run: ", &slashed(due)].concat(),
-        Shortfall::ConvergeDue(command) => ["/", command, " has not run yet"].concat(),
+        Shortfall::ConvergeDue(command) => ["/", command, " still has to run"].concat(),
         Shortfall::NoToken => "no promise yet".to_owned(),
         Shortfall::PromiseNotMade => "the promise is quoted or denied, not made".to_owned(),
         Shortfall::NoWork { calls, needed } => {

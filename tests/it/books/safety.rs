@@ -371,7 +371,7 @@ fn s1_what_is_armed_is_shown_to_the_person_at_arming_and_in_status() {
     }
     assert_eq!(project.status()["loop"]["checks"][0]["run"], "cargo test --all");
     let doctor = project.spool(&["doctor"]).out;
-    let words = "armed by command with 1 check, the Verify command of 1 task (`cargo test --all`)";
+    let words = "armed by command with 1 check (`cargo test --all`), the Verify command of 1 task";
     assert!(doctor.contains(words), "{doctor}");
     let armed = project.log().into_iter().find(|entry| entry["event"] == "armed").unwrap();
     assert!(armed["words"].as_str().unwrap().contains("`cargo test --all`"), "{armed}");
