@@ -121,7 +121,10 @@ pub fn main() -> ExitCode {
     let arguments = command_line().color(color.for_help()).try_get_matches();
     let command = match arguments.and_then(|found| Spool::from_arg_matches(&found)) {
         Ok(spool) => spool.command,
-        Err(error) => return said_by_clap(&unproposed(with_the_best_proposal(error))),
+        Err(error) => {
+            let error = unproposed(with_the_best_proposal(error));
+            return said_by_clap(&without_dashes(error));
+        }
     };
     let result = match command {
         SpoolCommand::Demo(args) => demo::run(&args),
@@ -197,9 +200,38 @@ fn unproposed(mut error: clap::Error) -> clap::Error {
     error
 }
 
+/// The error without the proposal to put one mistyped word behind `--`: what stands there goes to the agent program.
+fn without_dashes(mut error: clap::Error) -> clap::Error {
+    use clap::error::{ContextKind, ContextValue};
+    let is_one_word = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(typed)) => !typed.contains(char::is_whitespace),
+        _ => false,
+    };
+    if let Some(ContextValue::StyledStrs(all)) = error.get(ContextKind::Suggested)
+        && is_one_word
+    {
+        let mut kept = all.clone();
+        kept.retain(|it| !it.to_string().contains(" as a value, use "));
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(kept));
+    }
+    error
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_mistyped_flag_is_not_proposed_behind_two_dashes_where_the_agent_would_get_it() {
+        let said = |arguments: &[&str]| {
+            let error = command_line().try_get_matches_from(arguments).unwrap_err();
+            without_dashes(error).render().to_string()
+        };
+        let typo = said(&["spool", "ralph", "--max-iteration", "3"]);
+        assert!(typo.contains("'--max-iterations'") && !typo.contains("use '-- "), "{typo}");
+        let prompt = said(&["spool", "ralph", "--fix it"]);
+        assert!(prompt.contains("use '-- --fix it'"), "{prompt}");
+    }
 
     #[test]
     fn every_command_is_in_one_group() {

@@ -497,6 +497,9 @@ fn guardrail(contract: &Contract, after: &Ledger, seen: &Observation) -> Option<
     None
 }
 
+/// How the needs of an agent begin that was denied all that would get it further.
+pub const DENIED_WORDS: &str = "allow what it was denied";
+
 /// What a person must do when an agent is denied all that would get it further.
 fn permission(times: u32, denied: &[String]) -> String {
     let named = denied.iter().take(DENIED).map(String::as_str).collect::<Vec<_>>().join(", ");
@@ -504,7 +507,7 @@ fn permission(times: u32, denied: &[String]) -> String {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    format!("allow what it was denied in {times} iterations that changed nothing: {named}{more}")
+    format!("{DENIED_WORDS} in {times} iterations that changed nothing: {named}{more}")
 }
 
 fn go_on(mut after: Ledger, seen: &Observation, missing: Vec<Shortfall>) -> Decision {

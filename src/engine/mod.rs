@@ -32,7 +32,7 @@ mod verdict;
 pub use contract::{Check, Contract, Guardrails, REVIEW, ReviewWhen, WithoutWork};
 pub use converge::Converging;
 pub use decide::{
-    UNSEEN, budget_is_up, change_is_gone, is_last_idle_stop, limit_is_up, time_is_up,
+    DENIED_WORDS, UNSEEN, budget_is_up, change_is_gone, is_last_idle_stop, limit_is_up, time_is_up,
     waits_too_long,
 };
 pub use evaluate::{Evaluation, Judgement, Pending, ends, evaluate};

@@ -6,7 +6,7 @@ use crate::system::signals::{SIGHUP, SIGINT, SIGTERM};
 
 use super::screen::lasted;
 use super::state::LoopStatus;
-use crate::engine::{BudgetUnit, Stall, TerminalReason};
+use crate::engine::{BudgetUnit, DENIED_WORDS, Stall, TerminalReason};
 use crate::session::messages::NextStep;
 
 /// Exit code when the loop cannot continue: its files cannot be read or written.
@@ -97,6 +97,9 @@ pub fn what_next(reason: &TerminalReason) -> String {
         TerminalReason::HarnessFailed { .. } => "Fix that, then run the same command again.",
         TerminalReason::UsageLimit { .. } => {
             "Run the same command again when it is lifted: it continues. --max-limit-wait TIME waits for it."
+        }
+        TerminalReason::Blocked { need } if need.starts_with(DENIED_WORDS) => {
+            "Run the command again with what you permit: without that, the same is denied again."
         }
         TerminalReason::CorruptState => "Look at tasks.md, then run the same command again.",
         _ => return NEXT.after(reason),

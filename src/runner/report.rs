@@ -10,12 +10,13 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 
+use super::exit;
 use super::messages;
 use super::options::DoneCriteria;
 use super::requests::Requests;
 use super::screen::grouped;
 use super::state::{
-    Iteration, LoopState, Past, changes_with_state, find_state_folder, holder, read_state,
+    Iteration, LoopState, PAUSED, Past, changes_with_state, find_state_folder, holder, read_state,
     readable, tail, time_of,
 };
 use crate::engine::scoreboard::Scoreboard;
@@ -120,7 +121,8 @@ impl RunnerReport {
         };
         let _ = writeln!(text, "  Iteration: {} ({limit})", state.current_iteration);
         if let Some(running) = &self.running_iteration {
-            let what = if self.runner == RunnerLife::Alive { "runs" } else { "was cut off; began" };
+            let what =
+                if self.runner == RunnerLife::Alive { "began" } else { "was cut off; began" };
             let _ = writeln!(text, "  This one: {what} {}", since(&running.started));
         }
         let not_counted = messages::not_counted(state.standstill());
@@ -142,7 +144,10 @@ impl RunnerReport {
             let words: Vec<_> = agent.iter().map(|word| printable(word)).collect();
             let _ = writeln!(text, "  Agent: {}", words.join(" "));
         }
-        let _ = writeln!(text, "  Tokens: {}", messages::tokens(state, ""));
+        let _ = writeln!(text, "  Tokens: {}", self.tokens());
+        if let Some(cost) = messages::cost(state) {
+            let _ = writeln!(text, "  Cost: {cost}");
+        }
         let reviews = reviews(&state.ledger);
         if !reviews.is_empty() {
             let _ = writeln!(text, "  Reviews beside that: {reviews}");
@@ -179,10 +184,11 @@ impl RunnerReport {
     pub fn line(&self) -> String {
         let state = &self.state;
         let stands = match self.runner {
+            RunnerLife::Alive if self.is_paused() => printable(&state.doing),
             RunnerLife::Alive if self.paused_since.is_some() => "to be paused".to_owned(),
             RunnerLife::Alive => state.status.word().to_owned(),
             RunnerLife::Dead => "its runner was killed".to_owned(),
-            RunnerLife::Gone => format!("{} ({})", state.status.word(), printable(&state.reason)),
+            RunnerLife::Gone => self.ended_as(),
         };
         let limit = match state.max_iterations {
             0 => String::new(),
@@ -196,8 +202,31 @@ impl RunnerReport {
             "{}: {stands}, iteration {}{limit}, {} tokens, {when}",
             printable(&self.change_id),
             state.current_iteration,
-            messages::tokens(state, "")
+            self.tokens()
         )
+    }
+
+    /// Whether it does nothing until a person continues it.
+    fn is_paused(&self) -> bool {
+        self.paused_since.is_some() && self.state.doing.starts_with(PAUSED)
+    }
+
+    /// How it ended: the word, and the name where that says more.
+    fn ended_as(&self) -> String {
+        let (word, reason) = (self.state.status.word(), printable(&self.state.reason));
+        if reason == word { reason } else { format!("{word} ({reason})") }
+    }
+
+    /// The tokens so far, as well as they are known.
+    fn tokens(&self) -> String {
+        let estimated = self.state.agents.iter().any(|it| it.tokens_estimated);
+        messages::tokens(&self.state, if estimated { "about " } else { "" })
+    }
+
+    /// What a person does next; empty where there is nothing to do.
+    fn next_step(&self) -> String {
+        let ended = self.state.ledger.ended.as_ref().filter(|_| self.runner == RunnerLife::Gone);
+        ended.map(exit::what_next).unwrap_or_default()
     }
 
     fn write_loop(&self, text: &mut String) {
@@ -213,9 +242,10 @@ impl RunnerReport {
                 if let Some(at) = self.paused_since {
                     let _ = writeln!(
                         text,
-                        "  Pause: asked for {} ago; `spool resume --change {}` cancels it",
+                        "  Pause: asked for {} ago; `spool resume --change {}` {}",
                         age(at),
-                        printable(&self.change_id)
+                        printable(&self.change_id),
+                        if self.is_paused() { "continues the loop" } else { "cancels it" }
                     );
                 }
             }
@@ -239,9 +269,12 @@ impl RunnerReport {
                     "" => String::new(),
                     words => format!(": {}", printable(words)),
                 };
-                let reason = printable(&state.reason);
-                let _ = writeln!(text, "  Loop: {} ({reason}){why}", state.status.word());
+                let _ = writeln!(text, "  Loop: {}{why}", self.ended_as());
                 let _ = writeln!(text, "  Ended: {}", since(&state.ended_at));
+                let next = self.next_step();
+                if !next.is_empty() {
+                    let _ = writeln!(text, "  Next: {}", printable(&next));
+                }
             }
         }
     }

@@ -42,6 +42,8 @@ pub struct RunSummary {
     pub commits: usize,
     /// The files that it changed, as far as their names are kept, with their lines where git says them.
     pub files: BTreeMap<PathBuf, Option<ChangedLines>>,
+    /// How many of these git does not track, so that `git diff` does not show them.
+    pub untracked: u64,
     /// What it cost, for the tasks that were finished together, in order; those of the last part, in which none was, at the end.
     pub costs: Vec<TaskCost>,
     /// The checks that failed in its last iteration, each with how.
@@ -89,6 +91,7 @@ impl RunSummary {
             to: commits.last().map(|it| (*it).clone()),
             commits: commits.len(),
             files: names.map(|name| (name, None)).collect(),
+            untracked: 0,
             costs: costs(iterations),
             failed_checks: failed.map(|it| format!("`{}`: {}", it.run, it.outcome)).collect(),
             kept: kept.filter(|name| git.is_some_and(|git| git.has_kept(name))).cloned().collect(),
@@ -114,6 +117,7 @@ impl RunSummary {
             return;
         }
         let unknown: BTreeSet<PathBuf> = git.unknown_files().into_iter().collect();
+        self.untracked = self.files.keys().filter(|path| unknown.contains(*path)).count() as u64;
         let new = self
             .files
             .iter_mut()
@@ -151,6 +155,10 @@ impl RunSummary {
         text.extend(commands.iter().zip(["Commits: ", "All changes: "]).filter_map(
             |(command, what)| command.as_ref().map(|command| format!("{what}{command}")),
         ));
+        if self.untracked > 0 && commands[1].is_some() {
+            let files = counted(self.untracked, "new file");
+            text.push(format!("             and {files} that git does not track yet"));
+        }
         text
     }
 

@@ -88,16 +88,11 @@ fn when(tokens: TokensKnown) -> &'static str {
 }
 
 fn in_words(all: &[HarnessForm]) -> String {
-    let mut text =
-        String::from("name      --allow  --deny  reviews  tokens         cost  permission modes\n");
+    let mut text = String::from("name      --allow  --deny  reviews  tokens         cost\n");
     for it in all {
-        let modes = match it.permission_modes.as_slice() {
-            [] => "none".to_owned(),
-            modes => modes.join(" "),
-        };
         let _ = writeln!(
             text,
-            "{:<8}  {:<7}  {:<6}  {:<7}  {:<13}  {:<4}  {modes}",
+            "{:<8}  {:<7}  {:<6}  {:<7}  {:<13}  {}",
             it.harness,
             yes(it.allow),
             yes(it.deny),
@@ -105,6 +100,11 @@ fn in_words(all: &[HarnessForm]) -> String {
             when(it.tokens),
             yes(it.reports_cost),
         );
+        // On a line of their own: the row has no room for them within 80 columns.
+        if !it.permission_modes.is_empty() {
+            let _ =
+                writeln!(text, "          permission modes: {}", it.permission_modes.join(", "));
+        }
     }
     text
 }
@@ -112,6 +112,16 @@ fn in_words(all: &[HarnessForm]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_list_fits_a_narrow_terminal_and_names_each_mode() {
+        let all = all().unwrap();
+        let text = in_words(&all);
+        assert!(text.lines().all(|line| line.len() <= 80), "{text}");
+        for mode in all.iter().flat_map(|it| &it.permission_modes) {
+            assert!(text.contains(mode.as_str()), "{mode}:\n{text}");
+        }
+    }
 
     #[test]
     fn the_table_in_the_document_is_what_the_programs_can_do() {

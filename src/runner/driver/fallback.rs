@@ -14,7 +14,7 @@ use crate::runner::console::EndRequest;
 use crate::runner::harness::harness;
 use crate::runner::options::{LimitWait, Options};
 use crate::runner::requests::RunnerRequest;
-use crate::runner::state::{AgentShare, Iteration, iso};
+use crate::runner::state::{AgentShare, Iteration, PAUSED, readable};
 use crate::world::{self, WallTime};
 
 /// Returns the agents of a loop, the first choice first; an error says which of them cannot be used, and what to do.
@@ -52,7 +52,7 @@ impl Driver<'_> {
             RestCause::Overload => "is overloaded",
         };
         let words = if rest.until_ms > world::now().millis() {
-            let (old, new, until) = (old.words(), seat.words(), iso(until));
+            let (old, new, until) = (old.words(), seat.words(), readable(until));
             format!("ralph: {new} continues: {old} {why}, and is tried again at {until}")
         } else {
             format!("ralph: {} works again", seat.words())
@@ -102,18 +102,19 @@ impl Driver<'_> {
         let over = world::now().after(pause);
         if self.plan.options.limit_wait == LimitWait::Confirmed {
             let when = match resets_at {
-                Some(at) => format!("is lifted at {}", iso(WallTime::from_seconds(at))),
-                None => "is lifted at a time that nothing tells".to_owned(),
+                Some(at) => format!("lifted at {}", readable(WallTime::from_seconds(at))),
+                None => "lifted at a time that nothing tells".to_owned(),
             };
             self.console.screen.warn(&format!(
-                "the usage limit {when}: the loop waits for it and continues when you confirm that with `spool resume --change {}`, and --max-limit-wait TIME confirms it at the start",
+                "the usage limit is {when}: the loop waits for it and continues when you confirm that with `spool resume --change {}`, and --max-limit-wait TIME confirms it at the start",
                 self.plan.change.id
             ));
             self.write(|it| {
                 let asked = it.console.requests.ask(RunnerRequest::Pause);
                 asked.context("the pause cannot be written down")
             })?;
-            if let Some(request) = self.wait_while_paused()? {
+            let what = format!("{PAUSED} at a usage limit, {when}");
+            if let Some(request) = self.wait_while_paused(&what)? {
                 return Ok(Some(request));
             }
         }

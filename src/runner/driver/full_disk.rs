@@ -12,7 +12,7 @@ use crate::forms::plain::JsonTime;
 use crate::runner::console::EndRequest;
 use crate::runner::exit;
 use crate::runner::screen::lasted;
-use crate::runner::state::{is_disk_full, iso};
+use crate::runner::state::{is_disk_full, readable};
 use crate::world::{self, Stopwatch};
 
 /// How long after the first try the second one is made; the pause is doubled with each more.
@@ -102,7 +102,7 @@ impl Driver<'_> {
         let words = format!(
             "ralph: the disk is full: {}; it is tried again until {} ({}), Ctrl-C or `spool stop --change {}` ends the loop",
             first_line(error),
-            iso(until),
+            readable(until),
             lasted(most),
             self.plan.change.id
         );

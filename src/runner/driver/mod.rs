@@ -39,7 +39,7 @@ use crate::runner::options::{LimitWait, Options, time_in_words};
 use crate::runner::process;
 use crate::runner::screen::lasted;
 use crate::runner::signals::Signals;
-use crate::runner::state::{LockTaken, holder, iso, read_state, state_folder};
+use crate::runner::state::{LockTaken, PAUSED, holder, read_state, readable, state_folder};
 use crate::runner::target::Change;
 use crate::session::pinned;
 use crate::store::loops::VerifyCommands;
@@ -170,7 +170,7 @@ impl Driver<'_> {
     fn one_after_the_other(&mut self) -> Result<u8> {
         loop {
             self.has_room()?;
-            if let Some(request) = self.wait_while_paused()? {
+            if let Some(request) = self.wait_while_paused(PAUSED)? {
                 return self.stop(request);
             }
             if let Some(reason) = self.limit_is_up() {
@@ -241,7 +241,9 @@ impl Driver<'_> {
         let waited = self.totals.waited_for_limits;
         self.totals.waited_for_limits = waited.saturating_add(pause);
         let when = match at.filter(|at| until(*at) <= LONGEST_LIMIT && !until(*at).is_zero()) {
-            Some(at) => format!("the usage limit is lifted at {}", iso(WallTime::from_seconds(at))),
+            Some(at) => {
+                format!("the usage limit is lifted at {}", readable(WallTime::from_seconds(at)))
+            }
             None if waited.is_zero() => "nothing tells when the usage limit is lifted".to_owned(),
             None => format!(
                 "nothing tells when the usage limit is lifted, and the loop has waited {} so far",

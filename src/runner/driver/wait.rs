@@ -10,7 +10,7 @@ use crate::forms::events::RunnerEvent;
 use crate::forms::plain::JsonTime;
 use crate::runner::console::EndRequest;
 use crate::runner::screen::lasted;
-use crate::runner::state::iso;
+use crate::runner::state::readable;
 use crate::world::{self, Stopwatch, WallTime};
 
 /// The longest pause between two runs after failures.
@@ -23,8 +23,8 @@ const AFTER_LIMIT: Duration = Duration::from_secs(5);
 pub(super) const LONGEST_LIMIT: Duration = Duration::from_hours(8 * 24);
 
 impl Driver<'_> {
-    /// Waits while a person wants a pause and there is time; returns what ends it.
-    pub(super) fn wait_while_paused(&mut self) -> Result<Option<EndRequest>> {
+    /// Waits while a person wants a pause and there is time; returns what ends it. `what` says that it is paused, and why.
+    pub(super) fn wait_while_paused(&mut self, what: &str) -> Result<Option<EndRequest>> {
         let mut reported = false;
         loop {
             self.look_for_standstill();
@@ -44,7 +44,7 @@ impl Driver<'_> {
                     "ralph: paused; `spool resume --change {}` resumes it, `spool stop` ends it",
                     self.plan.change.id
                 );
-                "paused".clone_into(&mut self.files.state.doing);
+                what.clone_into(&mut self.files.state.doing);
                 self.write(|it| it.files.save())?;
                 self.console.screen.report(RunnerEvent::Paused, &words);
             }
@@ -52,7 +52,7 @@ impl Driver<'_> {
                 self.console.screen.still();
                 return Ok(None);
             }
-            self.console.screen.live("paused");
+            self.console.screen.live(what);
             self.console.signals.wait(LOOK);
         }
     }
@@ -67,7 +67,7 @@ impl Driver<'_> {
         self.files.state.doing = format!("waiting for {what}");
         self.files.state.waits_until = until.millis() / 1000;
         self.write(|it| it.files.save())?;
-        let clock = iso(until);
+        let clock = readable(until);
         let words = format!("   waiting for {what}, {} (until {clock})", lasted(length));
         let event = RunnerEvent::Waiting { r#for: what.to_owned(), until: JsonTime::of(until) };
         self.console.screen.report(event, &words);

@@ -29,7 +29,7 @@ const SCREEN: &str = "On the screen";
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct RunnerSettings {
     /// The change: its id, or a short form of it such as 2-1, or a word of its name
-    #[arg(long, value_name = "ID", help_heading = CHANGE)]
+    #[arg(short, long, value_name = "ID", help_heading = CHANGE)]
     pub change: Option<Set<String>>,
     /// Only changes of this module: 002 of 002-01_add-login
     #[arg(long, value_name = "NUMBER", help_heading = CHANGE)]
@@ -44,8 +44,8 @@ pub struct RunnerSettings {
     #[arg(skip)]
     pub trusted_projects: Vec<Set<String>>,
 
-    /// The agent program: claude, opencode, codex, gemini, copilot, command, or demo, which plays on
-    /// a throw-away project and needs nothing [default: claude]
+    /// The agent program: claude, opencode, codex, gemini, copilot, "acp:COMMAND" for any that speaks the Agent Client
+    /// Protocol, command, or demo, which plays on a throw-away project and needs nothing [default: claude]
     #[arg(long, value_name = "NAME", help_heading = AGENT)]
     pub harness: Option<Set<HarnessChoice>>,
     /// Any other program, by its command line; it gets the prompt on its standard input, or in place

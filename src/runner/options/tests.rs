@@ -269,6 +269,7 @@ fn a_mistake_in_a_file_is_told_with_its_line_and_the_nearest_key() {
         ),
         ("check = [\"true\", \"#\"]\n", "`check` needs a command: this one runs nothing"),
         ("harness = \"cursor\"\n", "`harness` is `claude`, `opencode`"),
+        ("harness = \"acp\"\n", "`harness` needs a command on one line, as in `acp:opencode acp`"),
     ] {
         let said = OptionsBench::new("", text).refused();
         assert!(said.contains("user.toml`, line 1: ") && said.contains(words), "{said}");

@@ -242,6 +242,8 @@ impl SettingValue for CheckCommand {
 
 /// What a command that speaks the Agent Client Protocol stands after.
 const ACP: &str = "acp:";
+/// The same without its command, which is a mistake.
+const ACP_WITHOUT_COMMAND: &str = "acp";
 
 /// The agent programs by the names that people give them.
 const HARNESSES: [(&str, HarnessChoice); 7] = [
@@ -266,8 +268,8 @@ impl SettingValue for HarnessChoice {
             Some(line) if !line.trim().is_empty() && !line.contains(char::is_control) => {
                 Ok(Self::Acp(line.trim().to_owned()))
             }
-            Some(_) => Err("needs a command on one line, as in `acp:opencode acp`".to_owned()),
-            None => one_of(text, &HARNESSES),
+            None if text != ACP_WITHOUT_COMMAND => one_of(text, &HARNESSES),
+            _ => Err("needs a command on one line, as in `acp:opencode acp`".to_owned()),
         }
     }
 }

@@ -7,9 +7,12 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::*;
+use crate::engine::TerminalReason;
 use crate::forms::runner::RunnerForm;
 use crate::runner::requests::RunnerRequest;
-use crate::runner::state::{LoopStatus, StateFiles, iso, make_state_folder, state_folder};
+use crate::runner::state::{
+    AgentShare, LoopStatus, StateFiles, iso, make_state_folder, state_folder,
+};
 use crate::runner::target::{Change, ChangeKind};
 use crate::store::names::VerdictName;
 use crate::world;
@@ -76,7 +79,7 @@ fn status_command_shows_the_current_iteration_and_recent_history() {
         pid.as_str(),
         "Doing: iteration 13\n",
         "Iteration: 13 (of 50)\n",
-        "This one: runs 2",
+        "This one: began 2",
         "Task: Make it work…\n",
         "Agent: claude 2.1.330\n",
         "Tokens: 1,234,567\n",
@@ -139,11 +142,16 @@ fn an_ended_loop_says_why_and_marks_where_a_new_run_began() {
         files.state.status = LoopStatus::Stuck;
         files.state.reason = "max_iters".to_owned();
         files.state.words = words.to_owned();
+        files.state.total_tokens = 12_345;
+        files.state.total_cost_usd = 0.25;
+        files.state.agents = vec![AgentShare { tokens_estimated: true, ..AgentShare::default() }];
         files.state.ended_at = iso(world::now());
         files.save().unwrap();
     }
     let text = RunnerReport::of(&root, ID).unwrap().text();
     assert!(text.contains("Loop: stuck (max_iters): the limit was reached\n"), "{text}");
+    assert!(text.contains("Tokens: about 12,345\n"), "an estimate is marked: {text}");
+    assert!(text.contains("Cost: $0.2500\n"), "{text}");
     assert!(text.contains("  Ended: 2"), "{text}");
     assert_eq!(text.matches("-- a new run --").count(), 1, "{text}");
     assert!(text.contains("~12,345"), "{text}");
@@ -154,13 +162,40 @@ fn an_ended_loop_says_why_and_marks_where_a_new_run_began() {
 }
 
 #[test]
+fn a_loop_that_was_stopped_says_so_once_and_what_to_do_next() {
+    let (_scratch, root) = project();
+    let mut files = state_files(&root);
+    files.state.status = LoopStatus::Stopped;
+    files.state.reason = "stopped".to_owned();
+    files.state.words = "it was stopped with Ctrl-C".to_owned();
+    files.state.ledger.ended = Some(TerminalReason::Stopped);
+    files.save().unwrap();
+    drop(files);
+    let report = RunnerReport::of(&root, ID).unwrap();
+    let text = report.text();
+    assert!(text.contains("  Loop: stopped: it was stopped with Ctrl-C\n"), "{text}");
+    assert!(text.contains("  Next: Run the same command again: it continues this loop;"), "{text}");
+    assert!(report.line().contains(": stopped, iteration"), "{}", report.line());
+}
+
+#[test]
 fn a_pause_that_was_asked_for_is_shown_with_the_way_out() {
     let (_scratch, root) = project();
     let mut files = state_files(&root);
     files.save().unwrap();
     Requests::of(&state_folder(&root, ID)).ask(RunnerRequest::Pause).unwrap();
-    let text = RunnerReport::of(&root, ID).unwrap().text();
+    let report = RunnerReport::of(&root, ID).unwrap();
+    let text = report.text();
     assert!(text.contains("Pause: asked for 0 s ago; `spool resume --change"), "{text}");
+    assert!(text.contains("` cancels it\n"), "{text}");
+    assert!(report.line().contains(": to be paused, "), "{}", report.line());
+    files.state.doing = "paused at a usage limit, lifted at 07:00".to_owned();
+    files.save().unwrap();
+    let report = RunnerReport::of(&root, ID).unwrap();
+    assert!(report.text().contains("Doing: paused at a usage limit"), "{}", report.text());
+    assert!(report.text().contains("` continues the loop\n"), "{}", report.text());
+    let line = report.line();
+    assert!(line.contains(": paused at a usage limit, lifted at 07:00, iteration"), "{line}");
     drop(files);
     let text = RunnerReport::of(&root, ID).unwrap().text();
     assert!(!text.contains("Pause"), "{text}");

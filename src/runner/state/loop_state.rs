@@ -14,6 +14,9 @@ use crate::world::Standstill;
 /// Seconds that no loop needs to count which has done nothing but wait for so long.
 const SHORT: f64 = 60.0;
 
+/// What a loop does that a person has paused; a reason may follow.
+pub const PAUSED: &str = "paused";
+
 /// The status of a loop (spec 001).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -47,7 +47,7 @@ pub use self::folder::{
 pub use self::history::{HistoryTail, Past, tail};
 pub use self::holder::{Both, Holder, LockTaken, holder};
 pub use self::logs::prompt_beside;
-pub use self::loop_state::{AgentShare, Iteration, LoopState, LoopStatus};
+pub use self::loop_state::{AgentShare, Iteration, LoopState, LoopStatus, PAUSED};
 pub use self::recover::Recovered;
 pub use self::time::{compact, iso, readable, time_of};
 

@@ -131,6 +131,10 @@ fn a_wall_of_denials_ends_the_loop_by_name_after_two_iterations() {
     ran.says("allow what it was denied in 2 iterations that changed nothing: Bash: rm x").says(
         "permit them with --allow or --permission-mode, or all of its tools with --allow-all",
     );
+    // The same command would be denied the same.
+    ran.says("Run the command again with what you permit");
+    let status = bench.spool("ralph --status").run().with_code(0);
+    status.says("Next: Run the command again with what you permit");
     assert_eq!((bench.iterations().len(), bench.runs()), (2, 2), "{ran}");
     assert_eq!(bench.state()["reason"], "blocked");
     // Who wants no such end says so, as for all iterations that change nothing.

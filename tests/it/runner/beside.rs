@@ -149,6 +149,7 @@ fn what_a_run_said_at_its_end_can_be_read_again() {
     let (_, end) = ran.output.split_once("\nralph: done: ").unwrap();
     let end = format!("ralph: done: {end}");
     assert!(end.contains("Changed: 1 file"), "{end}");
+    assert!(end.contains(" git diff ") && end.contains("and 1 new file that git does not track"));
     for name in ["", " 2-1", " --change 2-1"] {
         let again = bench.spool(&format!("log --summary{name}")).run().with_code(0).output.clone();
         assert_eq!(again, end, "{name}");
