@@ -14,7 +14,7 @@ use crate::runner::console::EndRequest;
 use crate::runner::harness::harness;
 use crate::runner::options::{LimitWait, Options};
 use crate::runner::requests::RunnerRequest;
-use crate::runner::state::{AgentShare, Iteration, PAUSED, readable};
+use crate::runner::state::{PAUSED, readable};
 use crate::world::{self, WallTime};
 
 /// Returns the agents of a loop, the first choice first; an error says which of them cannot be used, and what to do.
@@ -119,26 +119,5 @@ impl Driver<'_> {
             }
         }
         self.rest(over.since(world::now()), "the usage limit")
-    }
-
-    /// Adds what an iteration used to the share of its agent.
-    pub(super) fn add_share(&mut self, iteration: &Iteration) {
-        let seat = self.agent.seat();
-        let (name, model) = (seat.harness.name(), seat.model.clone().unwrap_or_default());
-        let shares = &mut self.files.state.agents;
-        let known = shares.iter().position(|it| it.harness == name && it.model == model);
-        let at = known.unwrap_or(shares.len());
-        if known.is_none() {
-            let harness = name.to_owned();
-            shares.push(AgentShare { harness, model, ..AgentShare::default() });
-        }
-        let share = &mut shares[at];
-        share.runs = share.runs.saturating_add(1);
-        share.tokens = share.tokens.saturating_add(iteration.tokens_used);
-        share.tokens_estimated |= iteration.tokens_estimated && iteration.tokens_used > 0;
-        share.tokens_unknown |= iteration.tokens_unknown;
-        share.cost_usd += iteration.cost_usd.unwrap_or_default();
-        share.cost_estimated |= iteration.cost_estimated;
-        share.cost_unknown |= iteration.cost_usd.is_none();
     }
 }

@@ -318,7 +318,7 @@ impl Driver<'_> {
             }
             None => state.cost_unknown = true,
         }
-        self.add_share(entry);
+        state.add_share(entry);
     }
 
     /// Keeps which tools were denied, for a person who reads only the end.

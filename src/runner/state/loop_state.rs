@@ -289,6 +289,26 @@ impl LoopState {
         was_stopped && (has_used || self.ran_seconds >= SHORT)
     }
 
+    /// Adds what an iteration used to the share of the agent that works.
+    pub fn add_share(&mut self, iteration: &Iteration) {
+        let (harness, model) = (&self.harness, &self.model);
+        let is_its = |it: &AgentShare| it.harness == *harness && it.model == *model;
+        let known = self.agents.iter().position(is_its);
+        let at = known.unwrap_or(self.agents.len());
+        if known.is_none() {
+            let (harness, model) = (harness.clone(), model.clone());
+            self.agents.push(AgentShare { harness, model, ..AgentShare::default() });
+        }
+        let share = &mut self.agents[at];
+        share.runs = share.runs.saturating_add(1);
+        share.tokens = share.tokens.saturating_add(iteration.tokens_used);
+        share.tokens_estimated |= iteration.tokens_estimated && iteration.tokens_used > 0;
+        share.tokens_unknown |= iteration.tokens_unknown;
+        share.cost_usd += iteration.cost_usd.unwrap_or_default();
+        share.cost_estimated |= iteration.cost_estimated;
+        share.cost_unknown |= iteration.cost_usd.is_none();
+    }
+
     /// Returns how long the machine slept and the runner was stopped in this run.
     pub fn standstill(&self) -> Standstill {
         standstill_of(self.slept_seconds, self.stopped_seconds)
