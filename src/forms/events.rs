@@ -6,7 +6,7 @@ use super::iteration::IterationForm;
 use super::loops::LoopCheck;
 use super::plain::{FORMS_VERSION, FormVersion, JsonNumber, JsonTime};
 use super::proofs::ProofsForm;
-use super::runner::DoneWhen;
+use super::runner::{AgentShareForm, DoneWhen};
 use super::summary::RunSummaryForm;
 
 /// One line of `spool ralph --json`.
@@ -198,6 +198,8 @@ pub struct RunnerEnd {
     pub cost_estimated: bool,
     /// Whether the cost of each iteration is in it.
     pub cost_complete: bool,
+    /// What each agent did of that, in the order in which they first worked.
+    pub agents: Vec<AgentShareForm>,
     /// Tokens that reviews used beside that.
     pub review_tokens: JsonNumber,
     /// Dollars that reviews cost beside that, as far as it is known; null where nothing tells.

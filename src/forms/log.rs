@@ -6,6 +6,7 @@ use super::loops::LoopDriver;
 use super::plain::{FORMS_VERSION, FormVersion, JsonNumber, JsonTime, dollars, words};
 use super::proofs::ProofsForm;
 use super::receipt::ReceiptForm;
+use super::runner::AgentShareForm;
 use crate::store::journal::Entry;
 use crate::store::names::{EndName, EndStatus, JournalEvent, PromiseState, VerdictName};
 
@@ -45,6 +46,8 @@ pub struct LogForm {
     pub tokens: Option<JsonNumber>,
     /// Commits of the whole loop, at its end; null elsewhere.
     pub commits: Option<JsonNumber>,
+    /// What each agent of a runner's loop did, at its end; empty elsewhere.
+    pub agents: Vec<AgentShareForm>,
     /// Tokens of all reviews of the loop, beside those, at its end; null elsewhere.
     pub review_tokens: Option<JsonNumber>,
     /// Dollars that all reviews of the loop cost, at its end, as far as it is known; null elsewhere.
@@ -81,6 +84,7 @@ impl LogForm {
             tool_calls: some(entry.tool_calls),
             tokens: some(entry.tokens),
             commits: some(entry.commits),
+            agents: Vec::new(),
             review_tokens: some(entry.review_tokens),
             review_cost_usd: dollars(entry.review_cost),
             review_cost_estimated: entry.review_cost_estimated,

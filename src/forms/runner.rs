@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::iteration::IterationForm;
 use super::loops::LoopForm;
-use super::plain::{FormVersion, JsonTime};
+use super::plain::{FormVersion, JsonNumber, JsonTime};
 
 /// What `spool ralph --status --json` prints.
 #[derive(Clone, Debug, Serialize)]
@@ -54,6 +54,8 @@ pub struct RunnerForm {
     pub cost_estimated: bool,
     /// Whether the cost of each iteration is in it.
     pub cost_complete: bool,
+    /// What each agent did in this run, in the order in which they first worked.
+    pub agents: Vec<AgentShareForm>,
     /// Tools that were denied in this run.
     pub denied_tools: Vec<String>,
     /// The git ref that holds what the last try left, which did not come to its own end; null for none.
@@ -62,6 +64,31 @@ pub struct RunnerForm {
     pub running_iteration: Option<IterationForm>,
     /// The last iterations of all runs, oldest first, at most ten.
     pub iterations: Vec<IterationForm>,
+}
+
+/// What one agent of a runner's loop did: an agent program with the model that it was asked for.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[expect(clippy::struct_excessive_bools, reason = "each is a field that programs read")]
+pub struct AgentShareForm {
+    /// The agent program.
+    pub harness: String,
+    /// The model that it was asked for; null for its own choice.
+    pub model: Option<String>,
+    /// How often it was run.
+    pub runs: u32,
+    /// Tokens that it used, as far as they are known; null where nothing reports them.
+    pub tokens: Option<JsonNumber>,
+    /// Whether a part of them is an estimate.
+    pub tokens_estimated: bool,
+    /// Whether the tokens of each of its runs are in it.
+    pub tokens_complete: bool,
+    /// Dollars that it cost, as far as it is known; null where nothing tells.
+    pub cost_usd: Option<f64>,
+    /// Whether a part of that is an estimate, by the prices that a person gave.
+    pub cost_estimated: bool,
+    /// Whether the cost of each of its runs is in it.
+    pub cost_complete: bool,
 }
 
 /// When the work of a runner's loop counts as done.

@@ -16,7 +16,9 @@ use super::harness::{
     AgentEvent, AgentOrder, Approval, OutputReader, Permissions, Stream, of_history,
 };
 use super::process::LineSplitter;
-use super::state::{Past, compact, find_state_folder, prompt_beside, read_state, tail, time_of};
+use super::state::{
+    Iteration, Past, compact, find_state_folder, prompt_beside, read_state, tail, time_of,
+};
 use crate::feature::project::printable;
 use crate::mask::masked_text;
 use crate::store::read::{self, Problem};
@@ -158,7 +160,7 @@ impl Story {
         let subjects = subjects.into_iter();
         self.subjects =
             subjects.map(|(commit, words)| (commit, masked_text(&words).into_owned())).collect();
-        self.find_kept(&git);
+        find_kept(&self.change, &mut self.past.iteration, &git);
         let iteration = &self.past.iteration;
         // What was not committed is in no commit, except where the try did not come to its own end.
         let last = Some(&iteration.kept_as).filter(|name| !name.is_empty());
@@ -178,21 +180,15 @@ impl Story {
             iteration.files_changed = iteration.files.len() as u64;
         }
     }
+}
 
-    /// Looks for what was kept of an iteration in which the runner was killed: the next one keeps it when the entry of the
-    /// history is written.
-    fn find_kept(&mut self, git: &Git) {
-        let iteration = &mut self.past.iteration;
-        if iteration.interrupted && iteration.kept_as.is_empty() {
-            let began = time_of(&iteration.started).map(compact).unwrap_or_default();
-            let unfinished = UnfinishedTry {
-                change: &self.change,
-                iteration: iteration.n,
-                began: &began,
-                why: "",
-            };
-            iteration.kept_as = git.kept_of(&unfinished).unwrap_or_default();
-        }
+/// Looks for what was kept of an iteration in which the runner was killed: the next one keeps it when the entry of the
+/// history is written.
+pub fn find_kept(change: &str, iteration: &mut Iteration, git: &Git) {
+    if iteration.interrupted && iteration.kept_as.is_empty() {
+        let began = time_of(&iteration.started).map(compact).unwrap_or_default();
+        let unfinished = UnfinishedTry { change, iteration: iteration.n, began: &began, why: "" };
+        iteration.kept_as = git.kept_of(&unfinished).unwrap_or_default();
     }
 }
 

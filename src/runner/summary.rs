@@ -13,6 +13,7 @@ use super::messages::{money, some_of};
 use super::screen::{counted, grouped, lasted, plain};
 use super::state::Iteration;
 use crate::evidence::task_list::TASKS as TASKS_FILE;
+use crate::store::names::VerdictName;
 use crate::store::read;
 use crate::text::{columns, narrow};
 
@@ -279,7 +280,8 @@ fn costs(iterations: &[Iteration]) -> Vec<TaskCost> {
     for it in iterations {
         sum = sum.plus(&TaskCost {
             tasks: it.tasks_ticked.clone(),
-            iterations: 1,
+            // One that met a usage limit has used something, and is no iteration.
+            iterations: u32::from(it.verdict != VerdictName::Wait),
             seconds: it.seconds,
             tokens: it.tokens_used,
             tokens_estimated: it.tokens_estimated,
@@ -292,7 +294,7 @@ fn costs(iterations: &[Iteration]) -> Vec<TaskCost> {
             costs.push(std::mem::take(&mut sum));
         }
     }
-    if sum.iterations > 0 {
+    if sum != TaskCost::default() {
         costs.push(sum);
     }
     costs
@@ -348,6 +350,16 @@ mod tests {
                 "No task finished: 1 iteration, 1 min 00 s, 7 tokens, $0.5000",
             ]
         );
+    }
+
+    #[test]
+    fn an_iteration_that_met_a_usage_limit_cost_something_and_is_none() {
+        let limited = || Iteration { verdict: VerdictName::Wait, ..iteration(1, &[], 30) };
+        let costs = |run: &[Iteration]| summary(run).costs;
+        let [cost] = &costs(&[limited(), iteration(1, &["T001"], 4)])[..] else { panic!() };
+        assert_eq!((cost.iterations, cost.tokens), (1, 34));
+        let [cost] = &costs(&[limited()])[..] else { panic!() };
+        assert_eq!((cost.iterations, cost.tokens), (0, 30));
     }
 
     #[test]

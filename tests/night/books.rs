@@ -34,6 +34,10 @@ pub enum Line {
     Changed { file: String, added: u64, removed: u64 },
     /// A commit and its message.
     Commit { name: String, message: String },
+    /// The disk with the loop's own files was full.
+    Full,
+    /// The machine slept, in seconds.
+    Slept { seconds: u64 },
     /// A box that it ticked.
     Tick { task: String },
     /// What the runner has used when this run begins: milliseconds of processor time, and KiB at most.
@@ -69,6 +73,10 @@ pub struct Run {
     pub changed: BTreeMap<String, (u64, u64)>,
     pub commits: Vec<(String, String)>,
     pub ticks: Vec<String>,
+    /// Whether the disk was full.
+    pub full: bool,
+    /// Seconds that the machine slept.
+    pub slept: u64,
     /// Its process, processor time and memory.
     pub runner: Option<(u32, u64, u64)>,
 }
@@ -77,6 +85,16 @@ pub struct Run {
 pub fn all(desk: &Path) -> Vec<Run> {
     let read = |run: u32| fs::read_to_string(desk.join(format!("books-{run:04}"))).ok();
     (1..).map_while(read).map(|text| Run::of(&text)).collect()
+}
+
+/// Lines added and removed between two texts that differ in one place.
+pub fn differences(before: &str, now: &str) -> (u64, u64) {
+    let (before, now): (Vec<&str>, Vec<&str>) = (before.lines().collect(), now.lines().collect());
+    let same = before.iter().zip(&now).take_while(|(one, other)| one == other).count();
+    let (before, now) = (&before[same..], &now[same..]);
+    let pairs = before.iter().rev().zip(now.iter().rev());
+    let after = pairs.take_while(|(one, other)| one == other).count();
+    ((now.len() - after) as u64, (before.len() - after) as u64)
 }
 
 impl Run {
@@ -104,6 +122,8 @@ impl Run {
                 }
                 Line::Commit { name, message } => run.commits.push((name, message)),
                 Line::Tick { task } => run.ticks.push(task),
+                Line::Full => run.full = true,
+                Line::Slept { seconds } => run.slept += seconds,
                 Line::Runner { process, cpu, peak } => run.runner = Some((process, cpu, peak)),
             }
         }

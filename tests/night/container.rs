@@ -15,7 +15,8 @@ use crate::scratch::SPOOL;
 /// Makes all of the system read-only but for what is mounted from the place itself, and starts `spool` as another user.
 const SCRIPT: &str = r#"top=$1; shift
 mount --make-rprivate /
-for folder in project home tmp; do mount --bind "$top/$folder" "$top/$folder" || exit 99; done
+for folder in project home tmp; do mount --rbind "$top/$folder" "$top/$folder" || exit 99; done
+if [ -e "$top/uptime" ]; then mount --bind "$top/uptime" /proc/uptime || exit 99; fi
 for place in $(cut -d' ' -f5 /proc/self/mountinfo | sort -u); do
   case $place in "$top"/*|/proc|/proc/*) ;; *) mount -o remount,bind,ro "$place" 2>/dev/null ;; esac
 done
@@ -56,7 +57,7 @@ impl Container {
     }
 
     pub fn start(&self) -> Runner {
-        let mut command = self.place.scratch.command("unshare");
+        let mut command = self.place.command("unshare");
         command.args(["--mount", "--pid", "--fork", "--mount-proc", "sh", "-c", SCRIPT, "sh"]);
         command.arg(self.place.scratch.top()).args(Place::arguments());
         self.place.starts(&mut command)
@@ -75,7 +76,7 @@ impl Container {
     }
 
     fn belongs_to(&self, user: &str) {
-        let mut change = Command::new("chown");
+        let mut change = self.place.command("chown");
         change.args(["-R", &format!("{user}:{user}")]).arg(self.place.scratch.top());
         assert!(change.finish().status.success());
     }

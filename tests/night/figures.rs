@@ -8,6 +8,7 @@ use crate::books::{self, Came, Line, Run};
 use crate::place::{CHANGE, Ended, Place};
 use crate::plan::Happening;
 use crate::schema;
+use crate::summary::{self, is_estimate};
 
 /// What all runners of a play have shown.
 pub struct Figures<'a> {
@@ -80,6 +81,15 @@ impl<'a> Figures<'a> {
         let called = events().filter(|it| it["event"] == "called").count() as u64;
         let calls: u64 = runs.iter().map(|run| run.calls).sum();
         equal("lines `called` of --json", &json!(called), &json!(calls), wrong);
+        let full = runs.iter().filter(|run| run.full).count();
+        let waits = events().filter(|it| it["for"] == "room on the disk").count();
+        equal("waits for room on the disk", &json!(waits), &json!(full), wrong);
+        let resumed = events().filter(|it| it["event"] == "resumed").count();
+        equal("ends of such waits", &json!(resumed), &json!(full), wrong);
+        let slept: Vec<u64> = runs.iter().map(|run| run.slept / 60).filter(|it| *it > 0).collect();
+        let seen = events().filter(|it| it["event"] == "standstill");
+        let seen: Vec<Value> = seen.map(|it| minutes(&it["slept_seconds"])).collect();
+        equal("sleeps of --json", &json!(seen), &json!(slept), wrong);
     }
 
     /// `spool log --iteration N --json` for all that it can show: a number that two runs have is the newer one's.
@@ -125,7 +135,7 @@ impl<'a> Figures<'a> {
             equal(&format!("{what}: commits"), &json!(messages), &json!(run.commits), wrong);
             let whole = json!([story["steps_left_out"], story["log_problem"]]);
             equal(&format!("{what}: whole"), &whole, &json!([0, null]), wrong);
-            if form["seconds"].as_f64().is_none_or(|it| it <= 0.0) {
+            if form["seconds"].as_f64().is_none_or(|it| it <= 0.0 || it > 600.0) {
                 wrong.push(format!("{what}: it took {}", form["seconds"]));
             }
         }
@@ -135,7 +145,8 @@ impl<'a> Figures<'a> {
     fn compare_the_end(&self, runs: &[Run], wrong: &mut Vec<String>) {
         let end = self.ended.last().unwrap().events.last().unwrap();
         let plan = self.place.plan();
-        let waits = (1..=plan.runs).filter(|run| plan.happening(*run) == Happening::Limit).count();
+        let waits = plan.count(|it| it == Happening::Limit) as usize;
+        let slept: u64 = runs.iter().map(|run| run.slept).sum();
         let tokens: u64 = runs.iter().map(|run| run.tokens).sum();
         let micros: u64 = runs.iter().map(|run| run.micros).sum();
         let denied: BTreeSet<&String> = runs.iter().flat_map(|run| &run.denied).collect();
@@ -162,12 +173,22 @@ impl<'a> Figures<'a> {
         ] {
             equal(&format!("the end: {name}"), &end[name], &expected, wrong);
         }
+        equal("the end: slept", &minutes(&end["slept_seconds"]), &json!(slept / 60), wrong);
+        let estimated = (1..=plan.runs).any(|run| is_estimate(plan.happening(run)));
+        equal("the end: cost_estimated", &end["cost_estimated"], &json!(estimated), wrong);
+        let agent = json!([{"harness": "claude", "model": null, "runs": runs.len(), "tokens": tokens,
+            "tokens_estimated": false, "tokens_complete": true, "cost_usd": micros as f64 / 1e6,
+            "cost_estimated": estimated, "cost_complete": true}]);
+        equal("the end: agents", &end["agents"], &agent, wrong);
+        summary::compare(self.place, end, runs, wrong);
         equal("the end: proofs", &end["proofs"]["by_files"], &json!(ticks), wrong);
         let status = self.place.spool(&["ralph", "--status", "--change", CHANGE, "--json"]).json();
         schema::holds("ralph-status", &status);
         let status = &status["runner"];
-        let shown = json!([status["loop"]["tokens"], status["cost_usd"], status["loop"]["proofs"]]);
-        let ended = json!([end["tokens"], end["cost_usd"], end["proofs"]]);
+        let slept = |it: &Value| minutes(&it["slept_seconds"]);
+        let looped = &status["loop"];
+        let shown = json!([looped["tokens"], status["cost_usd"], looped["proofs"], slept(status)]);
+        let ended = json!([end["tokens"], end["cost_usd"], end["proofs"], slept(end)]);
         equal("--status", &shown, &ended, wrong);
     }
 
@@ -194,6 +215,8 @@ impl<'a> Figures<'a> {
         let of_killed =
             entries.iter().filter(|it| it["event"] == "interrupted" && it["reason"] == "stopped");
         equal("entries of killed runners", &json!(of_killed.count()), &json!(killed), wrong);
+        let slept = runs.iter().filter(|run| run.slept > 0).count();
+        equal("entries of sleeps", &json!(of("standstill")), &json!(slept), wrong);
         equal("entries of ends", &json!(of("ended")), &json!(self.ended.len() - killed), wrong);
     }
 
@@ -213,7 +236,7 @@ impl<'a> Figures<'a> {
         scratch.git(&["fsck", "--strict", "--no-dangling"]);
         let written =
             (1..=self.place.plan().runs).map(|run| match self.place.plan().happening(run) {
-                Happening::Work => 2,
+                Happening::Work | Happening::Full | Happening::Slept => 2,
                 Happening::Half
                 | Happening::ErrorLater(_)
                 | Happening::Killed
@@ -266,7 +289,11 @@ impl Figures<'_> {
 /// How a run ended, in a few words.
 fn came_of(happening: Happening) -> &'static [&'static str] {
     match happening {
-        Happening::Work | Happening::Half | Happening::Denied => &[],
+        Happening::Work
+        | Happening::Half
+        | Happening::Denied
+        | Happening::Full
+        | Happening::Slept => &[],
         Happening::Error(_) => &["failed"],
         Happening::ErrorLater(_) => &["failed", "kept"],
         Happening::Hung => &["timed out"],
@@ -302,6 +329,8 @@ struct Seen {
     files_changed: Option<u64>,
     commits: Vec<String>,
     ticks: Vec<String>,
+    /// Whole minutes.
+    slept: u64,
 }
 
 impl Seen {
@@ -316,6 +345,7 @@ impl Seen {
             files_changed: Some(run.changed.len() as u64),
             commits: run.commits.iter().map(|(name, _)| name.clone()).collect(),
             ticks: run.ticks.clone(),
+            slept: run.slept / 60,
         }
     }
 
@@ -364,6 +394,7 @@ impl Seen {
             files_changed: value["files_changed"].as_u64(),
             commits: words(&value["commits"]),
             ticks: words(&value["tasks_ticked"]),
+            slept: minutes(&value["slept_seconds"]).as_u64().unwrap(),
         }
     }
 }
@@ -377,6 +408,11 @@ fn equal(what: &str, seen: &Value, expected: &Value, wrong: &mut Vec<String>) {
     if seen != expected {
         wrong.push(format!("{what}:\n  seen  {seen}\n  books {expected}"));
     }
+}
+
+/// Whole minutes of so many seconds, 0 where there are none.
+fn minutes(seconds: &Value) -> Value {
+    json!((seconds.as_f64().unwrap_or(0.0) / 60.0) as u64)
 }
 
 fn step_of_story(step: &Value) -> String {

@@ -28,7 +28,7 @@ use crate::forms::proofs::ProofsForm;
 use crate::print;
 use crate::runner::report as runners;
 use crate::runner::signals::Signals;
-use crate::runner::state::{changes_with_state, state_folder};
+use crate::runner::state::{changes_with_state, shares_in, state_folder};
 use crate::runner::story::WhichIteration;
 use crate::session::report::feature::write_proofs;
 use crate::store::journal::{self, Entry};
@@ -221,7 +221,8 @@ impl ShownLog {
             };
             let receipts = self.receipts.with(entry);
             let proofs = ProofsForm::of(board);
-            let form = LogForm { proofs, receipts, ..LogForm::of(entry, driver, session) };
+            let agents = shares_in(entry).iter().map(Into::into).collect();
+            let form = LogForm { agents, proofs, receipts, ..LogForm::of(entry, driver, session) };
             dataln!("{}", forms::line(&form)?);
             return Ok(());
         }

@@ -17,8 +17,9 @@ use crate::runner::messages;
 use crate::runner::options::{DoneCriteria, Doubted};
 use crate::runner::report::form;
 use crate::runner::screen::{counted, lasted};
-use crate::runner::state::{Iteration, LoopStatus, Past, iso, tail, time_of};
+use crate::runner::state::{Iteration, LoopStatus, Past, iso, tail, time_of, with_shares};
 use crate::runner::step_summary;
+use crate::runner::story::find_kept;
 use crate::runner::summary::RunSummary;
 use crate::runner::summary::kept::{KEPT, keep};
 use crate::runner::task_list::list_at;
@@ -79,6 +80,7 @@ impl Driver<'_> {
         let is_noted = words == self.totals.journaled_end;
         let ledger = &self.files.state.ledger;
         let entry = if is_noted { entry } else { entry.with_reviews(ledger) };
+        let entry = with_shares(entry, &self.files.state.agents);
         let noted = self.write(|it| it.files.note(&entry));
         self.console.requests.clear_stop();
         self.console.screen.title(&status.word());
@@ -196,8 +198,11 @@ impl Driver<'_> {
     fn run_summary(&self) -> RunSummary {
         let past = tail(&self.files.folder.join("history.jsonl"), usize::MAX).unwrap_or_default();
         let is_own = |it: &Past| it.run_started_at == self.files.state.started_at;
-        let own: Vec<Iteration> =
+        let mut own: Vec<Iteration> =
             past.iterations.into_iter().filter(is_own).map(|it| it.iteration).collect();
+        if let Some(git) = &self.view.git {
+            own.iter_mut().for_each(|it| find_kept(&self.plan.change.id, it, git));
+        }
         RunSummary::of(&own, self.view.folder, self.view.git.as_ref(), true)
     }
 
@@ -283,6 +288,7 @@ impl Driver<'_> {
             cost_usd: (state.total_cost_usd > 0.0).then_some(state.total_cost_usd),
             cost_estimated: state.cost_estimated,
             cost_complete: !state.cost_unknown,
+            agents: state.agents.iter().map(Into::into).collect(),
             review_tokens: state.ledger.review_tokens.into(),
             review_cost_usd: plain::dollars(state.ledger.review_cost),
             review_cost_estimated: state.ledger.review_cost_estimated,

@@ -8,10 +8,10 @@ use crate::forms::loops::{
 };
 use crate::forms::plain::{JsonNumber, JsonTime, dollars, words};
 use crate::forms::proofs::ProofsForm;
-use crate::forms::runner::{DoneWhen, RunnerForm};
+use crate::forms::runner::{AgentShareForm, DoneWhen, RunnerForm};
 use crate::runner::exit;
 use crate::runner::options::DoneCriteria;
-use crate::runner::state::{Iteration, LoopState, Past, time_of};
+use crate::runner::state::{AgentShare, Iteration, LoopState, Past, time_of};
 use crate::world::WallTime;
 
 impl From<&RunnerReport> for RunnerForm {
@@ -39,10 +39,28 @@ impl From<&RunnerReport> for RunnerForm {
             cost_usd: (state.total_cost_usd > 0.0).then_some(state.total_cost_usd),
             cost_estimated: state.cost_estimated,
             cost_complete: !state.cost_unknown,
+            agents: state.agents.iter().map(AgentShareForm::from).collect(),
             denied_tools: state.denied.clone(),
             kept_as: words(&state.kept_as),
             running_iteration: running.map(|it| IterationForm { run_started_at: run, ..it.into() }),
             iterations: report.iterations.iter().map(IterationForm::from).collect(),
+        }
+    }
+}
+
+impl From<&AgentShare> for AgentShareForm {
+    fn from(share: &AgentShare) -> Self {
+        let is_known = !share.tokens_unknown || share.tokens > 0;
+        Self {
+            harness: share.harness.clone(),
+            model: words(&share.model),
+            runs: share.runs,
+            tokens: is_known.then(|| share.tokens.into()),
+            tokens_estimated: share.tokens_estimated,
+            tokens_complete: !share.tokens_unknown,
+            cost_usd: (share.cost_usd > 0.0).then_some(share.cost_usd),
+            cost_estimated: share.cost_estimated,
+            cost_complete: !share.cost_unknown,
         }
     }
 }

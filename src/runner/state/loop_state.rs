@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::engine::{Check, CheckResult, Ledger, TerminalReason};
 use crate::runner::options::DoneCriteria;
-use crate::runner::prices::micros;
+use crate::runner::prices::{in_dollars, micros};
 use crate::store::names::{PromiseState, VerdictName};
 use crate::world::Standstill;
 
@@ -304,7 +304,8 @@ impl LoopState {
         share.tokens = share.tokens.saturating_add(iteration.tokens_used);
         share.tokens_estimated |= iteration.tokens_estimated && iteration.tokens_used > 0;
         share.tokens_unknown |= iteration.tokens_unknown;
-        share.cost_usd += iteration.cost_usd.unwrap_or_default();
+        let cost = micros(iteration.cost_usd.unwrap_or_default());
+        share.cost_usd = in_dollars(micros(share.cost_usd).saturating_add(cost));
         share.cost_estimated |= iteration.cost_estimated;
         share.cost_unknown |= iteration.cost_usd.is_none();
     }

@@ -9,6 +9,7 @@ mod logs;
 mod loop_state;
 mod recover;
 mod reserve;
+mod shares;
 mod time;
 
 use std::fs::{self, File};
@@ -49,6 +50,7 @@ pub use self::holder::{Both, Holder, LockTaken, holder};
 pub use self::logs::prompt_beside;
 pub use self::loop_state::{AgentShare, Iteration, LoopState, LoopStatus, PAUSED};
 pub use self::recover::Recovered;
+pub use self::shares::{shares_in, with_shares};
 pub use self::time::{compact, iso, readable, time_of};
 
 /// The version that both files carry.

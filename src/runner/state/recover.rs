@@ -66,6 +66,10 @@ pub(super) fn recover(
     });
     if let Some(iteration) = &iteration {
         count_in(&mut old.state, iteration);
+        let in_shares = old.state.agents.iter().map(|it| u64::from(it.runs)).sum::<u64>();
+        if in_shares < runs_of(&folder.join("history.jsonl"), &run, iteration) {
+            old.state.add_share(iteration);
+        }
     }
     if !old.state.status.is_over() {
         let state = &mut old.state;
@@ -89,6 +93,14 @@ pub(super) fn recover(
         iteration,
         is_in_history,
     })
+}
+
+/// How many runs of agents a loop has had with this iteration, whether the history has that one already or not.
+fn runs_of(history: &Path, run: &str, iteration: &Iteration) -> u64 {
+    let past = history::tail(history, usize::MAX).unwrap_or_default().iterations;
+    let is_other =
+        |it: &&history::Past| it.run_started_at == run && it.iteration.started != iteration.started;
+    past.iter().filter(is_other).count() as u64 + 1
 }
 
 /// How long a runner had its loop after it wrote its state last, in seconds: no longer than an iteration may take, whatever the

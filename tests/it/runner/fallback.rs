@@ -3,7 +3,8 @@
 use rustix::process::Signal;
 use serde_json::json;
 
-use crate::runner::support::{Bench, PROMISE};
+use crate::runner::claude::TOKENS;
+use crate::runner::support::{Bench, CHANGE, PROMISE};
 
 /// The beginning of a `claude` that writes down which model it was asked for.
 const WHO: &str = r#"case " $* " in *" --model small "*) model=small ;; *) model=main ;; esac
@@ -65,6 +66,57 @@ fn the_fallback_model_comes_first_and_then_the_fallback_harness() {
     let ran_with: Vec<_> = history.iter().map(|it| it["harness"].as_str().unwrap()).collect();
     assert_eq!(ran_with, ["claude", "claude", "codex"]);
     assert_eq!((bench.runs(), &bench.state()["harness"]), (3, &json!("codex")));
+}
+
+#[test]
+fn what_each_agent_used_is_told_to_programs_by_the_end_the_status_and_the_log() {
+    let bench = Bench::new();
+    bench.claude(&format!(
+        "{WHO}cost=0.25\nif [ $model = main ]; then limit 4102444800; fi\ncalls Bash\necho $n > made.txt\n\
+         if [ $n = 2 ]; then result 'On it.'; else result '{PROMISE}'; fi"
+    ));
+    let ran = bench.ralph("--fallback-model small --json").run().with_code(0);
+    let share = |model: serde_json::Value, runs: u32, tokens: u64, cost: serde_json::Value| {
+        json!({"harness": "claude", "model": model, "runs": runs, "tokens": tokens,
+            "tokens_estimated": false, "tokens_complete": true, "cost_usd": cost,
+            "cost_estimated": false, "cost_complete": true})
+    };
+    let expected = json!([
+        share(json!(null), 1, 0, json!(null)),
+        share(json!("small"), 2, 2 * TOKENS, json!(0.5))
+    ]);
+    let end = ran.events().pop().unwrap();
+    assert_eq!((&end["event"], &end["agents"]), (&json!("end"), &expected), "{end:#}");
+    let printed = |arguments: &str| {
+        let ran = bench.spool(&format!("{arguments} --change {CHANGE} --json")).run().with_code(0);
+        let all = serde_json::Deserializer::from_str(&ran.output).into_iter::<serde_json::Value>();
+        all.map(Result::unwrap).collect::<Vec<_>>()
+    };
+    assert_eq!(printed("ralph --status")[0]["runner"]["agents"], expected);
+    assert_eq!(printed("status")[0]["runners"][0]["agents"], expected);
+    assert_eq!(printed("log --summary")[0]["agents"], expected);
+    for entry in printed("log") {
+        let its = if entry["event"] == "ended" { &expected } else { &json!([]) };
+        assert_eq!(entry["agents"], *its, "{entry:#}");
+    }
+}
+
+#[test]
+fn a_run_whose_runner_was_killed_is_in_the_share_of_its_agent_once() {
+    let bench = Bench::new();
+    bench.claude(&format!(
+        "if [ $n = 2 ]; then calls Edit; exec sleep 600; fi\ncalls Bash\n\
+         echo $n > made.txt\nif [ $n = 3 ]; then result '{PROMISE}'; else result 'On it.'; fi"
+    ));
+    let mut running = bench.ralph("").start();
+    running.wait_for("Edit: ");
+    running.signal(Signal::KILL);
+    running.finish();
+    let ran = bench.ralph("--json").run().with_code(0);
+    let end = ran.events().pop().unwrap();
+    let agents = end["agents"].as_array().unwrap();
+    assert_eq!((agents.len(), &agents[0]["runs"]), (1, &json!(3)), "{end:#}");
+    assert_eq!((&agents[0]["tokens"], &end["tokens"]), (&end["tokens"], &json!(2 * TOKENS + 161)));
 }
 
 #[test]

@@ -1,0 +1,221 @@
+//! The summary of the morning, for people and for programs, held against the books of the agent.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::agent::NOTES;
+use crate::books::{Run, differences};
+use crate::place::{CHANGE, Place};
+use crate::plan::Happening;
+use crate::schema;
+
+/// So many lines say what single tasks cost; one more says it of the rest.
+const SINGLE: usize = 3;
+
+/// What it cost to finish a task, by the books.
+#[derive(Clone, Default)]
+struct Cost {
+    tasks: Vec<String>,
+    iterations: u64,
+    tokens: u64,
+    micros: u64,
+    estimated: bool,
+}
+
+/// Whether the agent program did not live to say what its run cost: the table of prices does.
+pub fn is_estimate(happening: Happening) -> bool {
+    matches!(happening, Happening::Hung | Happening::Killed | Happening::Stopped)
+}
+
+impl Cost {
+    fn plus(self, other: Self) -> Self {
+        Self {
+            tasks: [self.tasks, other.tasks].concat(),
+            iterations: self.iterations + other.iterations,
+            tokens: self.tokens + other.tokens,
+            micros: self.micros + other.micros,
+            estimated: self.estimated || other.estimated,
+        }
+    }
+
+    fn all(place: &Place, runs: &[Run]) -> Vec<Self> {
+        let mut all = vec![Self::default()];
+        for (run, number) in runs.iter().zip(1..) {
+            let happening = place.plan().happening(number);
+            let own = Self {
+                tasks: run.ticks.clone(),
+                iterations: u64::from(happening != Happening::Limit),
+                tokens: run.tokens,
+                micros: run.micros,
+                estimated: is_estimate(happening),
+            };
+            let last = all.pop().unwrap().plus(own);
+            let is_done = !last.tasks.is_empty();
+            all.push(last);
+            all.extend(is_done.then(Self::default));
+        }
+        all.pop();
+        all
+    }
+
+    /// As a person reads it, without the time.
+    fn words(&self, what: &str) -> String {
+        let plural = if self.iterations == 1 { "" } else { "s" };
+        let (tokens, money) = (grouped(self.tokens), money(self.micros, self.estimated));
+        format!("Cost of {what}: {} iteration{plural}, {tokens} tokens, {money}", self.iterations)
+    }
+}
+
+/// Compares all that the last run shows of itself: on the screen, in `spool log --summary` and as JSON.
+pub fn compare(place: &Place, end: &Value, runs: &[Run], wrong: &mut Vec<String>) {
+    let mut differs = |what: &str, seen: &Value, expected: &Value| {
+        if seen != expected {
+            wrong.push(format!("summary, {what}:\n  seen  {seen:#}\n  books {expected:#}"));
+        }
+    };
+    let kept = place.spool(&["log", "--change", CHANGE, "--summary", "--json"]).json();
+    schema::holds("ralph-event", &kept);
+    let without_time = |it: &Value| {
+        let mut it = it.clone();
+        it["at"].take();
+        it["words"].take();
+        it
+    };
+    differs("the kept one", &without_time(&kept), &without_time(end));
+
+    let costs = Cost::all(place, runs);
+    let form = &end["summary"];
+    let seen: Vec<Value> = form["costs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| {
+            let micros = (it["cost_usd"].as_f64().unwrap() * 1e6).round() as u64;
+            json!([
+                it["tasks"],
+                it["iterations"],
+                it["tokens"],
+                micros,
+                it["cost_estimated"],
+                it["tokens_complete"]
+            ])
+        })
+        .collect();
+    let expected: Vec<Value> = costs
+        .iter()
+        .map(|it| json!([it.tasks, it.iterations, it.tokens, it.micros, it.estimated, true]))
+        .collect();
+    differs("costs", &json!(seen), &json!(expected));
+
+    let scratch = &place.scratch;
+    let base = scratch.git(&["rev-list", "--max-parents=0", "HEAD"]);
+    let last = &runs.iter().flat_map(|run| &run.commits).next_back().unwrap().0;
+    differs("commits", &json!([form["from_commit"], form["to_commit"]]), &json!([base, last]));
+    // By a comparison of its own: all that was written is committed.
+    let mut files: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    for file in runs.iter().flat_map(|run| run.changed.keys()) {
+        let at = |commit: &str| {
+            let name = format!("{commit}:{file}");
+            let is_there = !scratch.git(&["ls-tree", "--name-only", commit, file]).is_empty();
+            if is_there { scratch.git(&["show", &name]) } else { String::new() }
+        };
+        files.entry(file).or_insert_with(|| differences(&at(&base), &at(last)));
+    }
+    let seen: Vec<Value> = form["files"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| json!([it["file"], it["added"], it["removed"]]))
+        .collect();
+    let expected: Vec<Value> =
+        files.iter().map(|(file, (added, removed))| json!([file, added, removed])).collect();
+    differs("files", &json!(seen), &json!(expected));
+    let (added, removed) = files.values().fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
+    differs(
+        "lines",
+        &json!([form["lines_added"], form["lines_removed"]]),
+        &json!([added, removed]),
+    );
+    let plan = place.plan();
+    let kept = plan.count(|it| {
+        matches!(it, Happening::ErrorLater(_) | Happening::Killed | Happening::Stopped)
+    });
+    differs("kept", &json!(form["kept"].as_array().unwrap().len()), &json!(kept));
+
+    let text = place.spool(&["ralph", "--status", "--change", CHANGE]).ok();
+    let all = costs.iter().cloned().reduce(Cost::plus).unwrap();
+    for line in [
+        format!("  Iteration: {} (of 300)", all.iterations),
+        format!("  Tokens: {}", grouped(all.tokens)),
+        format!("  Cost: {}", money(all.micros, all.estimated)),
+    ] {
+        differs("--status", &json!(text.lines().find(|it| *it == line)), &json!(line));
+    }
+    let text = place.spool(&["log", "--change", CHANGE, "--summary"]).ok();
+    let told = end["words"].as_str().unwrap();
+    differs("words", &json!(text.trim_end()), &json!(told.trim_end()));
+    let seen: Vec<String> =
+        text.lines().map(|line| without_figure_of_time(line.trim_start())).collect();
+    let slept: u64 = runs.iter().map(|run| run.slept).sum();
+    let slept = match slept / 60 {
+        0 => String::new(),
+        minutes => format!(", the machine slept {} h {:02} min", minutes / 60, minutes % 60),
+    };
+    let (tasks, commits) =
+        (all.tasks.len(), runs.iter().map(|run| run.commits.len()).sum::<usize>());
+    let denied: Vec<&Run> = runs.iter().filter(|run| !run.denied.is_empty()).collect();
+    let mut expected = vec![
+        "ralph: done: all the work is done".to_owned(),
+        format!(
+            "{} iterations{slept}, {} tokens, {}, {commits} commits, {} files, {tasks}/{tasks} tasks",
+            all.iterations,
+            grouped(all.tokens),
+            money(all.micros, all.estimated),
+            files.len()
+        ),
+        format!("Proved: {tasks} by files"),
+        format!("tools were denied in {} iterations: {}", denied.len(), denied[0].denied[0]),
+        "permit them with --allow or --permission-mode, or all of its tools with --allow-all"
+            .to_owned(),
+    ];
+    let (notes_added, notes_removed) = files[NOTES];
+    let notes = format!("{NOTES} +{notes_added} -{notes_removed}");
+    expected.push(format!("Changed: {} files, +{added} -{removed} lines: {notes}, …", files.len()));
+    expected.extend(costs[..SINGLE].iter().map(|it| it.words(&it.tasks.join(", "))));
+    let rest = costs[SINGLE..].iter().cloned().reduce(Cost::plus).unwrap();
+    expected.push(rest.words(&format!("{} more tasks", rest.tasks.len())));
+    let short = |commit: &str| commit[..12].to_owned();
+    expected.push(format!("Commits: git log --stat {}..{}", short(&base), short(last)));
+    expected.push(format!("All changes: git diff {}", short(&base)));
+    expected.push(format!("spool ralph --status --change {CHANGE}"));
+    differs("text", &json!(seen), &json!(expected));
+}
+
+/// A line without how long it took, which is the second figure of its kind, and without the files behind the first one.
+fn without_figure_of_time(line: &str) -> String {
+    if let Some((head, files)) = line.split_once(" lines: ") {
+        let first = files.split(", ").next().unwrap();
+        return format!("{head} lines: {first}, …");
+    }
+    let is_time =
+        |part: &str| part.ends_with(" s") && part.starts_with(|it: char| it.is_ascii_digit());
+    let parts: Vec<&str> = line.split(", ").filter(|part| !is_time(part)).collect();
+    parts.join(", ")
+}
+
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().map(|it| std::str::from_utf8(it).unwrap()).collect();
+    groups.join(",")
+}
+
+/// Dollars with two digits, below one with four; what is less is left out.
+fn money(micros: u64, estimated: bool) -> String {
+    let about = if estimated { "~" } else { "" };
+    match micros {
+        0..1_000_000 => format!("{about}$0.{:04}", micros / 100),
+        _ => format!("{about}${}.{:02}", micros / 1_000_000, micros / 10_000 % 100),
+    }
+}
