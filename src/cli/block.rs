@@ -39,7 +39,7 @@ pub fn run(args: &BlockArgs) -> Result<ExitCode> {
         let feature = project.feature_meant(None, session.as_deref());
         let feature = feature.map_err(|lost| anyhow!("{lost}"))?;
         let Some(feature) = feature else {
-            bail!("the feature of this loop cannot be found\ncancel the loop with `spool cancel`")
+            bail!("the feature of this loop cannot be found\nend the loop with `spool stop`")
         };
         Books::open(&project, &feature, session.as_deref())?.block(&need)?;
         record

@@ -106,7 +106,7 @@ pub fn switched_off(record: &mut Record) -> Option<Notice> {
     }
     let about = text::title(&record.about, 80);
     let words = format!(
-        "`enabled: false` in `{SETTINGS}` switches the loop of {about} off: the agent may stop, and the loop stays armed. Set `enabled: true` to continue, or end it with `spool cancel`."
+        "`enabled: false` in `{SETTINGS}` switches the loop of {about} off: the agent may stop, and the loop stays armed. Set `enabled: true` to continue, or end it with `spool stop`."
     );
     Some(Notice { event: JournalEvent::SwitchedOff, words })
 }

@@ -48,7 +48,7 @@ pub fn resume(loops: &Loops, session: &str, by: PausedBy) -> io::Result<Option<(
 /// Returns what a person reads when a loop was paused.
 pub fn paused(record: &Record) -> String {
     format!(
-        "{}\nThe agent may stop, and nothing is counted; work that is done still ends the loop.\n`spool resume` continues it, `spool cancel` ends it.",
+        "{}\nThe agent may stop, and nothing is counted; work that is done still ends the loop.\n`spool resume` continues it, `spool stop` ends it.",
         person::line("paused: ", &[&printable(&record.about), &person::sums(record)]),
     )
 }

@@ -58,7 +58,7 @@ fn the_agents_own_shell_finds_spool_and_cancels(version: &str) {
     let state = Workshop::in_feature(STATE);
     let model = ScriptedModel::start(move |asked| match asked.number {
         1..=3 => worker.one_task_then_stop(asked),
-        4 => Worker::run(&format!("cp {state} kept; command -v spool; spool cancel")),
+        4 => Worker::run(&format!("cp {state} kept; command -v spool; spool stop")),
         // A state file that comes back, by an edit under way, say, is no new loop.
         5 => Worker::run(&format!("cp kept {state}")),
         6 => Reply::text("It is over."),

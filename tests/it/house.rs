@@ -74,6 +74,32 @@ fn no_line_of_prose_in_the_documents_is_longer_than_130_columns() {
     assert!(wrong.is_empty(), "at most {MOST_COLUMNS}:\n{}", wrong.join("\n"));
 }
 
+/// The other name of `spool stop`, and where it is named as that.
+const ALIAS: &str = "spool cancel";
+const NAMED_AS_ALIAS: [(&str, usize); 3] =
+    [("docs/commands.md", 1), ("docs/ends.md", 1), ("src/cli/stop.rs", 1)];
+
+#[test]
+fn the_command_that_ends_a_loop_is_called_by_its_name_in_every_text() {
+    let mut texts = sources();
+    for folder in ["docs", "commands", "agents"] {
+        for entry in fs::read_dir(checkout().join(folder)).unwrap().flatten() {
+            let name = format!("{folder}/{}", entry.file_name().display());
+            texts.extend(fs::read_to_string(entry.path()).ok().map(|text| (name, text)));
+        }
+    }
+    for name in ["README.md", "ARCHITECTURE.md"] {
+        texts.push((name.to_owned(), fs::read_to_string(checkout().join(name)).unwrap()));
+    }
+    let mut found: Vec<(&str, usize)> = Vec::new();
+    for (name, text) in &texts {
+        let count = text.matches(ALIAS).count();
+        found.extend((count > 0).then_some((name.as_str(), count)));
+    }
+    found.sort_unstable();
+    assert_eq!(found, NAMED_AS_ALIAS);
+}
+
 #[test]
 fn a_line_of_prose_is_told_from_tables_and_code() {
     let (word, long) = ("word ".repeat(30), "w".repeat(131));

@@ -85,7 +85,7 @@ pub fn check_armed(environment: &Environment) -> Vec<Finding> {
             None => Finding::warn(
                 name,
                 format!("no person armed the loop of {about}: no command is run for it"),
-                "arm it with /speckit:implement or `spool start`, or end it with `spool cancel`",
+                "arm it with /speckit:implement or `spool start`, or end it with `spool stop`",
             ),
         });
     }

@@ -322,7 +322,7 @@ impl FeatureReport {
             "unbound" => "armed; the first session that stops takes it".to_owned(),
             "live" => format!("live{switch}"),
             "orphaned" => {
-                let cancel = format!("spool cancel {}", self.name);
+                let cancel = format!("spool stop {}", self.name);
                 self.record.as_ref().map(|it| orphaned(it, self.gone, &cancel)).unwrap_or_default()
             }
             "paused" => paused(self.record.as_ref()),

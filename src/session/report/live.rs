@@ -124,8 +124,9 @@ impl LiveReport {
             ("idle", None) if !record.marks.waited => {
                 "type a prompt in its session, such as \"continue\": its agent is idle".to_owned()
             }
-            _ => "nothing; `spool pause` lets the agent stop, `spool cancel` ends the loop"
-                .to_owned(),
+            _ => {
+                "nothing; `spool pause` lets the agent stop, `spool stop` ends the loop".to_owned()
+            }
         }
     }
 

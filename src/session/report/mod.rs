@@ -144,7 +144,7 @@ impl TaskReport {
                 format!("ended ({}): {}", self.reason, printable(&reason.to_string()))
             }
             ("orphaned", _) => {
-                let cancel = format!("spool cancel --session {}", self.session);
+                let cancel = format!("spool stop --session {}", self.session);
                 orphaned(&self.record, self.gone, &cancel)
             }
             ("paused", _) => feature::paused(Some(&self.record)),

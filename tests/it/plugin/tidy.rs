@@ -234,7 +234,7 @@ fn ac_4_2_fr_12_cancel_deletes_the_state_and_keeps_the_notes() {
     for file in ["`.progress.md`", "journal"] {
         assert!(kept.contains(file), "cancel.md does not say that {file} is kept");
     }
-    assert!(body.contains("`spool cancel`"));
+    assert!(body.contains("`spool stop`"));
 }
 
 #[test]

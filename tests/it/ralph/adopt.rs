@@ -296,7 +296,7 @@ fn status_shows_an_orphan_and_how_to_go_on_with_it() {
     for words in [
         "its session has been silent for 2 h",
         "/speckit:ralph-loop --adopt s1",
-        "spool cancel --session s1",
+        "spool stop --session s1",
     ] {
         assert!(status.contains(words), "{words}\n{status}");
     }
@@ -350,7 +350,7 @@ fn a_feature_goes_on_in_another_session_with_its_claim() {
     silent_for(&bench, "s1", 2 * HOUR);
     let status = printed(&spool(&bench, None, &["status"]));
     assert!(
-        status.contains("/speckit:ralph-loop --adopt s1\n    end it: spool cancel 001-login\n"),
+        status.contains("/speckit:ralph-loop --adopt s1\n    end it: spool stop 001-login\n"),
         "{status}"
     );
     let said = adopt(&bench, "s2", "");

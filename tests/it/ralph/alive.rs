@@ -107,7 +107,7 @@ fn a_client_that_ends_or_is_killed_leaves_its_loop_behind_at_once() {
             "Loop: live, but its session is gone\n",
             "claude --resume s1\n",
             "/speckit:ralph-loop --adopt s1\n",
-            "spool cancel --session s1\n",
+            "spool stop --session s1\n",
             "Next: claude --resume s1\n",
         ] {
             assert!(status.contains(words), "{words}\n{status}");
