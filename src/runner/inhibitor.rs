@@ -8,8 +8,25 @@ use std::path::Path;
 pub struct Inhibitor {
     #[cfg(unix)]
     companion: Option<crate::exec::beside::Companion>,
+    /// Since when it should.
+    #[cfg(unix)]
+    since: crate::world::Stopwatch,
+    /// Whether somebody was told that it does not answer.
+    #[cfg(unix)]
+    is_told: bool,
     /// Why it does not, as long as nobody has asked.
     trouble: Option<String>,
+}
+
+/// Whether the machine is kept awake.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WakeState {
+    /// It is.
+    Held,
+    /// The first process of a container cannot keep it awake.
+    FirstProcess,
+    /// It is not, for this reason.
+    Not(String),
 }
 
 #[cfg(unix)]
@@ -18,17 +35,20 @@ mod unix {
     use std::path::Path;
     use std::time::Duration;
 
-    use super::Inhibitor;
+    use super::{Inhibitor, WakeState};
     use crate::exec::beside::Companion;
     use crate::exec::find::{find, find_outside};
     use crate::text;
+    use crate::world::{Deadline, Stopwatch};
 
     /// The program that does it.
     const PROGRAM: &str = if cfg!(target_os = "macos") { "caffeinate" } else { "systemd-inhibit" };
     /// What it prints, by the shell that it starts, once it holds the machine awake.
     const HELD: &str = "held";
-    /// The longest that it is waited for at the start.
+    /// The longest that a loop waits for its answer, once.
     const PATIENCE: Duration = Duration::from_millis(500);
+    /// One that has not answered by then does not hold the machine.
+    const ANSWER: Duration = Duration::from_secs(5);
     /// The most of its words that a message has, in characters.
     const WORDS: usize = 200;
 
@@ -37,7 +57,7 @@ mod unix {
         pub fn start(project: &Path) -> Self {
             let program = find_outside(PROGRAM, project);
             let Some((program, shell)) = program.zip(find("/bin/sh")) else {
-                return Self { companion: None, trouble: Some(format!("there is no `{PROGRAM}`")) };
+                return Self::new(None, Some(format!("there is no `{PROGRAM}`")));
             };
             let process = std::process::id().to_string();
             // It starts the shell only when it holds the machine awake, and the shell waits until this process has gone.
@@ -55,29 +75,64 @@ mod unix {
             let arguments = if cfg!(target_os = "macos") { &macos[..] } else { &linux[..] };
             match Companion::start(program.as_os_str(), arguments) {
                 // The first process of a container cannot have one, and does not decide when the machine sleeps.
-                Ok(companion) => Self { companion, trouble: None },
-                Err(error) => Self {
-                    companion: None,
-                    trouble: Some(format!("`{PROGRAM}` cannot be started: {error}")),
-                },
+                Ok(companion) => Self::new(companion, None),
+                Err(error) => {
+                    Self::new(None, Some(format!("`{PROGRAM}` cannot be started: {error}")))
+                }
             }
         }
 
-        /// Returns why the machine is not kept awake, once; `None` while it is, or while that is not known yet. Waits for an
-        /// answer where none has come yet, half a second at most.
+        fn new(companion: Option<Companion>, trouble: Option<String>) -> Self {
+            Self { companion, since: Stopwatch::start(), is_told: false, trouble }
+        }
+
+        /// Returns why the machine is not kept awake, once; `None` while it is, or while that is not known yet. The first call
+        /// waits for an answer, half a second at most.
         pub fn trouble(&mut self) -> Option<String> {
-            if let Some(companion) = &mut self.companion {
-                let waits = if cfg!(target_os = "macos") { Duration::ZERO } else { PATIENCE };
-                let words = String::from_utf8_lossy(companion.words(waits)).into_owned();
-                if companion.has_left() {
-                    self.companion = None;
-                    let words = words.strip_prefix(HELD).unwrap_or(&words);
-                    let words = text::title(words.trim(), WORDS);
-                    let words = if words.is_empty() { "it ended".to_owned() } else { words };
-                    self.trouble = Some(format!("`{PROGRAM}`: {words}"));
-                }
-            }
+            self.look(PATIENCE.saturating_sub(self.since.elapsed()));
             self.trouble.take()
+        }
+
+        /// Returns whether the machine is kept awake; waits until that is known, 5 s at most.
+        pub fn hold(&mut self) -> WakeState {
+            self.look(ANSWER.saturating_sub(self.since.elapsed()));
+            match (self.trouble.take(), &self.companion) {
+                (Some(why), _) => WakeState::Not(why),
+                (None, Some(_)) => WakeState::Held,
+                (None, None) => WakeState::FirstProcess,
+            }
+        }
+
+        /// Takes in what it has said; waits for its answer, at most this long.
+        fn look(&mut self, patience: Duration) {
+            let Some(companion) = &mut self.companion else { return };
+            let deadline = Deadline::after(patience);
+            let (words, is_held) = loop {
+                let words = String::from_utf8_lossy(companion.words(Duration::ZERO)).into_owned();
+                let is_held = cfg!(target_os = "macos") || words.lines().any(|it| it == HELD);
+                if is_held || companion.has_left() || deadline.is_over() {
+                    break (words, is_held);
+                }
+                companion.wait(deadline.left());
+            };
+            let has_left = companion.has_left();
+            if !has_left && (is_held || self.since.elapsed() < ANSWER) {
+                self.is_told &= !is_held;
+                return;
+            }
+            if has_left {
+                self.companion = None;
+            }
+            if !std::mem::replace(&mut self.is_told, true) {
+                let words = words.strip_prefix(HELD).unwrap_or(&words);
+                let words = text::title(words.trim(), WORDS);
+                let words = match (words.is_empty(), has_left) {
+                    (false, _) => words,
+                    (true, true) => "it ended".to_owned(),
+                    (true, false) => format!("no answer for {} s", ANSWER.as_secs()),
+                };
+                self.trouble = Some(format!("`{PROGRAM}`: {words}"));
+            }
         }
     }
 }
@@ -92,5 +147,10 @@ impl Inhibitor {
     /// Returns why the machine is not kept awake, once.
     pub fn trouble(&mut self) -> Option<String> {
         self.trouble.take()
+    }
+
+    /// Returns whether the machine is kept awake.
+    pub fn hold(&mut self) -> WakeState {
+        self.trouble().map_or(WakeState::Held, WakeState::Not)
     }
 }

@@ -6,7 +6,7 @@ use super::client_settings::{SettingsFile, has_stop_hook, stop_hooks};
 use super::finding::{Finding, one_line};
 use crate::plugin::client::InstalledPlugin;
 use crate::plugin::{IDENTIFIER, NAME};
-use crate::runner::inhibitor::Inhibitor;
+use crate::runner::inhibitor::{Inhibitor, WakeState};
 
 /// Returns a warning when another plugin that loops is switched on.
 pub fn check_other_loops(plugins: &[InstalledPlugin]) -> Finding {
@@ -33,9 +33,10 @@ pub fn check_other_loops(plugins: &[InstalledPlugin]) -> Finding {
 
 /// Returns whether `spool ralph` can keep this machine awake; where it cannot, that is no fault of a loop.
 pub fn check_stay_awake(project: &Path) -> Finding {
-    let found = match Inhibitor::start(project).trouble() {
-        None => "`spool ralph` keeps this machine awake while it runs".to_owned(),
-        Some(why) => format!("this machine may fall asleep while `spool ralph` runs: {why}"),
+    let found = match Inhibitor::start(project).hold() {
+        WakeState::Held => "`spool ralph` keeps this machine awake while it runs".to_owned(),
+        WakeState::FirstProcess => "`spool ralph` does not keep this machine awake where it is the first process of a container".to_owned(),
+        WakeState::Not(why) => format!("this machine may fall asleep while `spool ralph` runs: {why}"),
     };
     Finding::ok("stay-awake", one_line(&found))
 }

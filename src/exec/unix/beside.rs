@@ -7,7 +7,7 @@
 use std::ffi::{OsStr, OsString};
 use std::io::{self, PipeReader, PipeWriter, Read};
 use std::os::unix::process::CommandExt;
-use std::process::Command;
+use std::process::{Child, Command, ExitStatus};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -21,6 +21,8 @@ use crate::world::{self, Deadline};
 pub const BESIDE: &str = "run-beside-the-following";
 /// The argument that makes this program the keeper of the program that follows.
 pub const KEEP: &str = "keep-beside-the-following";
+/// The longest that it takes to start a keeper.
+const STARTING: Duration = Duration::from_secs(5);
 /// The longest that such a program has to end when asked.
 const LEAVING: Duration = Duration::from_secs(1);
 /// How often a keeper looks whether its program has left.
@@ -55,7 +57,7 @@ impl Companion {
         // A name in a relative folder of the `PATH` means nothing there, whatever the program looks up itself.
         helper.arg(program).args(arguments).current_dir("/").stdin(watched);
         helper.stdout(voice.try_clone()?).stderr(voice);
-        let status = family::apart(|| start(&mut helper)?.wait())?;
+        let status = family::apart(|| end_within(&mut start(&mut helper)?, STARTING))?;
         if !status.success() {
             return Err(io::Error::other(format!("its keeper cannot be started: {status}")));
         }
@@ -78,7 +80,8 @@ impl Companion {
         self.has_left
     }
 
-    fn wait(&self, patience: Duration) {
+    /// Waits until it has printed anything more or has left, at most this long.
+    pub fn wait(&self, patience: Duration) {
         let patience = Timespec::try_from(patience).ok();
         let _ = poll(&mut [PollFd::new(&self.said, PollFlags::IN)], patience.as_ref());
     }
@@ -111,8 +114,26 @@ impl Drop for Companion {
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the room for it")]
-fn start(command: &mut Command) -> io::Result<std::process::Child> {
+fn start(command: &mut Command) -> io::Result<Child> {
     command.spawn()
+}
+
+/// Returns how a process ended; one that takes longer than this is killed, and an error.
+fn end_within(child: &mut Child, limit: Duration) -> io::Result<ExitStatus> {
+    let deadline = Deadline::after(limit);
+    while !deadline.is_over() {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        world::pause(ROUND);
+    }
+    child.kill()?;
+    let deadline = Deadline::after(LEAVING);
+    while child.try_wait()?.is_none() && !deadline.is_over() {
+        world::pause(ROUND);
+    }
+    let words = format!("its keeper did not start within {} s", limit.as_secs());
+    Err(io::Error::new(io::ErrorKind::TimedOut, words))
 }
 
 /// Starts the keeper of a program and returns the exit code of the process that does.
@@ -167,4 +188,19 @@ fn is_closed(stdin: &io::Stdin) -> bool {
     let patience = Timespec::try_from(LOOK).ok();
     let mut wanted = [PollFd::new(stdin, PollFlags::IN)];
     poll(&mut wanted, patience.as_ref()).is_ok_and(|ready| ready > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_helper_that_never_ends_is_killed_and_an_error() {
+        let mut child = start(Command::new("sleep").arg("600")).unwrap();
+        let error = end_within(&mut child, Duration::from_secs(1)).unwrap_err();
+        assert_eq!(error.to_string(), "its keeper did not start within 1 s");
+        assert!(child.try_wait().unwrap().is_some(), "it lives on");
+        let mut child = start(&mut Command::new("false")).unwrap();
+        assert_eq!(end_within(&mut child, Duration::from_mins(1)).unwrap().code(), Some(1));
+    }
 }

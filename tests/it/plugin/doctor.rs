@@ -269,3 +269,51 @@ fn a_block_cap_below_ours_is_a_warning() {
         .write("home/.claude/settings.json", r#"{"env":{"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP":"1"}}"#);
     patient.expect("block-cap", "warn", &["settings.json"]);
 }
+
+/// Has this stand in the place of the system's inhibitor.
+fn inhibited_by(patient: &Patient, script: &str) {
+    let name = if cfg!(target_os = "macos") { "caffeinate" } else { "systemd-inhibit" };
+    patient.scratch.script(&format!("client/{name}"), script);
+}
+
+#[test]
+fn whether_the_machine_can_be_kept_awake_is_said_as_it_is() {
+    let patient = Patient::healthy();
+    let real = "while case \"$1\" in --*) true ;; *) false ;; esac; do shift; done\n\"$@\"";
+    let held = "`spool ralph` keeps this machine awake while it runs";
+    inhibited_by(&patient, real);
+    patient.expect("stay-awake", "ok", &[held]);
+    let asleep = "this machine may fall asleep while `spool ralph` runs: ";
+    inhibited_by(&patient, "echo 'no bus' >&2; exit 1");
+    patient.expect("stay-awake", "ok", &[asleep, "no bus"]);
+    if cfg!(target_os = "linux") {
+        inhibited_by(&patient, "exec sleep 600");
+        patient.expect("stay-awake", "ok", &[asleep, "`systemd-inhibit`: no answer for 5 s"]);
+    }
+}
+
+#[test]
+fn the_first_process_of_a_container_does_not_say_that_it_keeps_the_machine_awake() {
+    let patient = Patient::healthy();
+    inhibited_by(&patient, "echo held; exec sleep 600");
+    let container = ["--user", "--map-root-user", "--mount", "--pid", "--fork", "--mount-proc"];
+    let mut can = patient.scratch.command("/usr/bin/unshare", &container);
+    if !std::path::Path::new("/usr/bin/unshare").exists()
+        || !can.arg("true").finish().status.success()
+    {
+        println!("left out: it needs `unshare` with a user and its processes");
+        return;
+    }
+    let doctor = [&container[..], &[SPOOL, "doctor", "--json"]].concat();
+    let output = patient
+        .scratch
+        .command("/usr/bin/unshare", &doctor)
+        .current_dir(patient.scratch.top().join("project"))
+        .finish();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    schema::holds("doctor", &report);
+    let checks = report["checks"].as_array().unwrap();
+    let check = checks.iter().find(|check| check["name"] == "stay-awake").unwrap();
+    let found = "`spool ralph` does not keep this machine awake where it is the first process of a container";
+    assert_eq!((&check["status"], &check["found"]), (&"ok".into(), &found.into()), "{check:#}");
+}

@@ -12,6 +12,8 @@ use crate::runner::support::{Bench, Call, says};
 use crate::support::moments::Moments;
 use crate::support::witness::PATIENCE;
 
+/// Has a program's errors come with its output.
+const MERGED: [&str; 4] = ["sh", "-c", "exec \"$@\" 2>&1", "sh"];
 /// What it says when the machine is not held.
 const SAID: &str = "this machine may fall asleep while the loop runs";
 /// How many signals are sent, a quarter of each kind.
@@ -113,6 +115,28 @@ fn r4_an_inhibitor_that_fails_or_ends_is_said_in_one_line_and_the_loop_goes_on()
         assert_eq!(said.len(), 1, "{ran}");
         assert!(said[0].contains(what) && said[0].contains("--no-stay-awake"), "{ran}");
     }
+}
+
+#[test]
+fn r4_an_inhibitor_that_never_answers_is_said_once_and_the_loop_goes_on() {
+    if cfg!(target_os = "macos") {
+        return;
+    }
+    let bench = Bench::new();
+    inhibitor(&bench, "echo 'still asking' >&2; exec sleep 600");
+    // It is looked at between two iterations: so many that it is seen, and one more.
+    bench.agent("echo $n > made.txt\necho $n >> \"$DESK/worked\"\nsleep 0.3");
+    let mut running =
+        ralph(&bench, "--max-iterations 100000").arg("--json").started_by(&MERGED).start();
+    running.wait_for(SAID);
+    let worked = || bench.desk("worked").lines().count();
+    let before = worked();
+    wait_until("the loop stands still", PATIENCE, || worked() > before + 1);
+    running.signal(Signal::INT);
+    let ran = running.finish().with_code(130);
+    assert_eq!(ran.output.matches(SAID).count(), 1, "{ran}");
+    ran.says("`systemd-inhibit`: still asking; --no-stay-awake does not try");
+    assert!(inhibitors(&bench).into_iter().all(|id| !is_alive(id)), "it lives on");
 }
 
 #[test]
