@@ -6,11 +6,14 @@ use anyhow::{Result, bail};
 
 use super::context::{Where, own_session};
 use super::environment::Environment;
+use super::names::{LoopName, NameKind, TypedName};
 use super::steered::{Answer, Steered};
 use crate::hosts::claude::transcript::{ClaudeTranscript, of_session};
 use crate::session::adopt::{Adopter, OwnLoop, Silence, adopt, list, orphans};
 use crate::session::life;
+use crate::session::select::live;
 use crate::store::loops::Loops;
+use crate::store::names::LoopKind;
 
 /// Continue the loop of a session that is gone.
 ///
@@ -18,10 +21,16 @@ use crate::store::loops::Loops;
 /// so far; the other session has it no longer. From a terminal, this says what to type in a session.
 #[derive(clap::Args)]
 pub struct AdoptArgs {
-    /// The session that has the loop, or the beginning of its id; without it, the only one that is
-    /// gone or has been silent for an hour
-    #[arg(long, value_name = "ID")]
+    /// The loop, by its session or feature; a short form will do where only one answers to it. Without
+    /// it, the only one whose session is gone or has been silent for an hour
+    #[arg(value_name = "NAME", conflicts_with_all = ["session", "feature"])]
+    loop_name: Option<String>,
+    /// The loop of this session, also by the beginning of its id
+    #[arg(short, long, value_name = "ID", conflicts_with = "feature")]
     session: Option<String>,
+    /// The loop of this feature, such as 001-login, 1 or login
+    #[arg(short, long, value_name = "NAME")]
+    feature: Option<String>,
     /// Also take it from a session that may still be there
     #[arg(long)]
     force: bool,
@@ -34,12 +43,45 @@ pub struct AdoptArgs {
     place: Where,
 }
 
+impl AdoptArgs {
+    /// Which loop is meant, `None` for the only one that was left behind.
+    fn typed(&self) -> Option<TypedName<'_>> {
+        let all = [
+            (None, &self.loop_name),
+            (Some(NameKind::Session), &self.session),
+            (Some(NameKind::Feature), &self.feature),
+        ];
+        all.into_iter().find_map(|(kind, text)| Some(TypedName { kind, text: text.as_ref()? }))
+    }
+}
+
+/// Returns the session that has the loop that is meant; an error with what it may be, or with the nearest one.
+fn session_of(loops: &Loops, typed: TypedName<'_>) -> Result<String> {
+    let (mut names, mut sessions) = (Vec::new(), Vec::new());
+    for record in live(loops) {
+        let session = LoopName::new(NameKind::Session, &record.session);
+        let feature = LoopName::new(NameKind::Feature, &record.about);
+        let its_feature = Some(feature).filter(|_| record.kind != LoopKind::Task);
+        for name in [session].into_iter().chain(its_feature) {
+            names.push(name);
+            sessions.push(record.session.clone());
+        }
+    }
+    let found = typed.find(&names)?;
+    let Some(at) = found.first().and_then(|one| names.iter().position(|it| it == one)) else {
+        return Err(typed.unknown(&names));
+    };
+    Ok(sessions.swap_remove(at))
+}
+
 /// Takes the loop over and prints what the agent has to know.
 pub fn run(args: &AdoptArgs) -> Result<ExitCode> {
     let project = args.place.with_loops()?;
+    let from =
+        args.typed().map(|typed| session_of(&Loops::of(&project.root), typed)).transpose()?;
     let Some(own) = own_session() else {
         let orphans = orphans(&Loops::of(&project.root), None);
-        let (found, named) = match (args.session.as_deref(), orphans.as_slice()) {
+        let (found, named) = match (from.as_deref(), orphans.as_slice()) {
             (Some(session), _) => (String::new(), session),
             (None, []) => ("\nno loop was left behind here".to_owned(), "SESSION"),
             (None, [one]) => (format!("\nleft behind:\n{}", list(&orphans)), one.session.as_str()),
@@ -55,7 +97,7 @@ pub fn run(args: &AdoptArgs) -> Result<ExitCode> {
     let adopter = Adopter {
         session: &own,
         transcript: transcript.as_deref(),
-        from: args.session.as_deref(),
+        from: from.as_deref(),
         silence: if args.force { Silence::Waived } else { Silence::Needed },
         own: if args.replace { OwnLoop::Ends } else { OwnLoop::Stays },
     };

@@ -2,7 +2,8 @@
 
 use anyhow::{Result, anyhow};
 
-use crate::feature::project::printable;
+use crate::feature::project::{Feature, FeatureError, Project, printable};
+use crate::refusal::Refusal;
 use crate::runner::target::{did_you_mean, matching};
 
 /// The least letters of a session's id that stand for it where it is not said that they are a session's.
@@ -94,7 +95,8 @@ impl TypedName<'_> {
 
     /// Returns the error for a name that may be several loops: the candidates, as they are typed.
     pub fn several(self, found: &[LoopName]) -> anyhow::Error {
-        anyhow!("`{}` may be {} loops\n{}", printable(self.text), found.len(), one_of(found))
+        let what = if self.kind == Some(NameKind::Feature) { "features" } else { "loops" };
+        anyhow!("`{}` may be {} {what}\n{}", printable(self.text), found.len(), one_of(found))
     }
 
     /// Returns the error for a name that no loop has: what there is, the nearest one first.
@@ -114,6 +116,21 @@ impl TypedName<'_> {
     fn of_kind(self, all: &[LoopName]) -> impl Iterator<Item = &LoopName> {
         all.iter().filter(move |it| self.kind.is_none_or(|kind| it.kind == kind))
     }
+}
+
+/// Returns the feature of a project that is called so, also by a short form; an error with the nearest one, or with all that it
+/// may be.
+pub fn feature_named(project: &Project, text: &str) -> Result<Feature> {
+    match project.feature(text) {
+        Err(FeatureError::NoFolder(..)) => {}
+        found => return found.map_err(|error| Refusal::from(error).into()),
+    }
+    let features = project.features();
+    let names: Vec<LoopName> =
+        features.iter().map(|it| LoopName::new(NameKind::Feature, &it.name)).collect();
+    let typed = TypedName { kind: Some(NameKind::Feature), text };
+    let found = typed.find(&names)?.into_iter().next().ok_or_else(|| typed.unknown(&names))?;
+    project.feature(&found.id).map_err(|error| Refusal::from(error).into())
 }
 
 /// Returns the lines that name loops as a person types them, to choose one.

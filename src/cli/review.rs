@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, anyhow, bail};
 
 use super::context::Where;
+use super::names::feature_named;
 use crate::checks::{MARK, PASSED};
 use crate::engine::CheckResult;
 use crate::exec::find::find_inside;
@@ -31,7 +32,7 @@ use crate::world;
 #[derive(clap::Args)]
 #[command(after_help = SHORT_EXAMPLES, after_long_help = EXAMPLES)]
 pub struct ReviewArgs {
-    /// The feature, such as 001-user-login; without it, the current one
+    /// The feature, such as 001-login, 1 or login; without it, the current one
     #[arg(value_name = "FEATURE")]
     feature: Option<String>,
     /// Show what changed since this commit, such as main; without it, since the loop was armed
@@ -185,8 +186,10 @@ fn print(review: &Review, as_json: bool) -> Result<()> {
 }
 
 fn feature(project: &Project, named: Option<&str>) -> Result<Feature> {
-    let found =
-        project.feature_meant(named, None).map_err(|error| anyhow!(Refusal::from(error)))?;
+    if let Some(name) = named {
+        return feature_named(project, name);
+    }
+    let found = project.feature_meant(None, None).map_err(|error| anyhow!(Refusal::from(error)))?;
     found.context("no feature is worked on here\nname one: spool review 001-login")
 }
 

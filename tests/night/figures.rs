@@ -1,6 +1,7 @@
 //! What the runner shows, held against the books of the agent.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -412,7 +413,7 @@ fn equal(what: &str, seen: &Value, expected: &Value, wrong: &mut Vec<String>) {
 
 /// Whole minutes of so many seconds, 0 where there are none.
 fn minutes(seconds: &Value) -> Value {
-    json!((seconds.as_f64().unwrap_or(0.0) / 60.0) as u64)
+    json!(Duration::from_secs_f64(seconds.as_f64().unwrap_or(0.0)).as_secs() / 60)
 }
 
 fn step_of_story(step: &Value) -> String {

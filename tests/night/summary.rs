@@ -69,6 +69,7 @@ impl Cost {
 
 /// Compares all that the last run shows of itself: on the screen, in `spool log --summary` and as JSON.
 pub fn compare(place: &Place, end: &Value, runs: &[Run], wrong: &mut Vec<String>) {
+    let told = Told::of(place, end, runs);
     let mut differs = |what: &str, seen: &Value, expected: &Value| {
         if seen != expected {
             wrong.push(format!("summary, {what}:\n  seen  {seen:#}\n  books {expected:#}"));
@@ -83,113 +84,132 @@ pub fn compare(place: &Place, end: &Value, runs: &[Run], wrong: &mut Vec<String>
         it
     };
     differs("the kept one", &without_time(&kept), &without_time(end));
-
-    let costs = Cost::all(place, runs);
-    let form = &end["summary"];
-    let seen: Vec<Value> = form["costs"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|it| {
-            let micros = (it["cost_usd"].as_f64().unwrap() * 1e6).round() as u64;
-            json!([
-                it["tasks"],
-                it["iterations"],
-                it["tokens"],
-                micros,
-                it["cost_estimated"],
-                it["tokens_complete"]
-            ])
-        })
-        .collect();
-    let expected: Vec<Value> = costs
-        .iter()
-        .map(|it| json!([it.tasks, it.iterations, it.tokens, it.micros, it.estimated, true]))
-        .collect();
-    differs("costs", &json!(seen), &json!(expected));
-
-    let scratch = &place.scratch;
-    let base = scratch.git(&["rev-list", "--max-parents=0", "HEAD"]);
-    let last = &runs.iter().flat_map(|run| &run.commits).next_back().unwrap().0;
-    differs("commits", &json!([form["from_commit"], form["to_commit"]]), &json!([base, last]));
-    // By a comparison of its own: all that was written is committed.
-    let mut files: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
-    for file in runs.iter().flat_map(|run| run.changed.keys()) {
-        let at = |commit: &str| {
-            let name = format!("{commit}:{file}");
-            let is_there = !scratch.git(&["ls-tree", "--name-only", commit, file]).is_empty();
-            if is_there { scratch.git(&["show", &name]) } else { String::new() }
-        };
-        files.entry(file).or_insert_with(|| differences(&at(&base), &at(last)));
+    for (what, seen, expected) in told.form() {
+        differs(what, &seen, &expected);
     }
-    let seen: Vec<Value> = form["files"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|it| json!([it["file"], it["added"], it["removed"]]))
-        .collect();
-    let expected: Vec<Value> =
-        files.iter().map(|(file, (added, removed))| json!([file, added, removed])).collect();
-    differs("files", &json!(seen), &json!(expected));
-    let (added, removed) = files.values().fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
-    differs(
-        "lines",
-        &json!([form["lines_added"], form["lines_removed"]]),
-        &json!([added, removed]),
-    );
-    let plan = place.plan();
-    let kept = plan.count(|it| {
-        matches!(it, Happening::ErrorLater(_) | Happening::Killed | Happening::Stopped)
-    });
-    differs("kept", &json!(form["kept"].as_array().unwrap().len()), &json!(kept));
-
     let text = place.spool(&["ralph", "--status", "--change", CHANGE]).ok();
-    let all = costs.iter().cloned().reduce(Cost::plus).unwrap();
     for line in [
-        format!("  Iteration: {} (of 300)", all.iterations),
-        format!("  Tokens: {}", grouped(all.tokens)),
-        format!("  Cost: {}", money(all.micros, all.estimated)),
+        format!("  Iteration: {} (of 300)", told.all.iterations),
+        format!("  Tokens: {}", grouped(told.all.tokens)),
+        format!("  Cost: {}", money(told.all.micros, told.all.estimated)),
     ] {
         differs("--status", &json!(text.lines().find(|it| *it == line)), &json!(line));
     }
     let text = place.spool(&["log", "--change", CHANGE, "--summary"]).ok();
-    let told = end["words"].as_str().unwrap();
-    differs("words", &json!(text.trim_end()), &json!(told.trim_end()));
-    let seen: Vec<String> =
-        text.lines().map(|line| without_figure_of_time(line.trim_start())).collect();
-    let slept: u64 = runs.iter().map(|run| run.slept).sum();
-    let slept = match slept / 60 {
-        0 => String::new(),
-        minutes => format!(", the machine slept {} h {:02} min", minutes / 60, minutes % 60),
-    };
-    let (tasks, commits) =
-        (all.tasks.len(), runs.iter().map(|run| run.commits.len()).sum::<usize>());
-    let denied: Vec<&Run> = runs.iter().filter(|run| !run.denied.is_empty()).collect();
-    let mut expected = vec![
-        "ralph: done: all the work is done".to_owned(),
-        format!(
-            "{} iterations{slept}, {} tokens, {}, {commits} commits, {} files, {tasks}/{tasks} tasks",
-            all.iterations,
-            grouped(all.tokens),
-            money(all.micros, all.estimated),
-            files.len()
-        ),
-        format!("Proved: {tasks} by files"),
-        format!("tools were denied in {} iterations: {}", denied.len(), denied[0].denied[0]),
-        "permit them with --allow or --permission-mode, or all of its tools with --allow-all"
-            .to_owned(),
-    ];
-    let (notes_added, notes_removed) = files[NOTES];
-    let notes = format!("{NOTES} +{notes_added} -{notes_removed}");
-    expected.push(format!("Changed: {} files, +{added} -{removed} lines: {notes}, …", files.len()));
-    expected.extend(costs[..SINGLE].iter().map(|it| it.words(&it.tasks.join(", "))));
-    let rest = costs[SINGLE..].iter().cloned().reduce(Cost::plus).unwrap();
-    expected.push(rest.words(&format!("{} more tasks", rest.tasks.len())));
-    let short = |commit: &str| commit[..12].to_owned();
-    expected.push(format!("Commits: git log --stat {}..{}", short(&base), short(last)));
-    expected.push(format!("All changes: git diff {}", short(&base)));
-    expected.push(format!("spool ralph --status --change {CHANGE}"));
-    differs("text", &json!(seen), &json!(expected));
+    let words = end["words"].as_str().unwrap();
+    differs("words", &json!(text.trim_end()), &json!(words.trim_end()));
+    let lines = text.lines().map(|line| without_figure_of_time(line.trim_start()));
+    differs("text", &json!(lines.collect::<Vec<_>>()), &json!(told.text()));
+}
+
+/// What a summary has to tell, by the books.
+struct Told<'a> {
+    place: &'a Place,
+    runs: &'a [Run],
+    form: &'a Value,
+    costs: Vec<Cost>,
+    all: Cost,
+    /// The first and the last commit.
+    base: String,
+    last: String,
+    /// Lines added and removed, by a comparison of its own: all that was written is committed.
+    files: BTreeMap<&'a str, (u64, u64)>,
+}
+
+impl<'a> Told<'a> {
+    fn of(place: &'a Place, end: &'a Value, runs: &'a [Run]) -> Self {
+        let scratch = &place.scratch;
+        let base = scratch.git(&["rev-list", "--max-parents=0", "HEAD"]);
+        let last = runs.iter().flat_map(|run| &run.commits).next_back().unwrap().0.clone();
+        let mut files = BTreeMap::new();
+        for file in runs.iter().flat_map(|run| run.changed.keys()) {
+            let at = |commit: &str| {
+                let name = format!("{commit}:{file}");
+                let is_there = !scratch.git(&["ls-tree", "--name-only", commit, file]).is_empty();
+                if is_there { scratch.git(&["show", &name]) } else { String::new() }
+            };
+            files.entry(file.as_str()).or_insert_with(|| differences(&at(&base), &at(&last)));
+        }
+        let costs = Cost::all(place, runs);
+        let all = costs.iter().cloned().reduce(Cost::plus).unwrap();
+        Self { place, runs, form: &end["summary"], costs, all, base, last, files }
+    }
+
+    fn lines(&self) -> (u64, u64) {
+        self.files.values().fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1))
+    }
+
+    /// Each part of the JSON: its name, what is seen and what is expected.
+    fn form(&self) -> Vec<(&'static str, Value, Value)> {
+        let form = self.form;
+        let list = |name: &str, of: &dyn Fn(&Value) -> Value| {
+            form[name].as_array().unwrap().iter().map(of).collect::<Value>()
+        };
+        let costs = list("costs", &|it| {
+            let micros = format!("{:.0}", it["cost_usd"].as_f64().unwrap() * 1e6);
+            let (tasks, iterations) = (&it["tasks"], &it["iterations"]);
+            let (tokens, is_whole) = (&it["tokens"], &it["tokens_complete"]);
+            json!([tasks, iterations, tokens, micros, it["cost_estimated"], is_whole])
+        });
+        let booked = self.costs.iter().map(|it| {
+            let micros = it.micros.to_string();
+            json!([it.tasks, it.iterations, it.tokens, micros, it.estimated, true])
+        });
+        let files = list("files", &|it| json!([it["file"], it["added"], it["removed"]]));
+        let changed =
+            self.files.iter().map(|(file, (added, removed))| json!([file, added, removed]));
+        let (added, removed) = self.lines();
+        let kept = self.place.plan().count(|it| {
+            matches!(it, Happening::ErrorLater(_) | Happening::Killed | Happening::Stopped)
+        });
+        let refs = form["kept"].as_array().unwrap().len();
+        let ends = json!([form["from_commit"], form["to_commit"]]);
+        let lines = json!([form["lines_added"], form["lines_removed"]]);
+        vec![
+            ("costs", costs, booked.collect()),
+            ("commits", ends, json!([self.base, self.last])),
+            ("files", files, changed.collect()),
+            ("lines", lines, json!([added, removed])),
+            ("kept", json!(refs), json!(kept)),
+        ]
+    }
+
+    /// As a person reads it, without the figures of time.
+    fn text(&self) -> Vec<String> {
+        let slept: u64 = self.runs.iter().map(|run| run.slept).sum();
+        let slept = match slept / 60 {
+            0 => String::new(),
+            minutes => format!(", the machine slept {} h {:02} min", minutes / 60, minutes % 60),
+        };
+        let Cost { tasks, iterations, tokens, micros, estimated } = &self.all;
+        let (tasks, files) = (tasks.len(), self.files.len());
+        let commits: usize = self.runs.iter().map(|run| run.commits.len()).sum();
+        let (tokens, money) = (grouped(*tokens), money(*micros, *estimated));
+        let denied: Vec<&Run> = self.runs.iter().filter(|run| !run.denied.is_empty()).collect();
+        let (added, removed) = self.lines();
+        let (notes_added, notes_removed) = self.files[NOTES];
+        let mut text = vec![
+            "ralph: done: all the work is done".to_owned(),
+            format!(
+                "{iterations} iterations{slept}, {tokens} tokens, {money}, {commits} commits, {files} files, {tasks}/{tasks} tasks"
+            ),
+            format!("Proved: {tasks} by files"),
+            format!("tools were denied in {} iterations: {}", denied.len(), denied[0].denied[0]),
+            "permit them with --allow or --permission-mode, or all of its tools with --allow-all"
+                .to_owned(),
+            format!(
+                "Changed: {files} files, +{added} -{removed} lines: {NOTES} +{notes_added} -{notes_removed}, …"
+            ),
+        ];
+        text.extend(self.costs[..SINGLE].iter().map(|it| it.words(&it.tasks.join(", "))));
+        let rest = self.costs[SINGLE..].iter().cloned().reduce(Cost::plus).unwrap();
+        text.push(rest.words(&format!("{} more tasks", rest.tasks.len())));
+        let [base, last] = [&self.base, &self.last].map(|it| &it[..12]);
+        text.push(format!("Commits: git log --stat {base}..{last}"));
+        text.push(format!("All changes: git diff {base}"));
+        text.push(format!("spool ralph --status --change {CHANGE}"));
+        text
+    }
 }
 
 /// A line without how long it took, which is the second figure of its kind, and without the files behind the first one.

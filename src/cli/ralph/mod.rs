@@ -29,7 +29,7 @@ use crate::runner::options::{
     ProjectTrust, RunnerSettings, resolve,
 };
 use crate::runner::report::{RunnerReport, only_live, select};
-use crate::runner::state::{Context as Added, make_state_folder};
+use crate::runner::state::{Context as Added, changes_with_state, make_state_folder};
 use crate::runner::target::{self, Change, ChangeKind, ChangeQuery, FoundChange, SpecKitRules};
 use crate::style;
 use crate::text;
@@ -154,6 +154,13 @@ fn typed(args: &RalphArgs) -> Result<(Option<String>, RunnerSettings)> {
     Ok((prompt, settings))
 }
 
+/// The only change that is called so among those on which a loop has run.
+fn only_ran(root: &Path, settings: &RunnerSettings) -> Option<String> {
+    let named = &settings.change.as_ref()?.value;
+    let mut ran = target::matching(named, &changes_with_state(root));
+    ran.pop().filter(|_| ran.is_empty())
+}
+
 fn job(args: &RalphArgs) -> Result<RalphJob> {
     let start = args.place.start()?;
     let (prompt, typed) = typed(args)?;
@@ -188,8 +195,16 @@ fn job(args: &RalphArgs) -> Result<RalphJob> {
         None
     };
     let change = match &only {
-        Some(id) => choose::named(&start, id)?,
-        None => choose::change(&start, &settings)?,
+        Some(id) => choose::named(&start, id),
+        None => choose::change(&start, &settings),
+    };
+    let change = match change {
+        // What has run can be looked at where its change is gone, or in the archive.
+        Err(error) if args.status => {
+            let id = only_ran(&root, &settings).ok_or(error)?;
+            return Ok(RalphJob::Status(root, id, options));
+        }
+        change => change?,
     };
     if args.status {
         return Ok(RalphJob::Status(change.root, change.id, options));

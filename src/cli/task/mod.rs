@@ -16,6 +16,7 @@ use anyhow::{Context, Result};
 use clap::Subcommand;
 
 use super::context::{Where, own_session, whole};
+use super::names::feature_named;
 use crate::feature::project::Project;
 use crate::refusal::Refusal;
 use crate::runner::options::Form;
@@ -28,8 +29,8 @@ use job::TaskJob;
 pub struct TaskArgs {
     #[command(subcommand)]
     action: Action,
-    /// The feature; without it, the one this session drives, or the current one
-    #[arg(long, value_name = "NAME", global = true)]
+    /// The feature, such as 001-login, 1 or login; without it, the one this session drives, or the current one
+    #[arg(short, long, value_name = "NAME", global = true)]
     feature: Option<String>,
     /// Print JSON for programs
     #[arg(long, global = true)]
@@ -116,10 +117,12 @@ enum Action {
 pub fn run(args: &TaskArgs) -> Result<ExitCode> {
     let session = own_session();
     let project = project(args, session.as_deref())?;
-    let meant = project.feature_meant(args.feature.as_deref(), session.as_deref());
-    let feature = meant.map_err(Refusal::from)?.context(
-        "no feature is selected in this project\nname it with --feature 001-name, or select one with spec-kit",
-    )?;
+    let feature = match &args.feature {
+        Some(name) => feature_named(&project, name)?,
+        None => project.feature_meant(None, session.as_deref()).map_err(Refusal::from)?.context(
+            "no feature is selected in this project\nname it with --feature 001-name, or select one with spec-kit",
+        )?,
+    };
     access::only_its_own(&project, &feature, session.as_deref())?;
     let form = if args.json { Form::Json } else { Form::Words };
     let job = TaskJob { project: &project, feature: &feature, session: session.as_deref(), form };

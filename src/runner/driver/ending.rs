@@ -201,7 +201,9 @@ impl Driver<'_> {
         let mut own: Vec<Iteration> =
             past.iterations.into_iter().filter(is_own).map(|it| it.iteration).collect();
         if let Some(git) = &self.view.git {
-            own.iter_mut().for_each(|it| find_kept(&self.plan.change.id, it, git));
+            for it in &mut own {
+                find_kept(&self.plan.change.id, it, git);
+            }
         }
         RunSummary::of(&own, self.view.folder, self.view.git.as_ref(), true)
     }

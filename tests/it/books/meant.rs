@@ -35,6 +35,13 @@ fn one_name_is_proposed_where_one_is_near() {
         (&["stop", "--change", ""], 1, "on a change that is called ``"),
         (&["stop", "x", "--feature", "y"], 2, "cannot be used with"),
         (&["task", "next", "--feature", "002-user-login"], 1, "did you mean `001-user-login`?"),
+        (&["task", "next", "-f", "lgoin"], 1, "no feature here is called `lgoin`\ndid you mean"),
+        (&["task", "next", "-f", "../x"], 1, "`../x` cannot be a feature"),
+        (&["review", "lgoin", "--last"], 1, "did you mean `001-user-login`?"),
+        (&["adopt", "001-usr-login"], 1, "did you mean `001-user-login`?"),
+        (&["adopt", "-s", "3f2c8a11"], 1, "did you mean `3f2c8a10-0001-4000-8000-000000000001`?"),
+        (&["adopt", "x", "--feature", "y"], 2, "cannot be used with"),
+        (&["ralph", "x", "-c", "001-usr-login"], 2, "did you mean `001-user-login`?"),
         (&["staus"], 2, "tip: a similar subcommand exists: 'status'"),
         (&["task", "don", "T002"], 2, "tip: a similar subcommand exists: 'done'"),
         (&["ralph", "x", "--harness", "claud"], 2, "not `claud`; did you mean `claude`?"),
@@ -83,6 +90,34 @@ fn every_command_takes_the_same_names_for_a_loop() {
         assert!(said("resume").contains("continued: 001-user-login"), "{name:?}");
         let stopped = said("stop");
         assert!(stopped.contains("Loop cancelled."), "{name:?}: {stopped}");
+    }
+}
+
+#[test]
+fn the_commands_of_one_kind_of_loop_take_the_same_short_forms() {
+    let project = Project::armed(FOUR);
+    for name in [FEATURE, "001", "1", "login"] {
+        for flag in ["--feature", "-f"] {
+            let next = project.spool(&["task", "next", flag, name]).ok();
+            assert!(next.contains("T002"), "{name}: {next}");
+        }
+        let said = refused(&project, &["review", name, "--last"], 1);
+        assert!(said.contains("`001-user-login` was never reviewed"), "{name}: {said}");
+        for flag in ["--change", "-c"] {
+            let plan = project.spool(&["ralph", "x", flag, name, "--dry-run"]).ok();
+            assert!(plan.contains("Change: 001-user-login"), "{name}: {plan}");
+        }
+    }
+    let session = super::support::SESSION;
+    let names: [&[&str]; 6] =
+        [&[FEATURE], &["1"], &["login"], &["-f", "001"], &["3f2c8a10"], &["-s", "3f"]];
+    for name in names {
+        let terminal = Project::armed(FOUR).variable("CLAUDE_CODE_SESSION_ID", "");
+        let said = refused(&terminal, &[&["adopt"], name].concat(), 1);
+        assert!(said.contains(&format!("/speckit:ralph-loop --adopt {session}")), "{said}");
+        let other = Project::armed(FOUR).variable("CLAUDE_CODE_SESSION_ID", "other-session");
+        let taken = other.spool(&[&["adopt", "--force"], name].concat()).ok();
+        assert!(taken.contains(&format!("taken over from session {session}")), "{name:?}: {taken}");
     }
 }
 

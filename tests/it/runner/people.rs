@@ -484,3 +484,17 @@ fn an_agent_sees_none_of_the_marks_that_would_make_it_part_of_another_session() 
         assert!(!environment.contains(mark), "{mark}: {environment}");
     }
 }
+
+#[test]
+fn the_status_of_a_change_that_is_gone_is_still_shown_by_any_of_its_names() {
+    let bench = Bench::new();
+    bench.agent("");
+    bench.ralph("--max-iterations 1").run().with_code(3);
+    std::fs::remove_dir_all(bench.path(&format!(".spool/changes/{CHANGE}"))).unwrap();
+    for name in [CHANGE, "2-1", "ralph-loop"] {
+        let ran = bench.spool(&format!("ralph --status --change {name}")).run().with_code(0);
+        ran.says(&format!("Change: {CHANGE}"));
+    }
+    let ran = bench.spool("ralph --status --change nothing").run().with_code(2);
+    ran.warns("no change");
+}
