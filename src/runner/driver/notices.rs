@@ -1,14 +1,15 @@
 //! What a loop says at its start and at the start of each iteration.
 
 use super::parts::Driver;
+use crate::engine::Dollars;
 use crate::exec::find::find_inside;
 use crate::forms::events::RunnerEvent;
 use crate::forms::plain;
-use crate::runner::harness::Approval;
+use crate::runner::harness::{Approval, HarnessChoice};
 use crate::runner::live_line::{LiveLine, LiveSum, LiveTasks};
-use crate::runner::options::DoneCriteria;
+use crate::runner::options::{DoneCriteria, Options, time_in_words};
 use crate::runner::prices::micros;
-use crate::runner::screen::counted;
+use crate::runner::screen::{counted, grouped};
 
 impl Driver<'_> {
     /// Says what is about to run, and what will not go as a person expects.
@@ -68,14 +69,16 @@ impl Driver<'_> {
             }
             DoneCriteria::Check => "until every check passes".to_owned(),
         };
-        let limit = match self.plan.options.max_iterations {
-            Some(limit) => format!("at most {}", counted(limit.into(), "iteration")),
-            None => "with no limit of iterations (`spool stop` ends it)".to_owned(),
-        };
+        let limit = limits(self.plan.options);
         let (name, version) =
             (self.agent.seat().harness.name(), self.agent.seat().version.as_str());
+        let shown = match &self.plan.options.harness {
+            // Nothing else says which program that is.
+            HarnessChoice::Acp(line) if self.agent.current == 0 => format!("acp:{line}"),
+            _ => name.to_owned(),
+        };
         let words = format!(
-            "ralph: {}{}, {name} {version}, {until}, {limit}",
+            "ralph: {}{}, {shown} {version}, {until}, {limit}",
             self.plan.change.id,
             self.plan
                 .change
@@ -160,4 +163,18 @@ impl Driver<'_> {
             tasks: LiveTasks::beginning_with(task).into(),
         }
     }
+}
+
+/// The limits of a whole loop, those that are set.
+fn limits(options: &Options) -> String {
+    let iterations = match options.max_iterations {
+        Some(limit) => format!("at most {}", counted(limit.into(), "iteration")),
+        None => "with no limit of iterations (`spool stop` ends it)".to_owned(),
+    };
+    let time = options.max_runtime.map(time_in_words);
+    let tokens = options.token_budget.map(|limit| format!("{} tokens", grouped(limit)));
+    let money = options.max_cost.map(|limit| Dollars(limit).to_string());
+    let all: Vec<String> =
+        [iterations].into_iter().chain(time).chain(tokens).chain(money).collect();
+    all.join(", ")
 }

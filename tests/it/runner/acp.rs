@@ -37,6 +37,7 @@ fn an_agent_is_driven_through_five_iterations_to_its_promise() {
         "ralph Build --change {CHANGE} --done manual --allow-all --commit --min-iterations 5 --no-interactive"
     ));
     let ran = call.arg("--harness").arg("acp:agent").run();
+    ran.says(", acp:agent, until ");
     assert_eq!(ran.code, Some(0), "{}\n{}", ran.output, ran.errors);
     assert_eq!(bench.runs(), 5);
     let iterations = bench.iterations();

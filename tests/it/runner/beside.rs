@@ -140,6 +140,14 @@ fn d16_a_usage_limit_is_shown_once() {
 }
 
 #[test]
+fn the_first_line_names_each_limit_that_is_set() {
+    let bench = Bench::new();
+    bench.claude(&format!("calls Bash\nsays '{PROMISE}'\nresult '{PROMISE}'"));
+    let ran = bench.ralph("--max-runtime 8h --token-budget 100000 --max-usd 5").run().with_code(0);
+    ran.says("at most 50 iterations, 8h, 100,000 tokens, $5.00\n");
+}
+
+#[test]
 fn what_a_run_said_at_its_end_can_be_read_again() {
     let bench = Bench::new();
     let none = bench.spool("log --summary").run().with_code(1);
