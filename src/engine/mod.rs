@@ -15,6 +15,7 @@ pub mod hidden;
 mod landing;
 mod ledger;
 mod line;
+mod named;
 mod observation;
 pub mod order;
 mod output;
