@@ -2,12 +2,21 @@
 
 use std::collections::BTreeSet;
 
+use super::line::text_of;
+
 /// A file or folder that the text of a task names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedPath {
     /// As it is written, without a `./` before it.
     pub path: String,
     pub(super) is_folder: bool,
+}
+
+/// The same where it is in the text.
+#[derive(Clone, Copy)]
+struct PathWord<'a> {
+    path: &'a str,
+    is_folder: bool,
 }
 
 impl NamedPath {
@@ -18,7 +27,13 @@ impl NamedPath {
 
     /// Returns whether a path of a file, relative to the project, is this one, is in it, or ends with it.
     pub fn covers(&self, file: &str) -> bool {
-        let path = self.path.as_str();
+        PathWord { path: &self.path, is_folder: self.is_folder }.covers(file)
+    }
+}
+
+impl PathWord<'_> {
+    fn covers(self, file: &str) -> bool {
+        let path = self.path;
         if self.is_folder {
             let mut ends = memchr::memchr_iter(b'/', file.as_bytes());
             return file.starts_with(path) || ends.any(|end| file[end + 1..].starts_with(path));
@@ -31,104 +46,125 @@ impl NamedPath {
 /// backticks. Lines that begin with `Verify` name what a command reads and not what is to be changed.
 pub fn paths_in(text: &str) -> Vec<NamedPath> {
     let mut found: Vec<NamedPath> = Vec::new();
-    each_path(text, false, &mut |path| {
-        if !found.contains(&path) {
-            found.push(path);
+    each_path(text, false, &mut |word| {
+        let PathWord { path, is_folder } = word;
+        if found.iter().all(|it| it.path != path) {
+            found.push(NamedPath { path: path.to_owned(), is_folder });
         }
         true
     });
     found
 }
 
-/// Returns the files, without the folders, that a task list names, in the order of the alphabet; the first ones where it names
-/// more than that.
-pub fn files_named_in(list: &str, most: usize) -> Vec<String> {
-    let mut found = BTreeSet::new();
-    each_path(list, false, &mut |path| {
-        if !path.is_folder {
-            found.insert(path.path);
+/// Returns the files, without the folders, that the task list in these bytes names, in the order of the alphabet; the first
+/// ones where it names more than that.
+pub fn files_named_in(list: &[u8], most: usize) -> Vec<String> {
+    let (text, mut found) = (text_of(list), BTreeSet::new());
+    each_path(&text, false, &mut |word| {
+        if !word.is_folder {
+            found.insert(word.path);
         }
         found.len() < most
     });
-    found.into_iter().collect()
+    found.into_iter().map(str::to_owned).collect()
 }
 
 /// Returns whether a text names this file also by its bare name, without backticks: for a file that is known to be one.
 pub fn names_file(text: &str, file: &str) -> bool {
     let mut is_named = false;
-    each_path(text, true, &mut |path| {
-        is_named = path.covers(file);
+    each_path(text, true, &mut |word| {
+        is_named = word.covers(file);
         !is_named
     });
     is_named
 }
 
 /// Hands out each path that a text names, until `visit` wants no more; as code, each word with an ending is one.
-fn each_path(text: &str, all_code: bool, visit: &mut dyn FnMut(NamedPath) -> bool) {
-    for line in text.lines() {
+fn each_path<'a>(text: &'a str, all_code: bool, visit: &mut dyn FnMut(PathWord<'a>) -> bool) {
+    let mut lines = text;
+    while !lines.is_empty() {
+        let end = memchr::memchr(b'\n', lines.as_bytes()).map_or(lines.len(), |place| place + 1);
+        let (line, next_lines) = lines.split_at(end);
+        lines = next_lines;
         let start = line.trim_start_matches([' ', '\t', '-', '*', '_']);
         if start.get(..6).is_some_and(|word| word.eq_ignore_ascii_case("verify")) {
             continue;
         }
-        for (number, piece) in line.split('`').enumerate() {
-            let in_code = all_code || number % 2 == 1;
-            let mut rest = piece;
-            // Only a word with one of these is a path, and most have none: whole lists are read here.
-            while let Some(at) = memchr::memchr2(b'.', b'/', rest.as_bytes()) {
-                let (before, after) = rest.split_at(at);
-                let start = before.rfind(ends_word_at).map_or(0, |space| {
-                    space + before[space..].chars().next().map_or(0, char::len_utf8)
-                });
-                let end = after.find(ends_word_at).map_or(rest.len(), |end| at + end);
-                if let Some(path) = path_of(&rest[start..end], in_code)
-                    && !visit(path)
-                {
-                    return;
-                }
-                rest = &rest[end..];
+        let mut from = 0;
+        // Only a word with one of these is a path, and most have none: whole lists are read here.
+        while let Some(place) = memchr::memchr2(b'.', b'/', &line.as_bytes()[from..]) {
+            let (start, end) = word_around(line, from + place);
+            let ticks = || memchr::memchr_iter(b'`', &line.as_bytes()[..start]).count();
+            if let Some(path) = path_of(&line[start..end], &|| all_code || ticks() % 2 == 1)
+                && !visit(path)
+            {
+                return;
             }
+            from = end;
         }
     }
 }
 
-/// Whether a word ends before this character.
-fn ends_word_at(it: char) -> bool {
-    match u8::try_from(it) {
-        Ok(byte) if byte.is_ascii() => ends_word(byte),
-        _ => it.is_whitespace(),
+/// Where the word of a text begins and ends that has a byte of ASCII at this place.
+fn word_around(text: &str, at: usize) -> (usize, usize) {
+    let (before, after) = text.as_bytes().split_at(at);
+    let mut start = before.iter().rposition(|it| ends_word(*it)).map_or(0, |place| place + 1);
+    let mut end = after.iter().position(|it| ends_word(*it)).map_or(text.len(), |it| at + it);
+    if !text.as_bytes()[start..end].is_ascii() {
+        // There are more blanks than those of ASCII.
+        let blank = text[start..at].char_indices().rfind(|(_, it)| it.is_whitespace());
+        start += blank.map_or(0, |(place, it)| place + it.len_utf8());
+        end = at + text[at..end].find(char::is_whitespace).unwrap_or(end - at);
     }
+    (start, end)
 }
 
 /// Whether a word ends before this character.
 const fn ends_word(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t'..=b'\r' | b',' | b';' | b'(' | b')')
+    matches!(byte, b' ' | b'\t'..=b'\r' | b',' | b';' | b'(' | b')' | b'`')
 }
 
-fn path_of(word: &str, in_code: bool) -> Option<NamedPath> {
+fn path_of<'a>(word: &'a str, is_code: &dyn Fn() -> bool) -> Option<PathWord<'a>> {
     let word = word.trim_matches(['"', '\'', '*', '<', '>', ':']).trim_end_matches(['.', '!', '?']);
     let word = word.strip_prefix("./").unwrap_or(word);
-    let is_ascii_path = |it: u8| {
-        it.is_ascii_alphanumeric() || matches!(it, b'.' | b'_' | b'-' | b'/' | b'@' | b'+')
-    };
-    let is_path = |it: char| it.is_alphanumeric() || u8::try_from(it).is_ok_and(is_ascii_path);
-    let (path, is_folder) = word.strip_suffix('/').map_or((word, false), |path| (path, true));
-    let mut parts = path.as_bytes().split(|byte| *byte == b'/');
-    if word.len() > 300
-        || word.starts_with('-')
-        || !parts.all(|part| !matches!(part, b"" | b"." | b".."))
-        || !(word.bytes().all(is_ascii_path) || word.chars().all(is_path))
-    {
+    if word.len() > 300 || word.starts_with('-') {
         return None;
     }
-    if is_folder {
-        return Some(NamedPath { path: word.to_owned(), is_folder });
+    let (mut part, mut is_ascii) = (0, true);
+    for (place, byte) in word.bytes().enumerate() {
+        if byte == b'/' {
+            if is_no_name(&word.as_bytes()[part..place]) {
+                return None;
+            }
+            part = place + 1;
+        } else if !is_ascii_path(byte) {
+            if byte.is_ascii() {
+                return None;
+            }
+            is_ascii = false;
+        }
     }
-    let name = word.rsplit('/').next()?;
-    let has_slash = name.len() < word.len();
-    let (_, ending) = name.rsplit_once('.')?;
+    let is_path = |it: char| it.is_alphanumeric() || u8::try_from(it).is_ok_and(is_ascii_path);
+    if !is_ascii && !word.chars().all(is_path) {
+        return None;
+    }
+    let name = &word[part..];
+    if name.is_empty() {
+        return (part > 0).then_some(PathWord { path: word, is_folder: true });
+    }
+    let (_, ending) = name.rsplit_once('.').filter(|_| !is_no_name(name.as_bytes()))?;
     let is_ending = (1..=10).contains(&ending.len())
-        && ending.chars().all(|it| it.is_ascii_alphanumeric())
-        && ending.starts_with(|it: char| it.is_ascii_alphabetic());
-    (is_ending && (has_slash || in_code))
-        .then(|| NamedPath { path: word.to_owned(), is_folder: false })
+        && ending.bytes().all(|it| it.is_ascii_alphanumeric())
+        && ending.as_bytes()[0].is_ascii_alphabetic();
+    (is_ending && (part > 0 || is_code())).then_some(PathWord { path: word, is_folder: false })
+}
+
+/// Whether this stands for no file or folder between two slashes, or for the one that it is in, or the one above it.
+fn is_no_name(part: &[u8]) -> bool {
+    matches!(part, b"" | b"." | b"..")
+}
+
+/// Whether a path may have this byte, one of ASCII.
+const fn is_ascii_path(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-' | b'/' | b'@' | b'+')
 }

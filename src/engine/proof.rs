@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::line::text_of;
 use super::observation::CheckResult;
 use super::order::sorted;
 use super::output::ran_no_test;
@@ -238,7 +239,7 @@ impl TaskFacts {
         let block = text.get(task.block.clone()).unwrap_or_default();
         Self {
             id: task.id.clone(),
-            text: String::from_utf8_lossy(block).into_owned(),
+            text: text_of(block).into_owned(),
             is_check: task.verify,
             ..Self::default()
         }

@@ -1,5 +1,6 @@
 //! Open tasks that may be done: the files that they name have changed, and nobody has ticked them.
 
+use super::line::text_of;
 use super::proof::{ChangedFile, NamedPath, TaskFacts, paths_in};
 use super::tasks::{Task, TaskList};
 
@@ -62,7 +63,7 @@ pub fn unticked(
 }
 
 fn names_of(task: &Task, text: &[u8]) -> Vec<NamedPath> {
-    paths_in(&String::from_utf8_lossy(text.get(task.block.clone()).unwrap_or_default()))
+    paths_in(&text_of(text.get(task.block.clone()).unwrap_or_default()))
 }
 
 #[cfg(test)]

@@ -421,7 +421,7 @@ pub fn at_least_word(judged: &JudgedTask) -> Proof {
 
 /// Returns the files that count as work although git ignores them: those that a task list names.
 pub fn named_in(list: &[u8]) -> Vec<String> {
-    files_named_in(&String::from_utf8_lossy(list), MOST_NAMED)
+    files_named_in(list, MOST_NAMED)
 }
 
 /// The files that are looked at although git ignores them: those that the list names, and those that are protected.

@@ -77,8 +77,8 @@ fn a_word_that_no_file_has_is_none_and_other_capital_letters_are_the_same_file()
 #[test]
 fn files_that_a_list_names() {
     let list = "- [ ] T1 Write src/b.rs and docs/\n- [ ] T2 src/a.rs, src/b.rs\n  - Verify: `test src/c.rs`\n";
-    assert_eq!(files_named_in(list, 9), ["src/a.rs", "src/b.rs"]);
-    assert_eq!(files_named_in(list, 1), ["src/b.rs"]);
+    assert_eq!(files_named_in(list.as_bytes(), 9), ["src/a.rs", "src/b.rs"]);
+    assert_eq!(files_named_in(list.as_bytes(), 1), ["src/b.rs"]);
 }
 
 #[test]
