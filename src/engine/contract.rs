@@ -4,11 +4,11 @@ use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
+use super::fields::read_fields;
 use super::output::{passed_tests, plain_lines, shows};
 
 /// The agreement a loop is armed with; `decide` holds every iteration against it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Contract {
     /// The words that claim completion, or `None` when objective evidence alone decides.
     pub token: Option<String>,
@@ -28,6 +28,16 @@ pub struct Contract {
     pub guardrails: Guardrails,
 }
 
+read_fields!(Contract {
+    token,
+    min_tool_calls,
+    without_work,
+    min_iterations,
+    checks,
+    converge,
+    guardrails
+});
+
 /// What happens to a completion claim that has too little work after it (spec 002).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -42,8 +52,7 @@ pub enum WithoutWork {
 }
 
 /// One command that is objective evidence (spec 000), or the review of another agent program.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Check {
     /// The command line as the user wrote it in their own settings; of a review the words of its command without the
     /// feature and the limit, none of them with a blank in it.
@@ -57,6 +66,8 @@ pub struct Check {
     #[serde(skip_serializing_if = "is_zero")]
     pub min_tests: u64,
 }
+
+read_fields!(Check { run, limit_seconds, expect, min_tests });
 
 /// The words that make a check a review; no command of a person begins with them.
 pub const REVIEW: &str = "spool review";
@@ -194,8 +205,7 @@ fn is_zero(number: &u64) -> bool {
 }
 
 /// The limits of a loop; each one has its own terminal reason.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Guardrails {
     /// The last iteration that may run, or `None` for no limit (`max_iters`).
     pub max_iterations: Option<u32>,
@@ -226,6 +236,20 @@ pub struct Guardrails {
     /// such limit (`harness_failed`).
     pub max_unanswered: Option<u32>,
 }
+
+read_fields!(Guardrails {
+    max_iterations,
+    max_idle_stops,
+    max_unchanged,
+    max_seconds,
+    max_tokens,
+    max_cost,
+    max_limit_wait,
+    max_commitless,
+    max_denied,
+    max_failures,
+    max_unanswered
+});
 
 impl Contract {
     /// Adds checks that it does not have yet; a review stays the last one.

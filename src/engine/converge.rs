@@ -3,15 +3,15 @@
 //!
 //! What it found is seen in the list alone: an unchanged one has passed. It is asked for at most twice in a loop.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::contract::Contract;
+use super::fields::read_fields;
 use super::observation::{Observation, Work};
 use super::verdict::Shortfall;
 
 /// What came of the converge command in a loop so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Converging {
     /// How often it has run with every box ticked before it, 0 to 2.
     pub rounds: u32,
@@ -21,6 +21,8 @@ pub struct Converging {
     /// Whether a run found nothing missing.
     pub passed: bool,
 }
+
+read_fields!(Converging { rounds, asked, passed });
 
 impl Converging {
     /// The most rounds of a loop.

@@ -2,15 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::fields::read_fields;
+
 /// What the work looked like at the end of one iteration.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Fingerprint {
     /// The task list, the place in it, and the commits: cheap, taken at every stop.
     pub work: u64,
     /// The files of the work tree: taken only when `work` is what it was before.
     pub tree: Tree,
 }
+
+read_fields!(Fingerprint { work, tree });
 
 /// What is known of the files of the work tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,14 +1,14 @@
 //! What a loop remembers between iterations.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::converge::Converging;
+use super::fields::read_fields;
 use super::fingerprint::Fingerprint;
 use super::verdict::TerminalReason;
 
 /// The loop's own memory; nobody but `decide` changes it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each says something else of the loop")]
 pub struct Ledger {
     /// The number of the last judged iteration.
@@ -73,6 +73,37 @@ pub struct Ledger {
     /// Why the loop ended, or `None` while it lives.
     pub ended: Option<TerminalReason>,
 }
+
+read_fields!(Ledger {
+    iterations,
+    continued,
+    idle_stops,
+    unchanged,
+    settled,
+    tool_calls,
+    failed_calls,
+    commits,
+    commitless,
+    tokens,
+    cost,
+    failures,
+    denied,
+    answered,
+    more_calls,
+    written_tokens,
+    refused_claims,
+    unseen_claims,
+    same_failure,
+    failure,
+    review_tokens,
+    review_cost,
+    review_cost_estimated,
+    reviewed,
+    converging,
+    fingerprint,
+    unreadable,
+    ended
+});
 
 impl Ledger {
     /// Returns whether the loop may still be continued.

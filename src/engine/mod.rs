@@ -10,6 +10,7 @@ mod decide;
 pub mod edit;
 mod evaluate;
 mod fallback;
+pub mod fields;
 mod fingerprint;
 pub mod hidden;
 mod landing;

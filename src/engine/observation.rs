@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::fields::read_fields;
 use super::fingerprint::Fingerprint;
 use super::promise::Promise;
 use super::unproved::UnprovedTask;
@@ -90,14 +91,15 @@ pub struct FinishedPart {
 }
 
 /// Tokens of an agent's messages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct TokenTotals {
     /// All that went through the model: read again, read from its cache, put there, and written.
     pub all: u64,
     /// Those that it wrote.
     pub written: u64,
 }
+
+read_fields!(TokenTotals { all, written });
 
 impl TokenTotals {
     /// Returns the sum of both.

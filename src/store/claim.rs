@@ -3,18 +3,18 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::names::EndName;
 use super::notes::load_whole;
 use super::read::below;
 use crate::engine::TerminalReason;
+use crate::engine::fields::read_fields;
 use crate::world::WallTime;
 
 /// Which session drives a feature.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Claim {
     /// Version of this file's form.
     pub version: u32,
@@ -48,14 +48,15 @@ pub struct Claim {
     pub more: Map<String, Value>,
 }
 
+read_fields!(Claim { version, session, about, folder, armed_at, commits_from, commits_line, closed, words, reason, unkept } kept more);
+
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
 fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
 /// A session that stopped and was allowed to, because the loop of the feature is another session's.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LetGo {
     /// The session that stopped.
     pub session: String,
@@ -66,6 +67,8 @@ pub struct LetGo {
     /// When it was allowed to stop for the first time.
     pub at: WallTime,
 }
+
+read_fields!(LetGo { session, about, owner, at });
 
 /// Returns the path of the claim on a feature below the folder of the loops; an error when the name cannot
 /// name a file.

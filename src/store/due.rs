@@ -1,10 +1,11 @@
 //! The commands that spec-kit's extensions want to be run before and after an implementation.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+
+use crate::engine::fields::read_fields;
 
 /// Commands as the agent runs them, such as `speckit-git-commit`, without the slash.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ExtensionHooks {
     /// Those before the first task.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -13,6 +14,8 @@ pub struct ExtensionHooks {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<String>,
 }
+
+read_fields!(ExtensionHooks { before, after });
 
 impl ExtensionHooks {
     /// Returns whether there is none.

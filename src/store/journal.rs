@@ -4,19 +4,19 @@ use std::borrow::Cow;
 use std::io;
 use std::path::Path;
 
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::names::{EndName, EndStatus, JournalEvent, PromiseState, VerdictName};
 use super::write::append_private_line;
 use crate::engine::Ledger;
+use crate::engine::fields::read_fields;
 use crate::mask::masked_text;
 use crate::world::WallTime;
 
 /// One line of the journal.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Entry {
     /// When.
     pub at: WallTime,
@@ -65,6 +65,8 @@ pub struct Entry {
     #[serde(flatten)]
     pub more: Map<String, Value>,
 }
+
+read_fields!(Entry { at, event, about, iteration, task, verdict, reason, status, promise, check, tool_calls, tokens, commits, review_tokens, review_cost, review_cost_estimated, words } kept more);
 
 impl Entry {
     /// Returns the same entry with the sums of a loop that ends with it.

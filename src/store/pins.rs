@@ -15,6 +15,8 @@ use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+
+use crate::engine::fields::read_fields;
 use serde_json::{Map, Value};
 
 use super::due::ExtensionHooks;
@@ -41,8 +43,7 @@ const MOST: u64 = 1 << 20;
 const MOST_VERIFY: u64 = 64 << 20;
 
 /// What a person armed.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Pin {
     /// Version of this file's form.
     pub version: u32,
@@ -112,6 +113,8 @@ pub struct Pin {
     pub more: Map<String, Value>,
 }
 
+read_fields!(Pin { version, project, about, session, from, armed_at, armed_by, process, checks, notify, verify, list, limits, proof, protect, hooks, converge, asked, contract, assignment, settings, ended, notified as "told", paused } kept more unread counted);
+
 /// Why a loop ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PinnedEnd {
@@ -123,8 +126,7 @@ pub struct PinnedEnd {
 }
 
 /// The limits of a feature's loop; the default is what holds for a loop that nobody armed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct LoopLimits {
     /// The last iteration.
     pub max_iterations: u32,
@@ -134,6 +136,8 @@ pub struct LoopLimits {
     pub recovery: bool,
 }
 
+read_fields!(LoopLimits { max_iterations, max_task_iterations, recovery });
+
 impl Default for LoopLimits {
     fn default() -> Self {
         Self { max_iterations: 100, max_task_iterations: 5, recovery: false }
@@ -141,8 +145,7 @@ impl Default for LoopLimits {
 }
 
 /// The settings file of a project as it was when a loop was armed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SettingsThen {
     /// Hash of its bytes, 0 when there was none.
     pub hash: u64,
@@ -150,14 +153,17 @@ pub struct SettingsThen {
     pub tracked: bool,
 }
 
+read_fields!(SettingsThen { hash, tracked });
+
 /// `verify-<loop>.json`, as the file has it.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, Serialize)]
 struct Verify {
     version: u32,
     armed_at: WallTime,
     commands: VerifyCommands,
 }
+
+read_fields!(Verify { version, armed_at, commands });
 
 /// Who armed a loop, as far as it is known outside of the project.
 #[derive(Clone, Debug, Default, PartialEq)]

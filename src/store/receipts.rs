@@ -14,6 +14,7 @@ use super::pins::Pins;
 use super::read;
 use super::write::{Flush, append_private_line, write_private, write_private_parts};
 use crate::engine::CheckResult;
+use crate::engine::fields::read_fields;
 use crate::engine::proof::Proof;
 use crate::engine::scoreboard::{Scoreboard, ScoredTask};
 use crate::engine::tasks::TaskList;
@@ -27,8 +28,7 @@ const MOST: u64 = 4 << 20;
 pub const MOST_FILES: usize = 50;
 
 /// What was seen when a task was ticked.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Receipt {
     /// When it was written.
     pub at: WallTime,
@@ -74,6 +74,8 @@ pub struct Receipt {
     #[serde(flatten)]
     pub more: Map<String, Value>,
 }
+
+read_fields!(Receipt { at, version, task, list, by, session, iteration, files, more_files, by_content, commits, log_read, verify, checks, attempt, tokens, proof, own, no_change, reviewer } kept more);
 
 /// What the hook knows of a receipt.
 #[derive(Clone, Debug)]
@@ -124,8 +126,7 @@ pub struct VerifyRun {
 }
 
 /// What a run of `spool ralph` began with, as it is kept until the run ends.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct KeptRun {
     /// When it began.
     pub began_at: WallTime,
@@ -137,6 +138,8 @@ pub struct KeptRun {
     #[serde(skip)]
     pub list: Vec<u8>,
 }
+
+read_fields!(KeptRun { began_at, folder, named } unread list);
 
 /// The receipts of one task list.
 #[derive(Clone, Debug)]

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::due::ExtensionHooks;
 use super::names::{ArmedBy, LoopKind, PausedBy};
+use crate::engine::fields::read_fields;
 use crate::engine::scope::in_runs;
 use crate::engine::{
     CheckResult, Contract, Fingerprint, Ledger, PromiseMatch, TokenTotals, UNSEEN,
@@ -20,8 +21,7 @@ use crate::world::{FileTime, WallTime};
 pub const SILENT: Duration = Duration::from_hours(1);
 
 /// A session's loop: what it is about, how far it was read, and its ledger.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Record {
     /// Version of this file's form.
     pub version: u32,
@@ -106,9 +106,10 @@ pub struct Record {
     pub more: Map<String, Value>,
 }
 
+read_fields!(Record { version, kind, session, about, folder, armed_at, armed_by, seen_at, transcript_from, transcript_read, let_go, last_message, commits_read, commits_line, marks, transcript, had_list, ledger, words, unnotified as "untold", tasks_hash, gone_tasks, paused, asked, assignment, adopted, moved_to, notified as "told", context, attempts, hooks_ran, converge_ran } kept more);
+
 /// When iterations ended, by the clock that the files have.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Marks {
     /// When the loop was armed; not known for one that nobody has judged.
     pub start: FileTime,
@@ -124,9 +125,10 @@ pub struct Marks {
     pub folders: Vec<[u64; 2]>,
 }
 
+read_fields!(Marks { start, ends, waited, checking, checks, folders });
+
 /// What the person has been notified of, once for each loop.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Notified {
     /// That no person armed it, or that nobody knows.
     pub unarmed: bool,
@@ -140,9 +142,10 @@ pub struct Notified {
     pub settings: u64,
 }
 
+read_fields!(Notified { unarmed, approval, phase, switched_off, settings });
+
 /// How a client took the answers that continue a turn with more context, and block nothing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ContextAnswers {
     /// The number of its version.
     pub client: u64,
@@ -153,6 +156,8 @@ pub struct ContextAnswers {
     /// Whether a turn ended all the same: this client gets no such answer in this loop again.
     pub failed: bool,
 }
+
+read_fields!(ContextAnswers { client, asked, works, failed });
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
 fn is_zero(number: &u64) -> bool {
@@ -172,8 +177,7 @@ impl Notified {
 }
 
 /// A message of the agent whose tokens were counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LastMessage {
     /// Hash of its id, 0 for none.
     pub id: u64,
@@ -181,9 +185,10 @@ pub struct LastMessage {
     pub tokens: TokenTotals,
 }
 
+read_fields!(LastMessage { id, tokens });
+
 /// A loop's way from one session to another.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Adopted {
     /// The session that had it before.
     pub from: String,
@@ -197,9 +202,10 @@ pub struct Adopted {
     pub more: Map<String, Value>,
 }
 
+read_fields!(Adopted { from, at, arriving } kept more);
+
 /// A pause: the agent may stop, nothing is counted, the loop stays armed.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Pause {
     /// Since when.
     pub at: WallTime,
@@ -215,9 +221,10 @@ pub struct Pause {
     pub more: Map<String, Value>,
 }
 
+read_fields!(Pause { at, by, error, notified as "told" } kept more);
+
 /// What was asked of a feature's loop besides the feature.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Asked {
     /// The ids of the tasks that it is about, empty for all.
     pub tasks: Vec<String>,
@@ -230,9 +237,10 @@ pub struct Asked {
     pub open_checklists: bool,
 }
 
+read_fields!(Asked { tasks, words, by_outline, open_checklists });
+
 /// What a person asked a ralph loop for, and what it knows besides its ledger.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Assignment {
     /// The task, unchanged; of a long one the beginning.
     pub task: String,
@@ -253,9 +261,10 @@ pub struct Assignment {
     pub more: Map<String, Value>,
 }
 
+read_fields!(Assignment { task, task_file, contract, promise_match, ultrawork, start, checked } kept more);
+
 /// A run of the checks, with the work as it left it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Checked {
     /// What the work looked like afterwards.
     pub fingerprint: Fingerprint,
@@ -264,6 +273,8 @@ pub struct Checked {
     /// The results, in the order of the contract.
     pub results: Vec<CheckResult>,
 }
+
+read_fields!(Checked { fingerprint, since, results });
 
 impl Asked {
     /// Returns what was asked as lines for a person who looks at the loop, empty for nothing.

@@ -1,0 +1,150 @@
+//! Structs of our JSON files, read field by field into their places: what serde makes of them instead is three times as large,
+//! since it keeps every field aside until it has seen all.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
+
+/// A struct whose missing fields are those of its default.
+pub trait Fields: Default {
+    /// Reads the value of the field with this name into its place; one that it does not have is kept or passed over.
+    fn read<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error>;
+}
+
+/// Implements `Fields` and `Deserialize` for a struct: `read_fields!(Name { field, other as "its name" })`, then, in this order
+/// and only where there are such, `kept more` for the map of the fields that it does not know, and `unread field` for one that no
+/// file has. All fields have to be named.
+macro_rules! read_fields {
+    ($type:ident { $($field:ident $(as $name:literal)?),+ $(,)? } $(kept $more:ident)? $(unread $unread:ident)?) => {
+        impl $crate::engine::fields::Fields for $type {
+            fn read<'de, A: serde::de::MapAccess<'de>>(
+                &mut self,
+                name: &str,
+                map: &mut A,
+            ) -> Result<(), A::Error> {
+                let Self { $($field,)+ $($more,)? $($unread: _,)? } = self;
+                match name {
+                    $($crate::engine::fields::read_fields!(@name $field $($name)?) => *$field = map.next_value()?,)+
+                    _ => $crate::engine::fields::read_fields!(@other name map $($more)?),
+                }
+                Ok(())
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
+                $crate::engine::fields::read(reader)
+            }
+        }
+    };
+    (@name $field:ident) => { stringify!($field) };
+    (@name $field:ident $name:literal) => { $name };
+    (@other $given:ident $map:ident) => { _ = $map.next_value::<serde::de::IgnoredAny>()? };
+    (@other $given:ident $map:ident $more:ident) => { _ = $more.insert($given.to_owned(), $map.next_value()?) };
+}
+pub(crate) use read_fields;
+
+/// Reads a struct out of an object.
+pub fn read<'de, T: Fields, D: Deserializer<'de>>(reader: D) -> Result<T, D::Error> {
+    reader.deserialize_map(Object(PhantomData))
+}
+
+struct Object<T>(PhantomData<T>);
+
+impl<'de, T: Fields> Visitor<'de> for Object<T> {
+    type Value = T;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<T, A::Error> {
+        let mut whole = T::default();
+        while let Some(Name(name)) = map.next_key()? {
+            whole.read(&name, &mut map)?;
+        }
+        Ok(whole)
+    }
+}
+
+/// The name of a field, as a rule where it is in the text.
+struct Name<'de>(Cow<'de, str>);
+
+impl<'de> Deserialize<'de> for Name<'de> {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
+        reader.deserialize_str(NameVisitor)
+    }
+}
+
+struct NameVisitor;
+
+impl<'de> Visitor<'de> for NameVisitor {
+    type Value = Name<'de>;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a name")
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> Result<Name<'de>, E> {
+        Ok(Name(Cow::Owned(name.to_owned())))
+    }
+
+    fn visit_borrowed_str<E: Error>(self, name: &'de str) -> Result<Name<'de>, E> {
+        Ok(Name(Cow::Borrowed(name)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Serialize;
+    use serde_json::{Map, Value, json};
+
+    use super::*;
+
+    #[derive(Debug, Default, PartialEq, Serialize)]
+    struct Whole {
+        first: u32,
+        #[serde(rename = "told")]
+        second: Option<String>,
+        #[serde(skip)]
+        counted: u32,
+        #[serde(flatten)]
+        more: Map<String, Value>,
+    }
+
+    read_fields!(Whole { first, second as "told" } kept more unread counted);
+
+    #[derive(Debug, PartialEq)]
+    struct Limit {
+        most: u32,
+    }
+
+    impl Default for Limit {
+        fn default() -> Self {
+            Self { most: 7 }
+        }
+    }
+
+    read_fields!(Limit { most });
+
+    #[test]
+    fn what_is_missing_is_as_in_the_default_and_what_is_not_known_is_kept() {
+        let text = r#"{"new": [1], "t\u006fld": "yes", "counted": 3, "first": 2}"#;
+        let whole: Whole = serde_json::from_str(text).unwrap();
+        let more = json!({"new": [1], "counted": 3}).as_object().unwrap().clone();
+        assert_eq!(whole, Whole { first: 2, second: Some("yes".to_owned()), counted: 0, more });
+        let again: Whole = serde_json::from_value(serde_json::to_value(&whole).unwrap()).unwrap();
+        assert_eq!(again, whole);
+        assert_eq!(serde_json::from_str::<Limit>(r#"{"other": {}}"#).unwrap(), Limit { most: 7 });
+        assert_eq!(serde_json::from_str::<Limit>(r#"{"most": 1}"#).unwrap(), Limit { most: 1 });
+    }
+
+    #[test]
+    fn what_is_no_such_object_is_refused() {
+        for text in ["[2]", "2", "null", r#"{"most": "2"}"#, r#"{"most": null}"#, r#"{"most": 2"#] {
+            assert!(serde_json::from_str::<Limit>(text).is_err(), "{text}");
+        }
+    }
+}
