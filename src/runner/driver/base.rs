@@ -1,5 +1,7 @@
 //! The base of all paths that a tick is judged by: the project, which may be a folder of the work tree.
 
+use std::path::PathBuf;
+
 use super::parts::Driver;
 use crate::engine::proof::ChangedFile;
 use crate::evidence::contents::Contents;
@@ -27,6 +29,13 @@ impl Driver<'_> {
             }
         }
         changed
+    }
+
+    /// Returns the folder of the project in the work tree.
+    pub(super) fn project_folder(&self) -> PathBuf {
+        let below = self.plan.change.root.strip_prefix(self.view.folder).unwrap_or("".as_ref());
+        let is_same = below.as_os_str().is_empty();
+        if is_same { self.view.folder.to_owned() } else { self.view.folder.join(below) }
     }
 
     /// The path of the project in the work tree with its last slash, empty where they are the same.

@@ -261,6 +261,8 @@ impl Driver<'_> {
         self.has_room().map_err(|_| Stopped)?;
         let event = RunnerEvent::Check { run: check.run.clone() };
         self.console.screen.report(event, &format!("  {words}"));
+        // A command is written for the project, which may lie below the top of the work tree.
+        let folder = &self.project_folder();
         let (clock, console, files) = (Stopwatch::start(), &self.console, &mut self.files);
         let mut interrupted = || {
             if let Some(new) = console.stood_still() {
@@ -269,7 +271,7 @@ impl Driver<'_> {
             console.screen.live(&format!("{words} · {}", lasted(clock.elapsed())));
             console.wants_end()
         };
-        let (supervisor, folder) = (&self.agent.supervisor, self.view.folder);
+        let supervisor = &self.agent.supervisor;
         let result = run(CheckPlace { supervisor, folder, interrupted: &mut interrupted });
         self.console.screen.still();
         self.note_time(&check.run, &clock);

@@ -395,6 +395,19 @@ fn below_the_top_of_its_repository_patterns_and_settings_are_protected_too() {
 }
 
 #[test]
+fn below_the_top_of_its_repository_commands_run_in_the_project() {
+    let (bench, project) = below(
+        "- [ ] 1.1 Extend `lib/a.rs`\n  - Verify: `grep -q twice lib/a.rs`\n",
+        "echo 'fn twice() {}' >> lib/a.rs\n",
+    );
+    let call = bench.ralph("--max-iterations 1").arg("--check").arg("pwd > ran-in.txt");
+    call.within(&project).run().with_code(0);
+    assert_eq!(receipts(&bench)[0]["proof"], "command");
+    let ran_in = fs::read_to_string(project.join("ran-in.txt")).unwrap();
+    assert_eq!(ran_in.trim(), project.display().to_string());
+}
+
+#[test]
 fn a_link_that_an_earlier_task_made_does_not_lend_its_target_to_a_later_one() {
     let bench = Bench::with_tasks(
         "- [ ] 1.1 Create the symlink `link.rs`\n- [ ] 1.2 Extend `link.rs`\n- [ ] 1.3 Write `other.rs`\n",
