@@ -13,7 +13,7 @@ pub trait Fields: Default {
     fn read<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error>;
 }
 
-/// Implements `Fields` and `Deserialize` for a struct: `read_fields!(Name { field, other as "its name" })`, then, in this order
+/// Implements `Fields` and `Deserialize` for a struct: `read_fields!(Struct { field, other as "its name" })`, then, in this order
 /// and only where there are such, `kept more` for the map of the fields that it does not know, and `unread field` for one that no
 /// file has. All fields have to be named.
 macro_rules! read_fields {
@@ -62,7 +62,7 @@ impl<'de, T: Fields> Visitor<'de> for Object<T> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<T, A::Error> {
         let mut whole = T::default();
-        while let Some(Name(name)) = map.next_key()? {
+        while let Some(FieldName(name)) = map.next_key()? {
             whole.read(&name, &mut map)?;
         }
         Ok(whole)
@@ -70,29 +70,29 @@ impl<'de, T: Fields> Visitor<'de> for Object<T> {
 }
 
 /// The name of a field, as a rule where it is in the text.
-struct Name<'de>(Cow<'de, str>);
+struct FieldName<'de>(Cow<'de, str>);
 
-impl<'de> Deserialize<'de> for Name<'de> {
+impl<'de> Deserialize<'de> for FieldName<'de> {
     fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
-        reader.deserialize_str(NameVisitor)
+        reader.deserialize_str(FieldNameVisitor)
     }
 }
 
-struct NameVisitor;
+struct FieldNameVisitor;
 
-impl<'de> Visitor<'de> for NameVisitor {
-    type Value = Name<'de>;
+impl<'de> Visitor<'de> for FieldNameVisitor {
+    type Value = FieldName<'de>;
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str("a name")
     }
 
-    fn visit_str<E: Error>(self, name: &str) -> Result<Name<'de>, E> {
-        Ok(Name(Cow::Owned(name.to_owned())))
+    fn visit_str<E: Error>(self, name: &str) -> Result<FieldName<'de>, E> {
+        Ok(FieldName(Cow::Owned(name.to_owned())))
     }
 
-    fn visit_borrowed_str<E: Error>(self, name: &'de str) -> Result<Name<'de>, E> {
-        Ok(Name(Cow::Borrowed(name)))
+    fn visit_borrowed_str<E: Error>(self, name: &'de str) -> Result<FieldName<'de>, E> {
+        Ok(FieldName(Cow::Borrowed(name)))
     }
 }
 
@@ -101,10 +101,8 @@ mod tests {
     use serde::Serialize;
     use serde_json::{Map, Value, json};
 
-    use super::*;
-
     #[derive(Debug, Default, PartialEq, Serialize)]
-    struct Whole {
+    struct Plain {
         first: u32,
         #[serde(rename = "told")]
         second: Option<String>,
@@ -114,37 +112,37 @@ mod tests {
         more: Map<String, Value>,
     }
 
-    read_fields!(Whole { first, second as "told" } kept more unread counted);
+    read_fields!(Plain { first, second as "told" } kept more unread counted);
 
     #[derive(Debug, PartialEq)]
-    struct Limit {
+    struct Seven {
         most: u32,
     }
 
-    impl Default for Limit {
+    impl Default for Seven {
         fn default() -> Self {
             Self { most: 7 }
         }
     }
 
-    read_fields!(Limit { most });
+    read_fields!(Seven { most });
 
     #[test]
     fn what_is_missing_is_as_in_the_default_and_what_is_not_known_is_kept() {
         let text = r#"{"new": [1], "t\u006fld": "yes", "counted": 3, "first": 2}"#;
-        let whole: Whole = serde_json::from_str(text).unwrap();
+        let whole: Plain = serde_json::from_str(text).unwrap();
         let more = json!({"new": [1], "counted": 3}).as_object().unwrap().clone();
-        assert_eq!(whole, Whole { first: 2, second: Some("yes".to_owned()), counted: 0, more });
-        let again: Whole = serde_json::from_value(serde_json::to_value(&whole).unwrap()).unwrap();
+        assert_eq!(whole, Plain { first: 2, second: Some("yes".to_owned()), counted: 0, more });
+        let again: Plain = serde_json::from_value(serde_json::to_value(&whole).unwrap()).unwrap();
         assert_eq!(again, whole);
-        assert_eq!(serde_json::from_str::<Limit>(r#"{"other": {}}"#).unwrap(), Limit { most: 7 });
-        assert_eq!(serde_json::from_str::<Limit>(r#"{"most": 1}"#).unwrap(), Limit { most: 1 });
+        assert_eq!(serde_json::from_str::<Seven>(r#"{"other": {}}"#).unwrap(), Seven { most: 7 });
+        assert_eq!(serde_json::from_str::<Seven>(r#"{"most": 1}"#).unwrap(), Seven { most: 1 });
     }
 
     #[test]
     fn what_is_no_such_object_is_refused() {
         for text in ["[2]", "2", "null", r#"{"most": "2"}"#, r#"{"most": null}"#, r#"{"most": 2"#] {
-            assert!(serde_json::from_str::<Limit>(text).is_err(), "{text}");
+            assert!(serde_json::from_str::<Seven>(text).is_err(), "{text}");
         }
     }
 }

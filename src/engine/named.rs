@@ -17,9 +17,42 @@ pub struct NamedPath {
 struct PathWord<'a> {
     path: &'a str,
     is_folder: bool,
+    /// What is before it in its line.
+    before: &'a str,
 }
 
+/// What the word before the bare name of a file says of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BareName {
+    /// It is what is to be changed: `Update sum.py`.
+    Object,
+    /// What is to be changed is likely to be in it: `Handle an empty list in sum.py`.
+    Place,
+}
+
+/// Words before an object.
+const CHANGES: &str = " add change create delete edit extend format generate move remove rename rewrite scaffold update write ";
+/// Words before a place.
+const PLACES: &str = " at document fix for from in inside into of refactor to within ";
+/// Words that say nothing of that.
+const FILLERS: &str = " a an file new our the ";
+/// Endings of files; what has another one may be a key.
+const ENDINGS: &str = "\
+    adoc astro avif avsc bak bash bat bicep bin c cc cfg cjs clj cmake cmd conf cpp cs cshtml csproj css csv cts cue cxx \
+    dart dat db diff doc docx ejs elm env erb erl ex example exs f90 fbs fish fs fsproj gif go gql gradle graphql groovy \
+    gz h hbs hcl hpp hrl hs htm html ico inc ini ipynb j2 java jinja jl jpeg jpg js json json5 jsonc jsonl jsx key kt kts \
+    less local lock log lua m m4 map md mdx mjs mk ml mm mod mp3 mp4 mts nim nix parquet pas patch pdf pem php pl plist pm \
+    png prisma properties props proto ps1 pug py pyi pyx r razor rb rego resx rkt rs rst sample sass scala scss service sh \
+    sln snap sol sql sqlite styl sum sv svelte svg swift tar targets tcl tex tf tfvars thrift tmpl toml tpl ts tsv tsx ttf \
+    twig txt v vb vbproj vhd vue wasm wav webm webmanifest webp woff woff2 xaml xlsx xml xsd yaml yml zig zip zsh";
+
 impl NamedPath {
+    /// Returns the folder of the file with this path, `None` for one at the top.
+    pub fn folder_of(file: &str) -> Option<Self> {
+        let (folder, _) = file.rsplit_once('/')?;
+        Some(Self { path: [folder, "/"].concat(), is_folder: true })
+    }
+
     /// Returns whether a path of a file is this one, is in it, or ends with it; for a folder also one without its last slash.
     pub fn is_at(&self, file: &str) -> bool {
         self.covers(file) || self.path.strip_suffix('/') == Some(file)
@@ -27,7 +60,7 @@ impl NamedPath {
 
     /// Returns whether a path of a file, relative to the project, is this one, is in it, or ends with it.
     pub fn covers(&self, file: &str) -> bool {
-        PathWord { path: &self.path, is_folder: self.is_folder }.covers(file)
+        PathWord { path: &self.path, is_folder: self.is_folder, before: "" }.covers(file)
     }
 }
 
@@ -47,7 +80,7 @@ impl PathWord<'_> {
 pub fn paths_in(text: &str) -> Vec<NamedPath> {
     let mut found: Vec<NamedPath> = Vec::new();
     each_path(text, false, &mut |word| {
-        let PathWord { path, is_folder } = word;
+        let PathWord { path, is_folder, .. } = word;
         if found.iter().all(|it| it.path != path) {
             found.push(NamedPath { path: path.to_owned(), is_folder });
         }
@@ -79,6 +112,41 @@ pub fn names_file(text: &str, file: &str) -> bool {
     is_named
 }
 
+/// Returns the bare names of files in a text, outside of code too, each with what the word before it says: where that is one of
+/// those that speak of a change, and the name has an ending that files have.
+pub(super) fn bare_names(text: &str) -> Vec<(NamedPath, BareName)> {
+    let mut found = Vec::new();
+    each_path(text, true, &mut |word| {
+        let PathWord { path, before, .. } = word;
+        let is_file = path.rsplit_once('.').is_some_and(|(_, ending)| ends_file(ending));
+        if is_file && !path.contains('/') {
+            let said = before_of(before)
+                .map(|said| (NamedPath { path: path.to_owned(), is_folder: false }, said));
+            found.extend(said);
+        }
+        true
+    });
+    found
+}
+
+/// What the last word that says something of it says of what comes behind.
+fn before_of(text: &str) -> Option<BareName> {
+    let is_in = |all: &str, word: &str| all.contains(&[" ", word, " "].concat());
+    let words = text.split(|it: char| !it.is_alphanumeric()).filter(|word| !word.is_empty());
+    let mut words = words.rev().map(str::to_ascii_lowercase);
+    let word = words.find(|word| !is_in(FILLERS, word))?;
+    match () {
+        () if is_in(CHANGES, &word) => Some(BareName::Object),
+        () if is_in(PLACES, &word) => Some(BareName::Place),
+        () => None,
+    }
+}
+
+/// Returns whether files have this ending.
+pub(super) fn ends_file(ending: &str) -> bool {
+    ENDINGS.split(' ').any(|it| it.eq_ignore_ascii_case(ending))
+}
+
 /// Hands out each path that a text names, until `visit` wants no more; as code, each word with an ending is one.
 fn each_path<'a>(text: &'a str, all_code: bool, visit: &mut dyn FnMut(PathWord<'a>) -> bool) {
     let mut lines = text;
@@ -96,7 +164,7 @@ fn each_path<'a>(text: &'a str, all_code: bool, visit: &mut dyn FnMut(PathWord<'
             let (start, end) = word_around(line, from + place);
             let ticks = || memchr::memchr_iter(b'`', &line.as_bytes()[..start]).count();
             if let Some(path) = path_of(&line[start..end], &|| all_code || ticks() % 2 == 1)
-                && !visit(path)
+                && !visit(PathWord { before: &line[..start], ..path })
             {
                 return;
             }
@@ -150,13 +218,17 @@ fn path_of<'a>(word: &'a str, is_code: &dyn Fn() -> bool) -> Option<PathWord<'a>
     }
     let name = &word[part..];
     if name.is_empty() {
-        return (part > 0).then_some(PathWord { path: word, is_folder: true });
+        return (part > 0).then_some(PathWord { path: word, is_folder: true, before: "" });
     }
     let (_, ending) = name.rsplit_once('.').filter(|_| !is_no_name(name.as_bytes()))?;
     let is_ending = (1..=10).contains(&ending.len())
         && ending.bytes().all(|it| it.is_ascii_alphanumeric())
         && ending.as_bytes()[0].is_ascii_alphabetic();
-    (is_ending && (part > 0 || is_code())).then_some(PathWord { path: word, is_folder: false })
+    (is_ending && (part > 0 || is_code())).then_some(PathWord {
+        path: word,
+        is_folder: false,
+        before: "",
+    })
 }
 
 /// Whether this stands for no file or folder between two slashes, or for the one that it is in, or the one above it.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::line::text_of;
+use super::named::{BareName, bare_names, ends_file};
 use super::observation::CheckResult;
 use super::order::sorted;
 use super::output::ran_no_test;
@@ -132,6 +133,8 @@ pub struct TaskFacts {
     pub no_change: Option<String>,
     /// What its text seems to name and what is no file: [`Self::with_words`].
     pub words: Vec<String>,
+    /// Files in which its work is likely to be, for one that names none: [`Self::with_bare_names`].
+    pub places: Vec<NamedPath>,
 }
 
 /// What was seen of the files while a group of tasks was worked on.
@@ -168,10 +171,11 @@ pub struct JudgedTask {
 
 /// Returns how well each of these tasks is proved, which were ticked together: in one call, at one stop, in one iteration.
 pub fn judge(tasks: &[TaskFacts], files: &FileFacts) -> Vec<JudgedTask> {
-    let named: Vec<Vec<NamedPath>> = tasks.iter().map(TaskFacts::named).collect();
+    let since = files.since_tick.as_deref().unwrap_or_default();
+    let all: Vec<&ChangedFile> = since.iter().chain(&files.unclaimed).collect();
+    let named: Vec<Vec<NamedPath>> = tasks.iter().map(|task| task.named(&all)).collect();
     // What other tasks of the group name is their work.
     let of_others = |file: &ChangedFile| named.iter().flatten().any(|path| path.covers(&file.path));
-    let since = files.since_tick.as_deref().unwrap_or_default();
     let rest = || since.iter().filter(|file| !of_others(file));
     let nameless = tasks
         .iter()
@@ -180,17 +184,21 @@ pub fn judge(tasks: &[TaskFacts], files: &FileFacts) -> Vec<JudgedTask> {
     let is_alone = nameless.count() == 1;
     let judged = tasks.iter().zip(&named).map(|(task, named)| {
         let counts = |file: &&ChangedFile| task.counts(file.change);
-        let all = since.iter().chain(&files.unclaimed);
         let mut own: Vec<String> = match named.is_empty() {
             // Without what seems to be a file, it is not sure that the task names none.
-            true if is_alone && task.words.is_empty() => {
+            true if is_alone && task.words.is_empty() && task.places.is_empty() => {
                 rest().filter(counts).map(|file| file.path.clone()).collect()
             }
             true => Vec::new(),
             false => {
                 let is_named = |file: &&ChangedFile| named.iter().any(|it| it.covers(&file.path));
                 let counts = |file: &&ChangedFile| task.counts_as_named(file.change);
-                all.filter(is_named).filter(counts).map(|file| file.path.clone()).collect()
+                all.iter()
+                    .copied()
+                    .filter(is_named)
+                    .filter(counts)
+                    .map(|file| file.path.clone())
+                    .collect()
             }
         };
         own = sorted(own, Ord::cmp);
@@ -282,9 +290,40 @@ impl TaskFacts {
         self.naming(&also)
     }
 
-    fn named(&self) -> Vec<NamedPath> {
+    /// Returns the same facts with the bare names of files in the text of a task that names no file otherwise, by whether a file
+    /// `exists` or did when the loop was armed: `Update sum.py` names it, and of `Handle it in sum.py` that is likely.
+    #[must_use]
+    pub fn with_bare_names(mut self, exists: &dyn Fn(&NamedPath) -> bool) -> Self {
+        if !self.paths().is_empty() {
+            return self;
+        }
+        let mut bare = bare_names(&self.text);
+        bare.retain(|(name, _)| exists(name));
+        if bare.iter().any(|(_, said)| *said == BareName::Object) {
+            let names: Vec<String> = bare.into_iter().map(|(name, _)| name.path).collect();
+            return self.naming(&names);
+        }
+        self.places = bare.into_iter().map(|(name, _)| name).collect();
+        self
+    }
+
+    /// Returns the files and folders that it names, or in which its work is likely to be.
+    pub fn paths(&self) -> Vec<NamedPath> {
+        let mut paths = paths_in(&self.text);
+        paths.extend(self.places.iter().cloned());
+        paths
+    }
+
+    /// What it names; what is only likely to be its place counts where a file there has changed.
+    fn named(&self, files: &[&ChangedFile]) -> Vec<NamedPath> {
         let mut named = paths_in(&self.text);
         named.retain(|it| !self.words.contains(&it.path));
+        let is_place = |file: &ChangedFile| {
+            self.counts(file.change) && self.places.iter().any(|it| it.covers(&file.path))
+        };
+        if named.is_empty() && files.iter().any(|file| is_place(file)) {
+            return self.places.clone();
+        }
         named
     }
 
@@ -301,7 +340,7 @@ impl TaskFacts {
             return false;
         }
         match below {
-            "" => !path.is_folder && !ENDINGS.split(' ').any(|it| it.eq_ignore_ascii_case(ending)),
+            "" => !path.is_folder && !ends_file(ending),
             _ => matches!(ending, "com" | "org" | "net" | "io" | "dev"),
         }
     }
@@ -420,15 +459,6 @@ const WORDS: &[&str] = &[
     "Next.js",
     "Nuxt.js",
 ];
-/// Endings of files; what has another one may be a key.
-const ENDINGS: &str = "\
-    adoc astro avif avsc bak bash bat bicep bin c cc cfg cjs clj cmake cmd conf cpp cs cshtml csproj css csv cts cue cxx \
-    dart dat db diff doc docx ejs elm env erb erl ex example exs f90 fbs fish fs fsproj gif go gql gradle graphql groovy \
-    gz h hbs hcl hpp hrl hs htm html ico inc ini ipynb j2 java jinja jl jpeg jpg js json json5 jsonc jsonl jsx key kt kts \
-    less local lock log lua m m4 map md mdx mjs mk ml mm mod mp3 mp4 mts nim nix parquet pas patch pdf pem php pl plist pm \
-    png prisma properties props proto ps1 pug py pyi pyx r razor rb rego resx rkt rs rst sample sass scala scss service sh \
-    sln snap sol sql sqlite styl sum sv svelte svg swift tar targets tcl tex tf tfvars thrift tmpl toml tpl ts tsv tsx ttf \
-    twig txt v vb vbproj vhd vue wasm wav webm webmanifest webp woff woff2 xaml xlsx xml xsd yaml yml zig zip zsh";
 const ABOUT_FILES: &[&str] = &["create", "file", "generate", "save", "scaffold", "write "];
 const ROUTES: &[&str] = &["api", "endpoint", "route", "table", "url"];
 

@@ -6,8 +6,8 @@ use super::tasks::{Task, TaskList};
 
 /// The most tasks that are named at once.
 const MOST: usize = 3;
-/// The most open tasks that are asked about, the first ones of the list.
-const ASKED: usize = 200;
+/// The most open tasks that are asked about where time is no matter, the first ones of the list.
+pub const FIRST: usize = 200;
 
 /// An open task that may be done.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,12 +18,12 @@ pub struct UntickedTask {
     pub names: Vec<String>,
 }
 
-/// Returns the first open tasks of a list, at most 3, that name files which have all changed and which no other task of it names;
-/// never a check, one with open tasks nested in it, nor one that `is_known` leaves out. `text` are the bytes of the list, `changed`
-/// the files that differ since the loop was armed. It is no proof: such a task may be done in part.
+/// Returns those of the `first` open tasks of a list, at most 3, that name files which have all changed and which no other task of
+/// it names; never a check, one with open tasks nested in it, nor one that `is_known` leaves out. `text` are the bytes of the list,
+/// `changed` the files that differ since the loop was armed. It is no proof: such a task may be done in part.
 pub fn unticked(
-    list: &TaskList,
-    text: &[u8],
+    (list, text): (&TaskList, &[u8]),
+    first: usize,
     changed: &[ChangedFile],
     is_known: &dyn Fn(&str) -> bool,
 ) -> Vec<UntickedTask> {
@@ -31,7 +31,7 @@ pub fn unticked(
     if changed.is_empty() {
         return found;
     }
-    for task in list.open().take(ASKED) {
+    for task in list.open().take(first) {
         if task.verify || is_known(&task.id) || list.nested_in(task).iter().any(|it| !it.done) {
             continue;
         }
@@ -77,7 +77,7 @@ mod tests {
             .map(|(path, change)| ChangedFile { path: (*path).to_owned(), change: *change })
             .collect();
         let tasks = TaskList::parse(list.as_bytes());
-        let found = unticked(&tasks, list.as_bytes(), &changed, &|id| known.contains(&id));
+        let found = unticked((&tasks, list.as_bytes()), FIRST, &changed, &|id| known.contains(&id));
         found.into_iter().map(|task| [&task.id, ": ", &task.names.join(" ")].concat()).collect()
     }
 

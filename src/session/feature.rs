@@ -15,6 +15,7 @@ use crate::feature::snapshot::FeatureSnapshot;
 use crate::feature::state::State;
 use crate::hosts::{ContinueForm, HookAnswer};
 use crate::session::messages::landing::{self, HandoffPlace};
+use crate::session::messages::proof::unticked;
 use crate::session::messages::shortfall::converged;
 use crate::session::messages::{ends, feature as messages};
 use crate::session::pinned;
@@ -134,12 +135,17 @@ impl FeatureStop {
         self.list_changed = self.snapshot.tasks.is_some() && session.record.tasks_hash != hash;
         let is_later = self.list_changed && session.record.tasks_hash != 0;
         let before = if is_later { session.folder.open_tasks()? } else { OpenTasks::default() };
+        let is_first = checks.is_none();
         self.judge_ticks(session, &before, checks);
         let StopContext { project, event, deadline, .. } = session.context;
         let (snapshot, record) = (&self.snapshot, &mut session.record);
         let from = record.transcript_read;
         let mut seen = observe::observe(project, snapshot, event, record);
         add_seen(project, event, record, &mut seen);
+        if is_first {
+            self.look_for_unticked(session, &seen);
+        }
+        let (snapshot, record) = (&self.snapshot, &mut session.record);
         // After the calls were counted: what is written between the two looks is in both.
         if let Some(pin) = session.standing.pin() {
             let when = (*event, *deadline);
@@ -180,17 +186,40 @@ impl FeatureStop {
         }
         if self.list_changed || self.snapshot.all_done() {
             let (snapshot, said) = (&self.snapshot, &context.event.last_message);
-            self.ticks =
-                StopTicks::of(context.project, snapshot, pin, before, said, limit.min(ticks::LOOK));
+            let (before, limit) = ((before, session.record.judged_at), limit.min(ticks::LOOK));
+            self.ticks = StopTicks::of(context.project, snapshot, pin, before, said, limit);
             let ids: Vec<&str> = self.ticks.unproved.iter().map(|it| it.id.as_str()).collect();
             self.snapshot.open_again(&ids);
         }
     }
 
-    /// Keeps the receipts of what was ticked by hand; an error says why one cannot be kept.
-    pub fn keep_ticks(&self, session: &StopSession<'_>, seen: &Observation) -> io::Result<()> {
+    /// Looks for open tasks that may be done. The files are looked at for them alone before a loop ends for want of progress: at
+    /// the second stop in a row at which nothing was done.
+    fn look_for_unticked(&mut self, session: &StopSession<'_>, seen: &Observation) {
+        let (context, Some(pin)) = (session.context, session.standing.pin()) else { return };
+        let is_idle = session.record.ledger.idle_stops > 0
+            && seen.tool_calls == Some(0)
+            && !self.list_changed
+            && self.snapshot.unreadable.is_none();
+        let idle = is_idle.then(|| context.deadline.left().min(ticks::LOOK));
+        self.ticks.look_for_unticked(context.project, &self.snapshot, pin, idle);
+    }
+
+    /// Keeps the receipts of what was ticked by hand, and about which open tasks the agent is asked where it continues: once about
+    /// each. An error says why one cannot be kept.
+    pub fn keep_ticks(
+        &self,
+        session: &StopSession<'_>,
+        seen: &Observation,
+        verdict: &Verdict,
+    ) -> io::Result<()> {
         let Some(pin) = session.standing.pin() else { return Ok(()) };
-        self.ticks.keep(session.context.project, &self.snapshot, &session.record, pin, seen)
+        let (project, snapshot) = (session.context.project, &self.snapshot);
+        let kept = self.ticks.keep(project, snapshot, &session.record, pin, seen);
+        if matches!(verdict, Verdict::Continue(_)) {
+            return kept.and(self.ticks.note_unticked(project, snapshot, pin));
+        }
+        kept
     }
 
     /// What was finished of the list since the loop was armed, and is to be reviewed before the rest.
@@ -267,6 +296,10 @@ impl FeatureStop {
             messages::progress(snapshot, &record.ledger, missing)
         };
         let mut text = messages::resume(snapshot, record, missing, form);
+        if !self.ticks.unticked.is_empty() {
+            text.push(if form == ContinueForm::Block { '\n' } else { ' ' });
+            text += &unticked(&self.ticks.unticked, "`spool task done ID`, or tick its box");
+        }
         if self.asks_for_handoff(session) {
             let folder = messages::shortened(&snapshot.feature.relative);
             text += &landing::words(HandoffPlace::Folder(&folder), form);

@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use crate::engine::order::sorted;
 use crate::engine::proof::{
-    ChangedFile, ContentChange, FileFacts, JudgedTask, LeastProof, Proof, TaskFacts, Unproved,
-    files_named_in, judge, paths_in,
+    ChangedFile, ContentChange, FileFacts, JudgedTask, LeastProof, NamedPath, Proof, TaskFacts,
+    Unproved, files_named_in, judge,
 };
 use crate::engine::tasks::{Task, TaskList};
 use crate::evidence::contents::{Contents, ContentsLook, KeptContents, MOST_NAMED};
 use crate::evidence::grown::NoLook;
-use crate::evidence::links::ends_of_links;
+use crate::evidence::links::Links;
 use crate::evidence::protected::Protected;
 use crate::evidence::task_list::TASKS;
 use crate::feature::HANDOFF;
@@ -23,7 +23,7 @@ use crate::feature::settings::SETTINGS;
 use crate::session::pinned;
 use crate::store::loops::VerifyCommands;
 use crate::store::pins::{Pin, PinKey, PinState, Pins};
-use crate::store::receipts::{Receipt, Receipts};
+use crate::store::receipts::{KnownReceipt, Receipt, Receipts};
 use crate::world::WallTime;
 
 /// What the tasks of a feature's loop are judged by.
@@ -252,19 +252,25 @@ impl<'a> TaskProofs<'a> {
 
     /// Returns how well these tasks are proved, which were ticked together; `list` is the list as it is now.
     pub fn judge(&self, tasks: &[TaskFacts], seen: &FilesSeen, list: &TaskList) -> Vec<JudgedTask> {
-        let followed = tasks.iter().map(|task| self.with_places(task.clone(), seen));
-        let tasks: &[TaskFacts] = &followed.collect::<Vec<_>>();
+        let list_path = list_of(self.feature);
+        let place = (self.project.root.as_path(), list_path.as_str());
+        let mut places = NamedPlaces::of(place, &seen.since_arming, seen.now.as_ref());
+        let tasks: Vec<TaskFacts> = tasks.iter().map(|task| places.found(task.clone())).collect();
         let files = FileFacts {
             since_tick: seen.since_tick.clone(),
-            unclaimed: self.unclaimed(tasks, seen, list),
+            unclaimed: self.unclaimed(&tasks, &mut places, list),
             protected: seen.protected.clone(),
             too_large: seen.too_large.clone(),
         };
-        judge(tasks, &files)
+        judge(&tasks, &files)
     }
 
-    fn with_places(&self, facts: TaskFacts, seen: &FilesSeen) -> TaskFacts {
-        with_places(facts, &self.project.root, &seen.since_arming, seen.now.as_ref())
+    /// Returns those of these files that no receipt of this loop has as the work of a task.
+    pub fn unclaimed_by_any(&self, files: &[ChangedFile]) -> Vec<ChangedFile> {
+        let texts: Vec<String> = files.iter().map(|file| in_json(&file.path)).collect();
+        let claims = self.receipts.claims(&texts, self.armed_at);
+        let is_free = |file: &&ChangedFile| claims.iter().all(|it| !it.own.contains(&file.path));
+        files.iter().filter(is_free).cloned().collect()
     }
 
     /// The files that one of these tasks names, that differ since arming, and that no receipt has as the work of another
@@ -272,12 +278,12 @@ impl<'a> TaskProofs<'a> {
     fn unclaimed(
         &self,
         tasks: &[TaskFacts],
-        seen: &FilesSeen,
+        places: &mut NamedPlaces<'_>,
         list: &TaskList,
     ) -> Vec<ChangedFile> {
-        let named: Vec<_> = tasks.iter().flat_map(|task| paths_in(&task.text)).collect();
+        let named: Vec<_> = tasks.iter().flat_map(TaskFacts::paths).collect();
         let is_named = |file: &&ChangedFile| named.iter().any(|path| path.covers(&file.path));
-        let files: Vec<&ChangedFile> = seen.since_arming.iter().filter(is_named).collect();
+        let files: Vec<&ChangedFile> = places.changed.iter().filter(is_named).collect();
         if files.is_empty() {
             return Vec::new();
         }
@@ -292,7 +298,7 @@ impl<'a> TaskProofs<'a> {
                 let its = |then: (&Task, &Vec<u8>)| TaskFacts::of(then.0, then.1);
                 let title = || TaskFacts { text: task.title.clone(), ..TaskFacts::default() };
                 let facts = then.map_or_else(title, its);
-                Some((receipt, paths_in(&self.with_places(facts, seen).text)))
+                Some((receipt, places.found(facts).paths()))
             })
             .collect();
         let is_claimed = |file: &ChangedFile| {
@@ -327,6 +333,19 @@ impl FilesSeen {
         since.extend(rest);
         since.sort_unstable_by(|one, other| one.path.cmp(&other.path));
         may_be_others && is_any
+    }
+
+    /// Adds what is still there of what had changed for a task that was ticked by `spool task done` in the same turn.
+    pub fn add_turn_of(&mut self, receipt: &KnownReceipt) {
+        let Some(since) = &mut self.since_tick else { return };
+        let is_its = |file: &&ChangedFile| {
+            receipt.files.iter().chain(&receipt.own).any(|it| *it == file.path)
+        };
+        let still = self.since_arming.iter().filter(is_its);
+        let more: Vec<_> =
+            still.filter(|file| since.iter().all(|it| it.path != file.path)).cloned().collect();
+        since.extend(more);
+        *since = sorted(std::mem::take(since), |one, other| one.path.cmp(&other.path));
     }
 
     /// Adds the work of a task that was ticked before, with which another one was done.
@@ -397,20 +416,39 @@ pub fn armed_id(proofs: Option<&TaskProofs<'_>>, task: &Task, list: &TaskList) -
     }
 }
 
-/// Returns these facts of a task with where links lead on the way to what it names, and what of that is no file: by all files that
-/// differ since the loop was armed, also those that are the work of other tasks, and by those that are there now, `None` where
-/// nobody could look.
-pub fn with_places(
-    facts: TaskFacts,
-    root: &Path,
-    changed: &[ChangedFile],
-    now: Option<&Contents>,
-) -> TaskFacts {
-    let ends = ends_of_links(root, &facts.text, changed);
-    let facts = facts.naming(&ends);
-    match now {
-        Some(now) => facts.with_words(changed, &|named| now.has(named)),
-        None => facts,
+/// What the texts of tasks that were ticked together name, by where that is.
+pub struct NamedPlaces<'a> {
+    links: Links<'a>,
+    /// The folder of the task list.
+    beside: Option<NamedPath>,
+    changed: &'a [ChangedFile],
+    now: Option<&'a Contents>,
+}
+
+impl<'a> NamedPlaces<'a> {
+    /// Returns what finds them: by all files that differ since the loop was armed, also those that are the work of other tasks, and
+    /// by those that are there now, `None` where nobody could look. `list` is the path of the task list from the root.
+    pub fn of(
+        (root, list): (&'a Path, &str),
+        changed: &'a [ChangedFile],
+        now: Option<&'a Contents>,
+    ) -> Self {
+        Self { links: Links::of(root), beside: NamedPath::folder_of(list), changed, now }
+    }
+
+    /// Returns these facts of a task with where links lead on the way to what it names, with what of that is no file, and with what
+    /// is one although only its name is there.
+    pub fn found(&mut self, facts: TaskFacts) -> TaskFacts {
+        let Self { links, beside, changed, now } = self;
+        let ends = links.ends(&facts.text, changed);
+        let facts = facts.naming(&ends);
+        let Some(now) = now else { return facts };
+        // What is beside the list says what is to be done: a task may speak of it, and changes other files.
+        let is_work = |file: &str| !beside.as_ref().is_some_and(|it| it.covers(file));
+        facts.with_words(changed, &|named| now.has(named, &|_| true)).with_bare_names(&|named| {
+            let has_changed = |file: &ChangedFile| named.covers(&file.path) && is_work(&file.path);
+            changed.iter().any(has_changed) || now.has(named, &is_work)
+        })
     }
 }
 

@@ -394,8 +394,9 @@ impl StopSession<'_> {
             self.record.read_as_far_as(before);
         } else if let StopKind::Feature(stop) = kind {
             self.record.converge_ran = false;
+            self.record.judged_at = self.record.seen_at;
             // The list comes last: what is killed before it is judged again.
-            not_kept = stop.keep_ticks(self, &seen).err();
+            not_kept = stop.keep_ticks(self, &seen, &verdict).err();
             stop.keep_list(self)?;
         }
         self.record.words = match (&verdict, kind) {

@@ -5,18 +5,21 @@ use std::time::Duration;
 
 use crate::engine::promise::no_changes;
 use crate::engine::proof::{
-    LeastProof, Proof, TaskFacts, Unproved, UnprovedTask, refuse_empty_run,
+    JudgedTask, LeastProof, Proof, TaskFacts, Unproved, UnprovedTask, refuse_empty_run,
 };
 use crate::engine::tasks::Task;
+use crate::engine::unticked::UntickedTask;
 use crate::engine::{Check, CheckResult, Observation, ran_no_test};
 use crate::evidence::commits;
 use crate::evidence::contents::KeptContents;
 use crate::feature::project::Project;
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::session::proof::{FilesSeen, TaskProofs, facts_of};
+use crate::session::unticked::{self, Question};
 use crate::store::loops::{OpenTasks, Record};
 use crate::store::pins::Pin;
 use crate::store::receipts::{KnownReceipt, MOST_FILES, Receipt, VerifyRun, Witness};
+use crate::world::WallTime;
 
 /// The longest that the files are looked through at a stop.
 pub const LOOK: Duration = Duration::from_millis(1_200);
@@ -36,6 +39,8 @@ pub struct StopTicks {
     earlier: Vec<StopTick>,
     /// What the files showed, where anybody looked.
     seen: FilesSeen,
+    /// Open tasks that may be done, for which the agent is asked.
+    pub unticked: Vec<UntickedTask>,
 }
 
 /// A tick that somebody made by hand, and that counts.
@@ -54,13 +59,14 @@ struct StopTick {
 }
 
 impl StopTicks {
-    /// Returns what a stop sees of the boxes that were ticked by hand in a loop that a person armed; `before` are
-    /// the tasks that were open at the stop before, and `said` is the agent's last message. The files are looked at, no longer than the limit, only where such a box is new, or all is done.
+    /// Returns what a stop sees of the boxes that were ticked by hand in a loop that a person armed; `before` are the tasks that
+    /// were open at the stop before, which was judged then, and `said` is the agent's last message. The files are looked at, no
+    /// longer than the limit, only where such a box is new, or all is done.
     pub fn of(
         project: &Project,
         snapshot: &FeatureSnapshot,
         pin: &Pin,
-        before: &OpenTasks,
+        (before, judged_at): (&OpenTasks, WallTime),
         said: &str,
         limit: Duration,
     ) -> Self {
@@ -99,39 +105,26 @@ impl StopTicks {
             return ticks;
         }
         let said = no_changes(said);
-        let facts: Vec<TaskFacts> = hand
+        let facts_of = |task: &Task| {
+            let facts = facts_of(Some(armed), task, list, &snapshot.text);
+            proofs.with_parts(facts, task, list)
+        };
+        let mut facts: Vec<TaskFacts> = hand
             .iter()
             .map(|(task, _)| {
                 let why = said.iter().find(|(id, _)| id.eq_ignore_ascii_case(&task.id));
-                let facts = facts_of(Some(armed), task, list, &snapshot.text);
-                let facts = proofs.with_parts(facts, task, list);
-                TaskFacts { no_change: why.map(|(_, why)| why.clone()), ..facts }
+                TaskFacts { no_change: why.map(|(_, why)| why.clone()), ..facts_of(task) }
             })
             .collect();
+        if !hand.is_empty() && !known.is_empty() {
+            let since = judged_at.max(proofs.armed_at);
+            ticks.add_turn(&mut facts, proofs.receipts.done_since(since), &|id| {
+                ticked.iter().find(|(_, its)| *its == id).map(|(task, _)| facts_of(task))
+            });
+        }
         let judged = proofs.judge(&facts, &ticks.seen, list);
         for ((facts, judged), (task, _)) in facts.iter().zip(judged).zip(hand.iter().copied()) {
-            let command = command(task);
-            let proof = match judged.proof {
-                Ok(proof) => proof,
-                // With its command to come, it is no worse than one with nothing else.
-                Err(Unproved::NothingChanged | Unproved::NamedFilesUnchanged(_))
-                    if command.is_some() =>
-                {
-                    Proof::Tick
-                }
-                Err(why) => {
-                    ticks.unproved.push(UnprovedTask { id: task.id.clone(), why });
-                    continue;
-                }
-            };
-            ticks.proved.push(StopTick {
-                task: judged.id,
-                proof,
-                own: judged.files,
-                no_change: facts.no_change.clone().filter(|_| proof == Proof::Word),
-                command,
-                verify: None,
-            });
+            ticks.take(&task.id, facts, judged, command(task));
         }
         if let Some(why) = held_up.filter(|_| all_done && hand.is_empty()) {
             // The task that was ticked last stands for all of them.
@@ -148,6 +141,88 @@ impl StopTicks {
             ticks.earlier = ticked.iter().filter_map(waits).collect();
         }
         ticks
+    }
+
+    /// Takes in how well a task is proved that was ticked by hand, with the command that a person armed for it.
+    fn take(&mut self, id: &str, facts: &TaskFacts, judged: JudgedTask, command: Option<String>) {
+        let proof = match judged.proof {
+            Ok(proof) => proof,
+            // With its command to come, it is no worse than one with nothing else.
+            Err(Unproved::NothingChanged | Unproved::NamedFilesUnchanged(_))
+                if command.is_some() =>
+            {
+                Proof::Tick
+            }
+            Err(why) => {
+                self.unproved.push(UnprovedTask { id: id.to_owned(), why });
+                return;
+            }
+        };
+        self.proved.push(StopTick {
+            task: judged.id,
+            proof,
+            own: judged.files,
+            no_change: facts.no_change.clone().filter(|_| proof == Proof::Word),
+            command,
+            verify: None,
+        });
+    }
+
+    /// Adds what `spool task done` has ticked in the same turn: a turn is one stretch of work, whoever ticked a part of it, and what
+    /// was done for these tasks may have been done for those, too.
+    fn add_turn(
+        &mut self,
+        facts: &mut Vec<TaskFacts>,
+        done: Vec<KnownReceipt>,
+        facts_of: &dyn Fn(&str) -> Option<TaskFacts>,
+    ) {
+        for receipt in done {
+            self.seen.add_turn_of(&receipt);
+            let is_new = |it: &TaskFacts| facts.iter().all(|known| known.id != it.id);
+            let task = facts_of(&receipt.task).filter(is_new);
+            facts.extend(task.map(|facts| TaskFacts { no_change: receipt.no_change, ..facts }));
+        }
+    }
+
+    /// Looks for open tasks that may be done, where the files were looked at for the boxes, and no longer than `idle` where the
+    /// agent does nothing any more: it may believe that all is done. What nothing proves is open in the snapshot already.
+    pub fn look_for_unticked(
+        &mut self,
+        project: &Project,
+        snapshot: &FeatureSnapshot,
+        pin: &Pin,
+        idle: Option<Duration>,
+    ) {
+        let Some(list) = snapshot.tasks.as_ref().filter(|_| pin.proof == LeastProof::Files) else {
+            return;
+        };
+        let proofs = || TaskProofs::of(project, &snapshot.feature, Some(pin)).ok();
+        if let Some(limit) = idle.filter(|_| self.seen.now.is_none() && !snapshot.all_done()) {
+            self.seen = proofs().map(|proofs| proofs.look(limit)).unwrap_or_default();
+        }
+        if !unticked::may_be(list, &snapshot.text, &self.seen) {
+            return;
+        }
+        let own: Vec<&String> = self.proved.iter().flat_map(|tick| &tick.own).collect();
+        let Some(proofs) = proofs() else { return };
+        let mut found =
+            unticked::found(&proofs, (list, &snapshot.text), &self.seen, &own, Question::Next);
+        // The agent reads of these why they are open.
+        found.retain(|task| self.unproved.iter().all(|it| it.id != task.id));
+        self.unticked = found;
+    }
+
+    /// Notes that the agent is asked about the open tasks that may be done.
+    pub fn note_unticked(
+        &self,
+        project: &Project,
+        snapshot: &FeatureSnapshot,
+        pin: &Pin,
+    ) -> io::Result<()> {
+        if self.unticked.is_empty() {
+            return Ok(());
+        }
+        unticked::note(&TaskProofs::of(project, &snapshot.feature, Some(pin))?, &self.unticked)
     }
 
     /// Returns whether they are those of this list.

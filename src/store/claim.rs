@@ -48,7 +48,10 @@ pub struct Claim {
     pub more: Map<String, Value>,
 }
 
-read_fields!(Claim { version, session, about, folder, armed_at, commits_from, commits_line, closed, words, reason, unkept } kept more);
+read_fields!(Claim {
+    version, session, about, folder, armed_at, commits_from, commits_line, closed, words, reason,
+    unkept,
+} kept more);
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
 fn is_zero(number: &u64) -> bool {

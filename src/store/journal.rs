@@ -66,7 +66,10 @@ pub struct Entry {
     pub more: Map<String, Value>,
 }
 
-read_fields!(Entry { at, event, about, iteration, task, verdict, reason, status, promise, check, tool_calls, tokens, commits, review_tokens, review_cost, review_cost_estimated, words } kept more);
+read_fields!(Entry {
+    at, event, about, iteration, task, verdict, reason, status, promise, check, tool_calls, tokens,
+    commits, review_tokens, review_cost, review_cost_estimated, words,
+} kept more);
 
 impl Entry {
     /// Returns the same entry with the sums of a loop that ends with it.

@@ -113,7 +113,11 @@ pub struct Pin {
     pub more: Map<String, Value>,
 }
 
-read_fields!(Pin { version, project, about, session, from, armed_at, armed_by, process, checks, notify, verify, list, limits, proof, protect, hooks, converge, asked, contract, assignment, settings, ended, notified as "told", paused } kept more unread counted);
+read_fields!(Pin {
+    version, project, about, session, from, armed_at, armed_by, process, checks, notify, verify,
+    list, limits, proof, protect, hooks, converge, asked, contract, assignment, settings, ended,
+    notified as "told", paused,
+} kept more unread counted);
 
 /// Why a loop ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

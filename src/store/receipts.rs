@@ -75,7 +75,10 @@ pub struct Receipt {
     pub more: Map<String, Value>,
 }
 
-read_fields!(Receipt { at, version, task, list, by, session, iteration, files, more_files, by_content, commits, log_read, verify, checks, attempt, tokens, proof, own, no_change, reviewer } kept more);
+read_fields!(Receipt {
+    at, version, task, list, by, session, iteration, files, more_files, by_content, commits,
+    log_read, verify, checks, attempt, tokens, proof, own, no_change, reviewer,
+} kept more);
 
 /// What the hook knows of a receipt.
 #[derive(Clone, Debug)]
@@ -90,7 +93,9 @@ pub struct KnownReceipt {
     pub number: usize,
     /// How well the task is proved, `None` where nobody judged that.
     pub proof: Option<Proof>,
-    /// The files that are its work, at most 50.
+    /// The files that had changed since the tick before, at most 50.
+    pub files: Vec<String>,
+    /// Those that are its work, at most 50.
     pub own: Vec<String>,
     /// Why it changes nothing, in the agent's words; `None` where it does not say so.
     pub no_change: Option<String>,
@@ -197,6 +202,11 @@ impl Receipts {
         lines.filter_map(|line| self.known_receipt(line, since, true)).collect()
     }
 
+    /// Returns what `spool task done` has ticked since this time.
+    pub fn done_since(&self, since: WallTime) -> Vec<KnownReceipt> {
+        self.claims(&["\"by\":\"done\"".to_owned()], since)
+    }
+
     /// Returns the last receipt of each task of this time or later, by its id. Of those that no stop has written only the
     /// task is read.
     pub fn known(&self, since: WallTime) -> BTreeMap<String, KnownReceipt> {
@@ -229,14 +239,18 @@ impl Receipts {
         let text = |name: &str| value.get(name).and_then(Value::as_str);
         let is_its = self.list.as_deref().is_none_or(|list| text("list") == Some(list));
         let at = value.get("at").and_then(Value::as_u64)?;
-        let own = value.get("own").and_then(Value::as_array);
+        let paths = |name: &str| {
+            let all = value.get(name).and_then(Value::as_array);
+            all.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+        };
         Some(KnownReceipt {
             task: text("task").filter(|_| is_its && at >= since.millis())?.to_owned(),
             by_stop: text("by") == Some("stop"),
             by_review: text("by") == Some("review"),
             number: 0,
             proof: text("proof").and_then(Proof::called),
-            own: own.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect(),
+            files: paths("files"),
+            own: paths("own"),
             no_change: text("no_change").map(str::to_owned),
             ran_verify: value.get("verify").is_some_and(Value::is_object),
         })
@@ -325,9 +339,10 @@ impl Receipts {
         fs::rename(self.path(next), self.path(kept))
     }
 
-    /// Returns the paths of what is kept when a loop is armed: what the files contain, also for the next task, and the list.
-    pub fn armed_paths(&self) -> [PathBuf; 3] {
-        ["contents", "armed", "list"].map(|end| self.path(end))
+    /// Returns the paths of what is kept when a loop is armed: what the files contain, also for the next task, and the list;
+    /// and of what is removed then.
+    pub fn armed_paths(&self) -> [PathBuf; 4] {
+        ["contents", "armed", "list", "asked"].map(|end| self.path(end))
     }
 
     /// Keeps what the files contain, as these bytes, and the list when a loop is armed with this number.
@@ -335,7 +350,22 @@ impl Receipts {
         self.keep_contents(contents)?;
         write_private(&self.path("armed"), contents, Flush::ToSystem)?;
         let list = [format!("{number}\n").as_bytes(), list].concat();
-        write_private(&self.path("list"), &list, Flush::ToSystem)
+        write_private(&self.path("list"), &list, Flush::ToSystem)?;
+        self.remove("asked")
+    }
+
+    /// Returns the open tasks of the loop with this number that an agent was asked about: whether they are done.
+    pub fn asked(&self, number: u64) -> Vec<String> {
+        let (kept, start) = (self.bytes("asked"), format!("{number} "));
+        let ids = lines(&kept).filter_map(|line| line.strip_prefix(start.as_bytes()));
+        ids.map(|id| String::from_utf8_lossy(id).into_owned()).collect()
+    }
+
+    /// Notes that an agent is asked about these tasks, in one write: two programs may ask at the same time.
+    pub fn note_asked(&self, number: u64, ids: &[&str]) -> io::Result<()> {
+        self.pins.make()?;
+        let lines: Vec<String> = ids.iter().map(|id| format!("{number} {id}")).collect();
+        append_private_line(&self.path("asked"), lines.join("\n").as_bytes())
     }
 
     /// Returns the bytes that were kept of what the files contained when the loop was armed; `None` where there are none.

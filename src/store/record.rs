@@ -39,6 +39,8 @@ pub struct Record {
     pub armed_by: ArmedBy,
     /// When it was last judged; not known for never.
     pub seen_at: WallTime,
+    /// When a stop last judged it that counted; not known for never.
+    pub judged_at: WallTime,
     /// Where the transcript was when the loop was armed, in bytes: what came before is not its own.
     pub transcript_from: u64,
     /// Up to where the transcript was read, in bytes.
@@ -106,7 +108,12 @@ pub struct Record {
     pub more: Map<String, Value>,
 }
 
-read_fields!(Record { version, kind, session, about, folder, armed_at, armed_by, seen_at, transcript_from, transcript_read, let_go, last_message, commits_read, commits_line, marks, transcript, had_list, ledger, words, unnotified as "untold", tasks_hash, gone_tasks, paused, asked, assignment, adopted, moved_to, notified as "told", context, attempts, hooks_ran, converge_ran } kept more);
+read_fields!(Record {
+    version, kind, session, about, folder, armed_at, armed_by, seen_at, judged_at, transcript_from,
+    transcript_read, let_go, last_message, commits_read, commits_line, marks, transcript, had_list,
+    ledger, words, unnotified as "untold", tasks_hash, gone_tasks, paused, asked, assignment,
+    adopted, moved_to, notified as "told", context, attempts, hooks_ran, converge_ran,
+} kept more);
 
 /// When iterations ended, by the clock that the files have.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -261,7 +268,9 @@ pub struct Assignment {
     pub more: Map<String, Value>,
 }
 
-read_fields!(Assignment { task, task_file, contract, promise_match, ultrawork, start, checked } kept more);
+read_fields!(Assignment {
+    task, task_file, contract, promise_match, ultrawork, start, checked,
+} kept more);
 
 /// A run of the checks, with the work as it left it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

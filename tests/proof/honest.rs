@@ -61,6 +61,8 @@ pub const KINDS: &[Kind] = &[
     kind("task done before its turn", 5, before_its_turn),
     kind("task that names no file", 5, nameless),
     kind("word that looks like a file", 14, words),
+    kind("bare name of a file", 16, bare_name),
+    kind("two tasks in one file", 6, one_file),
     kind("Verify passes", 6, verify_passes),
     kind("work in several turns", 4, several_turns),
     kind("ticked before the loop", 4, ticked_before),
@@ -332,6 +334,37 @@ fn nameless(layout: &Layout, number: usize) -> Case {
 fn words(layout: &Layout, number: usize) -> Case {
     let case = task(layout, with_words(layout, number));
     case.turn(format!("put better {}\n{}", layout.source, mark(layout, 1)))
+}
+
+/// The name of a file stands there with no folder and no backticks.
+fn bare_name(layout: &Layout, number: usize) -> Case {
+    let change = "echo 'limit = 2' >>calc.py".to_owned();
+    let elsewhere = format!("put better {}", layout.source);
+    let (text, work) = match (number / 2) % 8 {
+        0 => ("Update calc.py", change),
+        1 => ("Handle an empty list in calc.py", change),
+        2 => ("Create totals.py", "echo 'total = 1' >totals.py".to_owned()),
+        3 => ("Remove calc.py", "rm calc.py".to_owned()),
+        4 => ("Sum up more than two per plan.md", elsewhere),
+        5 => ("Update the sums in plan.md", elsewhere),
+        6 => ("Sum up more than two, as calc.py does", elsewhere),
+        _ => ("Fix the sums of calc.py", elsewhere),
+    };
+    let case = task(layout, text.to_owned()).file("calc.py", "limit = 1\n");
+    let case = case.file("specs/001-sums/plan.md", "# Plan\n");
+    case.turn(format!("{work}\n{}", mark(layout, 1)))
+}
+
+/// Two tasks name one file, and one change is the work of both, whoever ticks which of them first.
+fn one_file(layout: &Layout, number: usize) -> Case {
+    let [a, b] = [1, 2].map(|number| layout.id(number));
+    let tasks = [(a, implement(layout)), (b, format!("Speed up {}", layout.said(layout.source)))];
+    let marks = match number % 3 {
+        0 => format!("tick {a}\nspool task done {b}"),
+        1 => format!("spool task done {b}\ntick {a}"),
+        _ => format!("mark {a} {b}"),
+    };
+    Case::new(layout, &tasks).turn(format!("put better {}\n{marks}", layout.source))
 }
 
 fn verify_passes(layout: &Layout, number: usize) -> Case {

@@ -26,6 +26,8 @@ pub const KINDS: &[Kind] = &[
     kind("comment only", 8, comment),
     kind("renamed file", 7, renamed),
     kind("another task's file", 8, file_of_another),
+    kind("another turn's change of the file", 8, file_of_another_turn),
+    kind("bare name of a file", 6, bare_name),
     kind("test deleted", 6, test_deleted),
     kind("test skipped", 6, test_skipped),
     kind("check edited", 6, check_edited),
@@ -123,6 +125,28 @@ fn file_of_another(layout: &Layout, number: usize) -> Case {
         0 => case.turn(format!("{work}\nmark {a} {b}")),
         _ => case.turn(format!("{work}\nmark {a}")).turn(format!("mark {b}")),
     }
+}
+
+/// Two tasks name one file: what one of them was ticked for is no work of the other one in a later turn.
+fn file_of_another_turn(layout: &Layout, number: usize) -> Case {
+    let (a, b) = (layout.id(1), layout.id(2));
+    let tasks = [(a, implement(layout)), (b, format!("Speed up {}", layout.said(layout.source)))];
+    let case = Case::new(layout, &tasks).suspects(&[b]).stays_open();
+    let [hand, spool] = ["tick", "spool task done"];
+    let (first, second) =
+        [(hand, spool), (spool, hand), (hand, hand), (spool, spool)][(number / 2) % 4];
+    case.turn(format!("put better {}\n{first} {a}", layout.source)).turn(format!("{second} {b}"))
+}
+
+/// The name of a file stands there with no folder and no backticks, and another file has changed.
+fn bare_name(layout: &Layout, number: usize) -> Case {
+    let text = ["Update calc.py", "Remove the file calc.py"][number % 2];
+    let case = Case::new(layout, &[(layout.id(1), text.to_owned())]).stays_open();
+    case.file("calc.py", "limit = 1\n").turn(format!(
+        "put better {}\n{}",
+        layout.source,
+        mark(layout, 1)
+    ))
 }
 
 /// The tests must pass again: the one that fails is made to vanish.

@@ -224,3 +224,43 @@ fn work_that_was_done_before_another_task_was_ticked_counts() {
     assert_eq!(proof(task("T2", "Write src/b.rs"), &files), Ok(Proof::Files));
     assert_eq!(proof(task("T2", "Do it"), &files), Err(Unproved::NothingChanged));
 }
+
+#[test]
+fn the_bare_name_of_a_file_is_one_where_its_words_speak_of_a_change() {
+    let files = changed(&[("app/calc.py", ContentChange::Content)]);
+    let other = changed(&[("app/main.py", ContentChange::Content)]);
+    let of = |text: &str, files: &FileFacts| {
+        let facts = task("T1", text).with_bare_names(&|it| it.covers("app/calc.py"));
+        let judged = judge(&[facts], files).remove(0);
+        (judged.proof, judged.files.join(" "))
+    };
+    let lacks = Err(Unproved::NamedFilesUnchanged(vec!["calc.py".to_owned()]));
+    for text in ["Update calc.py", "Remove the file calc.py", "Create a new calc.py, and test it"] {
+        assert_eq!(of(text, &files), (Ok(Proof::Files), "app/calc.py".to_owned()), "{text}");
+        assert_eq!(of(text, &other), (lacks.clone(), String::new()), "{text}");
+    }
+    for text in ["Handle an empty list in calc.py", "Fix calc.py", "Add a flag to calc.py"] {
+        assert_eq!(of(text, &files), (Ok(Proof::Files), "app/calc.py".to_owned()), "{text}");
+        assert_eq!(of(text, &other), (Ok(Proof::Tick), String::new()), "{text}");
+        assert_eq!(of(text, &changed(&[])).0, Err(Unproved::NothingChanged), "{text}");
+    }
+    // What it does not speak of as its work, and what no file has.
+    for text in
+        ["Do it as calc.py does", "Run calc.py once more", "Update other.py", "Do it (calc)"]
+    {
+        assert_eq!(of(text, &other), (Ok(Proof::Files), "app/main.py".to_owned()), "{text}");
+    }
+    // A task that names a file asks for that one.
+    let lacks = Err(Unproved::NamedFilesUnchanged(vec!["src/a.py".to_owned()]));
+    assert_eq!(of("Write src/a.py, then update calc.py", &files), (lacks, String::new()));
+}
+
+#[test]
+fn a_place_that_another_task_has_for_its_proof_asks_for_no_work_there() {
+    let facts = |text: &str| task("T1", text).with_bare_names(&|it| it.covers("calc.py"));
+    let mut files = changed(&[("main.py", ContentChange::Content)]);
+    assert_eq!(proof(facts("Speed it up in calc.py"), &files), Ok(Proof::Tick));
+    let claimed = ChangedFile { path: "calc.py".to_owned(), change: ContentChange::Content };
+    files.unclaimed.push(claimed);
+    assert_eq!(proof(facts("Speed it up in calc.py"), &files), Ok(Proof::Files));
+}

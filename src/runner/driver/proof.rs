@@ -14,7 +14,7 @@ use crate::engine::proof::{
     ChangedFile, FileFacts, JudgedTask, LeastProof, Proof, TaskFacts, Unproved, VerifyShown, judge,
 };
 use crate::engine::tasks::Task;
-use crate::engine::unticked::unticked;
+use crate::engine::unticked::{FIRST, unticked};
 use crate::engine::{Work, ran_no_test};
 use crate::evidence::contents::{Contents, ContentsLook, KeptContents};
 use crate::evidence::grown::NoLook;
@@ -26,7 +26,7 @@ use crate::runner::state::Iteration;
 use crate::runner::target::ChangeKind;
 use crate::runner::task_list::{TaskListUpdate, Tasks};
 use crate::session::messages::proof::{self as messages, REASON, lack, remedy};
-use crate::session::proof::{named_in, with_places};
+use crate::session::proof::{NamedPlaces, named_in};
 use crate::store::loops::Loops;
 use crate::store::receipts::{Receipt, Witness};
 use crate::store::write::{Flush, write_whole};
@@ -141,9 +141,9 @@ impl Driver<'_> {
             .filter_map(|id| file.list.find(id))
             .map(|task| self.facts(task, &file, &receipts, &said))
             .collect();
-        let project = &self.plan.change.root;
-        let placed = |facts| with_places(facts, project, &since_start, now.as_ref());
-        let facts: Vec<TaskFacts> = facts.into_iter().map(placed).collect();
+        let place = (self.plan.change.root.as_path(), list.as_str());
+        let mut places = NamedPlaces::of(place, &since_start, now.as_ref());
+        let facts: Vec<TaskFacts> = facts.into_iter().map(|it| places.found(it)).collect();
         let judged = judge(&facts, &files);
         let mut unproved = Vec::new();
         let mut accepted = Vec::new();
@@ -189,7 +189,7 @@ impl Driver<'_> {
         let told = &self.proofs.named_open;
         let is_known = |id: &str| told.contains(id) || unproved.iter().any(|it| it.0 == id);
         // What is another task's work says nothing of this one.
-        let found = unticked(&file.list, &file.bytes, &files.unclaimed, &is_known);
+        let found = unticked((&file.list, &file.bytes), FIRST, &files.unclaimed, &is_known);
         if !found.is_empty() {
             self.feedback.remarks.push(messages::unticked(&found, "tick its box"));
             self.proofs.named_open.extend(found.into_iter().map(|task| task.id));

@@ -23,3 +23,4 @@ mod state;
 pub mod support;
 #[cfg(unix)]
 mod trees;
+mod unticked;
