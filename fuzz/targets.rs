@@ -278,6 +278,7 @@ fn read_stream(harness: &dyn Harness, bytes: &[u8], approval: Approval) -> (Agen
     let order = AgentOrder {
         prompt: "go on",
         model: None,
+        version: "",
         approval,
         permissions: &Permissions::default(),
         resume: None,

@@ -332,6 +332,7 @@ impl ReviewOrder<'_> {
         let order = AgentOrder {
             prompt,
             model: self.model,
+            version: &self.version,
             approval: self.approval,
             permissions: &Permissions::default(),
             resume: None,

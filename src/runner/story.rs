@@ -132,6 +132,7 @@ impl Story {
         let order = AgentOrder {
             prompt: self.prompt.as_ref().map_or("", |(_, text)| text),
             model: None,
+            version: "",
             // Where the history names no denied tool, one that is missing was not denied.
             approval: match iteration.denied.as_slice() {
                 [_, ..] if !is_acp => Approval::Own,

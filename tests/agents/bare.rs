@@ -116,6 +116,7 @@ fn play(stage: &Stage, prompt: &str, approval: Approval) -> (AgentReport, Vec<Ag
     let order = AgentOrder {
         prompt,
         model: Some(stage.agent().model()),
+        version: stage.agent().version(),
         approval,
         permissions: &Permissions::default(),
         resume: None,

@@ -128,9 +128,11 @@ fn command_line(
 ) -> Result<Result<PlannedCommand, String>> {
     // An adapter may put files into its scratch folder: this one goes away again.
     let scratch = tempfile::tempdir().context("a temporary folder cannot be made")?;
+    let version = harness.version().unwrap_or_default();
     let order = AgentOrder {
         prompt,
         model: options.model.as_deref(),
+        version: &version,
         approval: options.allow_all,
         permissions: &options.permissions,
         resume: None,

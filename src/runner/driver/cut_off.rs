@@ -18,6 +18,7 @@ pub(super) fn count_cut_off(left: &mut Iteration, folder: &Path, prices: &PriceT
     let order = AgentOrder {
         prompt: "",
         model: None,
+        version: "",
         approval: Approval::Own,
         permissions: &permissions,
         resume: None,

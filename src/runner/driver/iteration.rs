@@ -220,6 +220,7 @@ impl Driver<'_> {
         let order = AgentOrder {
             prompt,
             model: self.agent.seat().model.as_deref(),
+            version: &self.agent.seat().version,
             approval: options.allow_all,
             permissions: &options.permissions,
             resume: session.as_deref(),

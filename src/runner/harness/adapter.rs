@@ -37,6 +37,8 @@ pub struct AgentOrder<'a> {
     pub prompt: &'a str,
     /// The model to use, in the words of the agent program; `None` for its own choice.
     pub model: Option<&'a str>,
+    /// The version of the agent program; empty where it is not known.
+    pub version: &'a str,
     /// What tools may do without a person's consent.
     pub approval: Approval,
     /// What a person permits and forbids beside that, and arguments of the program's own.
@@ -309,6 +311,12 @@ pub trait Harness {
     /// Returns its version when it can be used; an error says what is missing and what to do
     /// (no program, too old, not logged in), in one message before the first iteration.
     fn check(&self) -> Result<Option<String>>;
+
+    /// Returns the version that [`AgentOrder::version`] has in a loop; `None` where its command line does not depend on it,
+    /// or where the program does not say.
+    fn version(&self) -> Option<String> {
+        None
+    }
 
     /// Returns how to start it for one iteration.
     fn launch(&self, order: &AgentOrder<'_>) -> Result<Launch>;

@@ -35,6 +35,10 @@ const GONE: &str = "No conversation found";
 /// What leaves it nothing but reading: no server of tools, and no hook, allowance or instruction of the project.
 const READ_ONLY: [&str; 5] =
     ["--tools", "Read,Grep,Glob", "--strict-mcp-config", "--setting-sources", "user"];
+/// Nobody answers a question of the program: what would ask is denied at once, also where its own settings name who answers.
+const NO_PROMPTS: [&str; 2] = ["--permission-prompts", "none"];
+/// The version that has it first, by its list of changes.
+const NO_PROMPTS_SINCE: Version = Version(2, 1, 259);
 /// The most messages of which the tokens are kept.
 const MESSAGES: usize = 100_000;
 
@@ -110,6 +114,10 @@ impl Harness for Claude {
             );
         }
         Ok(version.map(|version| version.to_string()))
+    }
+
+    fn version(&self) -> Option<String> {
+        PROGRAM.check().ok().flatten().map(|version| version.to_string())
     }
 
     fn launch(&self, order: &AgentOrder<'_>) -> Result<Launch> {
@@ -203,6 +211,12 @@ fn launch(order: &AgentOrder<'_>, rights: Rights) -> Result<Launch> {
     // Not last: what follows a flag that takes a list would be part of it, and so would a prompt.
     let permitted = order.permissions.arguments(&ACCEPTS);
     arguments.extend(permitted.iter().map(String::as_str));
+    // A person may have said who answers.
+    let has_prompts = permitted.iter().any(|it| it.starts_with("--permission-prompt"));
+    let knows_it = Version::find(order.version).is_some_and(|it| it >= NO_PROMPTS_SINCE);
+    if knows_it && !has_prompts && order.approval != Approval::All {
+        arguments.extend(NO_PROMPTS);
+    }
     arguments.extend(["--output-format", "stream-json", "--verbose"]);
     if let Some(model) = order.model {
         arguments.extend(["--model", program::model(model)?]);

@@ -339,6 +339,7 @@ mod tests {
         let order = AgentOrder {
             prompt: &prompt,
             model: None,
+            version: "",
             approval: Approval::Own,
             permissions: &crate::runner::harness::permissions::NONE,
             resume: None,

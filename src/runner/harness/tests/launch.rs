@@ -66,6 +66,28 @@ fn allow_all_is_what_really_works_for_each() {
 }
 
 #[test]
+fn nobody_is_asked_where_claude_code_can_be_told_so() {
+    let asks_nobody = |version, approval, own: &[&str]| {
+        let own = own.iter().map(|&it| it.to_owned()).collect();
+        let permissions = &Permissions { arguments: own, ..Permissions::default() };
+        let order = AgentOrder { version, approval, permissions, ..order("do it") };
+        let launch = launch("claude", &order);
+        arguments(&launch).windows(2).any(|it| it == ["--permission-prompts", "none"])
+    };
+    for version in ["2.1.259", "2.1.330", "3.0.0"] {
+        assert!(asks_nobody(version, Approval::Own, &[]), "{version}");
+        assert!(asks_nobody(version, Approval::ReadOnly, &[]), "{version}");
+        assert!(!asks_nobody(version, Approval::All, &[]), "{version}");
+    }
+    // It would not know the flag, and end.
+    for version in ["", "2.1.143", "2.1.258"] {
+        assert!(!asks_nobody(version, Approval::Own, &[]), "{version}");
+    }
+    let tool = ["--permission-prompt-tool", "mcp__desk__ask"];
+    assert!(!asks_nobody("2.1.330", Approval::Own, &tool), "a person has said who answers");
+}
+
+#[test]
 fn permissions_and_arguments_of_its_own_reach_each_program_in_its_words() {
     let words = |words: &[&str]| words.iter().map(|&it| it.to_owned()).collect::<Vec<_>>();
     let arguments_for = |name: &str, permissions: &Permissions| {

@@ -40,6 +40,7 @@ fn order(prompt: &str) -> AgentOrder<'_> {
     AgentOrder {
         prompt,
         model: None,
+        version: "",
         approval: Approval::Own,
         permissions: &NONE,
         resume: None,
