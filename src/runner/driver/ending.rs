@@ -36,8 +36,6 @@ impl Driver<'_> {
         let seen = Observation { demand: Some(Demand::Stopped), ..Observation::default() };
         let reason =
             engine::ends(&self.files.state.ledger, &seen).unwrap_or(TerminalReason::Stopped);
-        // No iteration was run for this verdict: nothing is counted.
-        self.files.state.ledger.ended = Some(reason.clone());
         let signal = match request {
             EndRequest::Signal(signal) => Some(signal),
             EndRequest::Stop => None,
@@ -56,6 +54,8 @@ impl Driver<'_> {
         let code = if code == 0 && is_doubted { exit::DOUBTED } else { code };
         let status = exit::status(reason);
         let state = &mut self.files.state;
+        // Where no iteration was run for this verdict, nothing is counted.
+        state.ledger.ended = Some(reason.clone());
         state.status = status;
         reason.name().clone_into(&mut state.reason);
         state.words.clone_from(&words);

@@ -136,7 +136,6 @@ impl Driver<'_> {
         let seen = Observation { demand: Some(Demand::Stopped), ..Observation::default() };
         let reason =
             engine::ends(&self.files.state.ledger, &seen).unwrap_or(TerminalReason::Stopped);
-        self.files.state.ledger.ended = Some(reason.clone());
         self.finish(&reason, None)
     }
 

@@ -214,21 +214,16 @@ impl Driver<'_> {
     }
 
     /// The end of a loop whose change somebody has taken away: nothing says any more what is wanted.
-    fn change_is_gone(&mut self) -> Option<TerminalReason> {
+    fn change_is_gone(&self) -> Option<TerminalReason> {
         let change = self.plan.change;
         let document = change.folder.join(change.primary());
         let is_gone = !document.exists() && !change.folder.is_dir();
-        let reason =
-            is_gone.then(|| engine::change_is_gone(&change.folder.display().to_string()))?;
-        self.files.state.ledger.ended = Some(reason.clone());
-        Some(reason)
+        is_gone.then(|| engine::change_is_gone(&change.folder.display().to_string()))
     }
 
     /// The end of a loop whose budget is used up.
-    fn budget_is_up(&mut self) -> Option<TerminalReason> {
-        let reason = engine::budget_is_up(&self.plan.contract, &self.files.state.ledger)?;
-        self.files.state.ledger.ended = Some(reason.clone());
-        Some(reason)
+    fn budget_is_up(&self) -> Option<TerminalReason> {
+        engine::budget_is_up(&self.plan.contract, &self.files.state.ledger)
     }
 
     /// The end of a loop whose usage limit is lifted too late.
@@ -252,17 +247,13 @@ impl Driver<'_> {
         };
         let words = format!("{when}; --max-limit-wait is {limit}");
         let seconds = self.totals.waited_for_limits.as_secs();
-        let reason = engine::waits_too_long(&self.plan.contract, seconds, &words)?;
-        self.files.state.ledger.ended = Some(reason.clone());
-        Some(reason)
+        engine::waits_too_long(&self.plan.contract, seconds, &words)
     }
 
     /// The end of a loop whose time a wait or a pause has used up, or whose limits an earlier run: no agent is started for
     /// nothing.
-    fn limit_is_up(&mut self) -> Option<TerminalReason> {
+    fn limit_is_up(&self) -> Option<TerminalReason> {
         let elapsed = self.elapsed().as_secs();
-        let reason = engine::limit_is_up(&self.plan.contract, &self.files.state.ledger, elapsed)?;
-        self.files.state.ledger.ended = Some(reason.clone());
-        Some(reason)
+        engine::limit_is_up(&self.plan.contract, &self.files.state.ledger, elapsed)
     }
 }
