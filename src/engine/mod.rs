@@ -23,6 +23,7 @@ mod output;
 mod part;
 pub mod promise;
 pub mod proof;
+pub mod resumed;
 mod review;
 pub mod scope;
 pub mod scoreboard;

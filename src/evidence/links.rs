@@ -1,10 +1,11 @@
 //! Where the files and folders that a task names really are, when a link is on the way to them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::engine::proof::{ChangedFile, ContentChange, NamedPath, paths_in};
 use crate::evidence::contents::Contents;
+use crate::evidence::entries::Entries;
 use crate::system::files::real_path;
 use crate::system::names;
 
@@ -24,6 +25,20 @@ impl Contents {
             }
         }
         self
+    }
+
+    /// Returns the same with the files of another look in place of those that have one of these paths here.
+    #[must_use]
+    pub fn with_those_of(self, others: &Self, paths: &BTreeSet<&str>) -> Self {
+        let is_asked = |path: &[u8]| std::str::from_utf8(path).is_ok_and(|it| paths.contains(it));
+        let mut all = Entries::with_room_of(&self.0);
+        for file in self.0.iter().filter(|file| !is_asked(file.path())) {
+            all.push_file(file);
+        }
+        for file in others.0.iter().filter(|file| is_asked(file.path())) {
+            all.push_file(file);
+        }
+        Self(all)
     }
 
     /// Returns whether there is a file that a text names so, among those that are `meant`.

@@ -97,6 +97,7 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
     let left_run = driver.left_run();
     let pinned = pin::pin(change, options, left_run.as_ref());
     driver.begin_proofs(pinned.as_ref(), left_run);
+    driver.warn_without_open_task();
     if let Some(pin) = pinned.as_ref().filter(|pin| !pin.words.is_empty()) {
         driver.console.screen.report(RunnerEvent::Armed { checks: Vec::new() }, &pin.words);
     }
@@ -106,8 +107,11 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
     driver.say_if_it_may_sleep();
     let end = driver.until_the_end();
     match &end {
-        Ok(_) => driver.end_run(),
-        Err(error) => driver.give_up(error),
+        Ok(_) => driver.leave_run(),
+        Err(error) => {
+            driver.keep_stop();
+            driver.give_up(error);
+        }
     }
     driver.console.screen.close();
     end.map(ExitCode::from)

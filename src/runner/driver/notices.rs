@@ -114,6 +114,10 @@ impl Driver<'_> {
                 }
             }
         }
+    }
+
+    /// Says that the list has no open task, once the ticks are judged that an earlier run has left.
+    pub(super) fn warn_without_open_task(&self) {
         if let Some(tasks) =
             self.view.tasks.as_ref().filter(|_| self.totals.open_at_start.is_empty())
         {

@@ -25,7 +25,7 @@ const LOOK: Duration = Duration::from_secs(2);
 /// The pin of a run; dropped, it is taken away.
 pub(super) struct RunPin<'a> {
     change: &'a Change,
-    /// When it was armed: when the run began, or that of a killed runner which it continues.
+    /// When it was armed: when the run began, or the one that it continues.
     pub(super) armed_at: WallTime,
     /// The commands that it holds; none where they could not be kept.
     pub(super) commands: VerifyCommands,
@@ -36,7 +36,7 @@ pub(super) struct RunPin<'a> {
 }
 
 /// Pins the Verify commands of a change's list, and for a feature how well its tasks have to be proved; `None` where there is
-/// nothing to pin. A run that continues that of a killed runner pins what that one began with.
+/// nothing to pin. A run that continues another one pins what that one began with.
 pub(super) fn pin<'a>(
     change: &'a Change,
     options: &Options,
@@ -112,7 +112,7 @@ fn keep_contents(
     })
 }
 
-/// Returns whether `spool task done` judges by what was kept when this was armed: that of a killed runner is still there.
+/// Returns whether `spool task done` judges by what was kept when this was armed: that of the run which this one continues is still there.
 fn has_contents(change: &Change, feature: &Feature, pin: &Pin) -> bool {
     let receipts = Receipts::of(&change.root, &feature.name, &list_of(feature));
     let is_kept = receipts.is_ok_and(|it| it.armed_list(pin.armed_at.millis()).is_some());

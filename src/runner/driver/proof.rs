@@ -39,8 +39,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const LOOK: Duration = Duration::from_secs(2);
 
 impl Driver<'_> {
-    /// Remembers what the files contain and what the list says before the first iteration, with what the run has pinned; where a
-    /// killed runner has left a run, what that began with.
+    /// Remembers what the files contain and what the list says before the first iteration, with what the run has pinned; where it
+    /// continues a run, what that began with.
     pub(super) fn begin_proofs(&mut self, pin: Option<&RunPin<'_>>, left: Option<LeftRun>) {
         let Some(list) = self.list_path() else { return };
         let folder = self.view.tasks.as_ref().and_then(Tasks::folder);
@@ -361,7 +361,7 @@ impl Driver<'_> {
 
     /// The protected ones of these files: those that a person named, the settings, and the programs of the checks. What a
     /// task of the list names is its work.
-    fn protected(&self, changed: &[ChangedFile], file: &TaskFile) -> Vec<String> {
+    pub(super) fn protected(&self, changed: &[ChangedFile], file: &TaskFile) -> Vec<String> {
         let options = self.plan.options;
         let armed = self.proofs.armed.values();
         let commands = options.checks.iter().map(|check| &check.run).chain(armed);

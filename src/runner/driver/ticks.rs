@@ -15,8 +15,10 @@ use crate::world::WallTime;
 /// What the ticks of a run are judged by.
 #[derive(Debug, Default)]
 pub struct TickProofs {
-    /// When the run began, or that of a killed runner which it continues.
+    /// When the run began, or the one that it continues.
     pub began_at: WallTime,
+    /// How often that one was stopped.
+    pub stops: u32,
     /// What the files contained when the run began, `None` where there is more than can be looked through.
     pub at_start: Option<Contents>,
     /// The same when a task was proved last.

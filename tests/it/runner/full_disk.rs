@@ -14,14 +14,14 @@ use crate::runner::support::{Bench, CHANGE, Call, PROMISE, in_state, says};
 const STATE: &str = ".spool/.state";
 
 /// A small disk for what a loop keeps of its own, which only the runners in its namespace see.
-struct SmallDisk {
+pub struct SmallDisk {
     holder: Child,
     project: PathBuf,
 }
 
 impl SmallDisk {
     /// `None` with a printed line where the system has no namespace for it.
-    fn of(bench: &Bench) -> Option<Self> {
+    pub fn of(bench: &Bench) -> Option<Self> {
         let place = bench.root.join(STATE);
         fs::create_dir_all(&place).unwrap();
         // It holds the disk until its standard input is closed.
@@ -42,7 +42,7 @@ impl SmallDisk {
     }
 
     /// Has a program started where the disk is.
-    fn seen_by<'a>(&self, call: Call<'a>) -> Call<'a> {
+    pub fn seen_by<'a>(&self, call: Call<'a>) -> Call<'a> {
         let (holder, project) = (self.holder.id().to_string(), self.project.to_str().unwrap());
         let enter = ["nsenter", "--preserve-credentials", "--user", "--mount", "--target"];
         let there = ["sh", "-c", "cd \"$0\" && exec \"$@\"", project];
@@ -55,7 +55,7 @@ impl SmallDisk {
         PathBuf::from(format!("/proc/{}/root", self.holder.id())).join(project).join(name)
     }
 
-    fn fill(&self) {
+    pub fn fill(&self) {
         let mut file = File::create(self.path(STATE).join("ballast")).unwrap();
         loop {
             match file.write(&[0; 4096]) {
@@ -66,7 +66,7 @@ impl SmallDisk {
         }
     }
 
-    fn make_room(&self) {
+    pub fn make_room(&self) {
         fs::remove_file(self.path(STATE).join("ballast")).unwrap();
     }
 

@@ -11,7 +11,7 @@ const THREE: &str = "- [ ] 1.1 Write `a.rs`\n- [ ] 1.2 Write `b.rs`\n- [ ] 1.3 W
 const SPEC_KIT: &str = "specs/001-login/tasks.md";
 
 /// A file that is kept outside of the project for this change.
-fn kept(bench: &Bench, change: &str, end: &str) -> Option<String> {
+pub fn kept(bench: &Bench, change: &str, end: &str) -> Option<String> {
     let projects = bench.home().join(".local/state/ralph-speckit/projects");
     let folders = fs::read_dir(projects).into_iter().flatten().flatten();
     let mut files = folders.map(|it| it.path().join(format!("receipts-{change}.{end}")));
@@ -19,7 +19,7 @@ fn kept(bench: &Bench, change: &str, end: &str) -> Option<String> {
 }
 
 /// Task, iteration, proof and files of each receipt.
-fn receipts(bench: &Bench, change: &str) -> Vec<Value> {
+pub fn receipts(bench: &Bench, change: &str) -> Vec<Value> {
     let text = kept(bench, change, "jsonl").unwrap_or_default();
     let lines = text.split("\\n").filter(|line| !line.is_empty());
     let all = lines.map(|line| line.replace("\\\"", "\"").replace("\\'", "'"));
@@ -28,7 +28,7 @@ fn receipts(bench: &Bench, change: &str) -> Vec<Value> {
 }
 
 /// What a script of an agent needs to tick a box of this list.
-fn tick(list: &str) -> String {
+pub fn tick(list: &str) -> String {
     format!("tick() {{ sed -i \"s/\\[ \\] $1/[x] $1/\" {list}; }}\n")
 }
 
@@ -62,6 +62,7 @@ fn a_box_that_was_ticked_when_the_runner_was_killed_is_judged_by_the_next_one() 
     assert_eq!(receipts(&bench, CHANGE), [json!(["1.1", 1, "files", ["a.rs"]])]);
     let ran = bench.ralph("").run().with_code(0);
     ran.says("  1.3 is open again: it was ticked, but it names c.rs");
+    assert!(!format!("{ran}").contains("has no open task"), "{ran}");
     let prompt = bench.prompt(3);
     assert!(prompt.contains("The box of 1.3 is open again"), "{prompt}");
     let wanted = [

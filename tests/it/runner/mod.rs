@@ -34,6 +34,7 @@ mod spec_004;
 mod spec_kit;
 #[cfg(target_os = "linux")]
 mod standstill;
+mod stopped;
 pub mod support;
 mod traps;
 mod unfinished;

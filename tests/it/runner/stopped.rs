@@ -1,0 +1,183 @@
+//! A loop that was stopped in the middle of an iteration and continues: what its agent did by then is judged as in one run.
+
+use std::fs;
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::runner::left::{kept, receipts, tick};
+use crate::runner::ran::Ran;
+use crate::runner::support::{Bench, CHANGE, Call, in_change};
+
+const FOUR: &str = "- [ ] 1.1 Write `a.rs`\n- [ ] 1.2 Write `b.rs`\n- [ ] 1.3 Write `c.rs`\n\
+                    - [ ] 1.4 Write `d.rs`\n  - Verify: `test -e proof`\n";
+
+/// An agent that is stopped in its second run. It has written `b.rs` by then and not ticked its task, ticked another one with
+/// nothing behind it, and a third one that is done and whose command fails. The rest it does later, and `proof` comes last.
+fn agent(bench: &Bench, stops: &str) {
+    let list = in_change("tasks.md");
+    bench.claude(&format!(
+        "{}case $n in\n1) echo 'fn a() {{}}' > a.rs; tick 1.1;;\n\
+         2) echo 'fn b() {{}}' > b.rs; tick 1.3; echo 'fn d() {{}}' > d.rs; tick 1.4\n{stops};;\n\
+         3) tick 1.2; echo 'fn c() {{}}' > c.rs; tick 1.3;;\n*) touch proof;;\nesac\nresult done",
+        tick(&list)
+    ));
+}
+
+const AT_THE_GATE: &str = "read -r _ < \"$DESK/gate\"; exec sleep 60";
+
+/// A project with and one without git.
+fn benches() -> [Bench; 2] {
+    let folder = Bench::folder();
+    folder.tasks(FOUR);
+    [Bench::with_tasks(FOUR), folder]
+}
+
+/// Runs a loop whose agent is stopped by this in its second run.
+fn stopped(bench: &Bench, stop: impl FnOnce(&super::ran::Running)) -> Ran {
+    agent(bench, AT_THE_GATE);
+    let gate = bench.gate();
+    let running = bench.ralph("").start();
+    gate.open();
+    stop(&running);
+    running.finish()
+}
+
+/// Runs the loop to its end. No tick is taken without proof, none that has one is refused, and the armed command is asked.
+fn continues(call: &Call<'_>, bench: &Bench, before: &Ran) {
+    let ran = call.run().with_code(0);
+    let both = format!("{before}{ran}");
+    assert_eq!(both.matches("1.3 is open again").count(), 1, "{both}");
+    for honest in ["1.1 is open", "1.2 is open", "1.4 is open"] {
+        assert!(!both.contains(honest), "{both}");
+    }
+    ran.says("`test -e proof` failed: exit code 1").says("`test -e proof` passed");
+    assert_eq!(bench.runs(), 4, "{both}");
+    let wanted = [json!(["1.2", "files", ["b.rs"]]), json!(["1.3", "files", ["c.rs"]])];
+    let all: Vec<Value> =
+        receipts(bench, CHANGE).iter().map(|it| json!([it[0], it[2], it[3]])).collect();
+    assert!(wanted.iter().all(|it| all.contains(it)), "{all:?}{both}");
+    assert!(all.contains(&json!(["1.4", "command", ["d.rs"]])), "{all:?}{both}");
+    for end in ["run", "run-start", "run-tick", "run-next", "run-stop"] {
+        assert_eq!(kept(bench, CHANGE, end), None, "the run has ended: {end}");
+    }
+}
+
+#[test]
+fn after_ctrl_c_what_the_agent_did_is_judged_as_in_one_run() {
+    for bench in benches() {
+        let before = stopped(&bench, |running| running.signal(Signal::INT)).with_code(130);
+        continues(&bench.ralph(""), &bench, &before);
+    }
+}
+
+#[test]
+fn after_sigterm_and_a_closed_terminal_it_is_judged_too() {
+    for (signal, code) in [(Signal::TERM, 143), (Signal::HUP, 129)] {
+        for bench in benches() {
+            let before = stopped(&bench, |running| running.signal(signal)).with_code(code);
+            continues(&bench.ralph(""), &bench, &before);
+        }
+    }
+}
+
+#[test]
+fn after_spool_stop_it_is_judged_too() {
+    for bench in benches() {
+        let stop = format!("stop --change {CHANGE}");
+        let before = stopped(&bench, |_| _ = bench.spool(&stop).run().with_code(0)).with_code(130);
+        continues(&bench.ralph(""), &bench, &before);
+    }
+}
+
+#[test]
+fn after_a_usage_limit_it_is_judged_too() {
+    for bench in benches() {
+        agent(&bench, "limit $(($(date +%s) + 7200))");
+        let before = bench.ralph("").run().with_code(13);
+        continues(&bench.ralph(""), &bench, &before);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn after_a_disk_that_stayed_full_it_is_judged_too() {
+    for bench in benches() {
+        let Some(disk) = super::full_disk::SmallDisk::of(&bench) else { return };
+        agent(&bench, "read -r _ < \"$DESK/gate\"");
+        let gate = bench.gate();
+        let call = || disk.seen_by(bench.ralph("--disk-wait 200ms"));
+        let mut running = call().start();
+        running.wait_for("-- iteration 2");
+        disk.fill();
+        gate.open();
+        let before = running.finish().with_code(1);
+        disk.make_room();
+        continues(&call(), &bench, &before);
+    }
+}
+
+#[test]
+fn what_a_person_did_after_the_stop_is_theirs() {
+    for bench in benches() {
+        let list = in_change("tasks.md");
+        bench.write("check.sh", "exit 1\n");
+        agent(&bench, AT_THE_GATE);
+        let gate = bench.gate();
+        let call = || bench.ralph("").arg("--check").arg("sh check.sh");
+        let running = call().start();
+        gate.open();
+        running.signal(Signal::INT);
+        running.finish().with_code(130);
+        // A person ticks what they do not want any more, mends the check, writes another command, and begins another file.
+        bench.write("check.sh", "exit 0\n");
+        bench.write("c.rs", "fn mine() {}\n");
+        let text = bench.read(&list).replace("[ ] 1.2", "[x] 1.2").replace("-e proof", "-e d.rs");
+        bench.write(&list, &text);
+        bench.claude(&format!(
+            "{}tick 1.3\nif [ $n = 4 ]; then echo 'fn c() {{}}' > c.rs; fi\nresult done",
+            tick(&list)
+        ));
+        let ran = call().run().with_code(0);
+        assert!(!ran.output.contains("1.2 is open") && !ran.output.contains("protected"), "{ran}");
+        ran.says("`test -e d.rs` passed").says("1.3 is open again");
+        assert_eq!(bench.runs(), 4, "{ran}");
+    }
+}
+
+#[test]
+fn a_command_that_the_agent_made_weaker_before_the_stop_does_not_hold() {
+    for bench in benches() {
+        let list = in_change("tasks.md");
+        agent(&bench, &format!("sed -i 's/-e proof/-e d.rs/' {list}\n{AT_THE_GATE}"));
+        let gate = bench.gate();
+        let running = bench.ralph("").start();
+        gate.open();
+        running.signal(Signal::INT);
+        let before = running.finish().with_code(130);
+        // A person has touched another task.
+        let text = bench.read(&list).replace("1.2 Write", "1.2 Please write");
+        bench.write(&list, &text);
+        continues(&bench.ralph(""), &bench, &before);
+    }
+}
+
+#[test]
+fn a_kill_after_the_loop_has_continued_makes_no_tick_a_persons() {
+    for bench in benches() {
+        stopped(&bench, |running| running.signal(Signal::INT)).with_code(130);
+        fs::remove_file(bench.beside("desk/gate")).unwrap();
+        let list = in_change("tasks.md");
+        bench.claude(&format!("{}tick 1.3; tick 1.2\n{AT_THE_GATE}", tick(&list)));
+        let gate = bench.gate();
+        let running = bench.ralph("").start();
+        gate.open();
+        running.signal(Signal::KILL);
+        running.finish();
+        bench.wait_until_nobody_runs();
+        bench.claude("echo 'fn c() {}' > c.rs; touch proof\nresult done");
+        let ran = bench.ralph("--max-iterations 4").run().with_code(3);
+        ran.says("1.3 is open again");
+        assert!(!ran.output.contains("1.2 is open"), "{ran}");
+    }
+}
