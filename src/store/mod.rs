@@ -5,6 +5,7 @@ pub(crate) mod client;
 pub(crate) mod closing;
 pub mod due;
 pub mod journal;
+pub mod kept_run;
 pub(crate) mod lock;
 pub mod loops;
 pub mod names;

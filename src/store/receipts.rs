@@ -130,47 +130,10 @@ pub struct VerifyRun {
     pub millis: u64,
 }
 
-/// What a run of `spool ralph` began with, as it is kept until the run ends.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct KeptRun {
-    /// When it began.
-    pub began_at: WallTime,
-    /// The folder whose files were looked at.
-    pub folder: PathBuf,
-    /// The files that were looked at also where git ignores them.
-    pub named: Vec<String>,
-    /// How often it was stopped and has continued.
-    #[serde(skip_serializing_if = "is_none_of_them")]
-    pub stops: u32,
-    /// The task list then, as bytes.
-    #[serde(skip)]
-    pub list: Vec<u8>,
-}
-
-read_fields!(KeptRun { began_at, folder, named, stops } unread list);
-
-/// How a run of `spool ralph` was left that was stopped and may continue.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct StoppedRun {
-    /// When the run began.
-    pub began_at: WallTime,
-    /// How often it had been stopped before.
-    pub stops: u32,
-    /// The length of the list as it is kept, in bytes.
-    pub list_bytes: usize,
-    /// The task list, as bytes.
-    #[serde(skip)]
-    pub list: Vec<u8>,
-    /// What the files contained, as bytes.
-    #[serde(skip)]
-    pub contents: Vec<u8>,
-}
-
 /// The receipts of one task list.
 #[derive(Clone, Debug)]
 pub struct Receipts {
-    pins: Pins,
+    pub(super) pins: Pins,
     name: String,
     /// The list, `None` for all.
     list: Option<String>,
@@ -339,7 +302,7 @@ impl Receipts {
     }
 
     /// The same, with the ends of the names of the files that keep it: until the receipts are written, and then.
-    fn add_and_keep(
+    pub(super) fn add_and_keep(
         &self,
         receipts: &[Receipt],
         contents: (&[u8], &[u8]),
@@ -407,7 +370,7 @@ impl Receipts {
     }
 
     /// What was kept by a program that was killed after it had written its receipt.
-    fn kept_with_receipt(&self, next: &str) -> Option<Vec<u8>> {
+    pub(super) fn kept_with_receipt(&self, next: &str) -> Option<Vec<u8>> {
         let next = self.kept(next)?;
         let line = [String::from_utf8_lossy(&next[..memchr::memchr(b'\n', &next)?]).into_owned()];
         (!self.claims(&line, WallTime::default()).is_empty()).then_some(next)
@@ -420,90 +383,11 @@ impl Receipts {
         self.remove("next")
     }
 
-    /// Keeps what a run begins with, and what the files contain then, as these bytes, until [`Self::end_run`]: where its runner is
-    /// killed, the next one goes by it.
-    pub fn keep_run(&self, run: &KeptRun, contents: &[u8]) -> io::Result<()> {
-        self.pins.make()?;
-        self.end_run()?;
-        write_private(&self.path("run-start"), contents, Flush::ToSystem)?;
-        // It comes last: without it the rest counts for nothing.
-        self.write_run(run)
-    }
-
-    fn write_run(&self, run: &KeptRun) -> io::Result<()> {
-        let head = serde_json::to_vec(run)?;
-        write_private_parts(&self.path("run"), &[&head, b"\n", &run.list], Flush::ToSystem)
-    }
-
-    /// Keeps how that run is left, which is stopped and may continue.
-    pub fn keep_stop(&self, stop: &StoppedRun) -> io::Result<()> {
-        let head = StoppedRun { list_bytes: stop.list.len(), ..stop.clone() };
-        let head = serde_json::to_vec(&head)?;
-        let parts = [&head, b"\n".as_slice(), &stop.list, &stop.contents];
-        write_private_parts(&self.path("run-stop"), &parts, Flush::ToSystem)
-    }
-
-    /// Returns how this run was left when it was stopped; `None` where its runner was killed.
-    pub fn stop_of(&self, run: &KeptRun) -> Option<StoppedRun> {
-        let kept = self.kept("run-stop")?;
-        let (head, rest) = kept.split_at(memchr::memchr(b'\n', &kept)?);
-        let stop: StoppedRun = serde_json::from_slice(head).ok()?;
-        let is_its = stop.began_at == run.began_at && stop.stops == run.stops;
-        let (list, contents) = rest[1..].split_at_checked(stop.list_bytes).filter(|_| is_its)?;
-        Some(StoppedRun { list: list.to_vec(), contents: contents.to_vec(), ..stop })
-    }
-
-    /// Continues a run that was stopped, with what the files contained when it began and when a task of it was judged last. How
-    /// it was left counts until the run itself is written, and for nothing after that.
-    pub fn continue_run(&self, run: &KeptRun, [start, tick]: [&[u8]; 2]) -> io::Result<()> {
-        write_private(&self.path("run-start"), start, Flush::ToSystem)?;
-        write_private(&self.path("run-tick"), tick, Flush::ToSystem)?;
-        self.remove("run-next")?;
-        self.write_run(run)?;
-        self.forget_stop()
-    }
-
-    /// Removes how the last run was left.
-    pub fn forget_stop(&self) -> io::Result<()> {
-        self.remove("run-stop")
-    }
-
-    /// Keeps what the files contain, as these bytes, once tasks of that run have been judged. With receipts they are kept and
-    /// written together: a program that is killed leaves all of it or nothing.
-    pub fn add_in_run(&self, receipts: &[Receipt], contents: &[u8]) -> io::Result<()> {
-        if receipts.is_empty() {
-            return write_private(&self.path("run-tick"), contents, Flush::ToSystem);
-        }
-        self.add_and_keep(receipts, (contents, b""), ["run-next", "run-tick"])
-    }
-
-    /// Returns what a run began with that has not ended: it was stopped, or its runner killed. `None` where the last one ended.
-    pub fn run(&self) -> Option<KeptRun> {
-        let kept = self.kept("run")?;
-        let (head, list) = kept.split_at(memchr::memchr(b'\n', &kept)?);
-        let run: KeptRun = serde_json::from_slice(head).ok()?;
-        Some(KeptRun { list: list[1..].to_vec(), ..run })
-    }
-
-    /// Returns the bytes that were kept of what the files contained when that run began, and when a task of it was judged last;
-    /// `None` where there are none.
-    pub fn run_contents(&self) -> [Option<Vec<u8>>; 2] {
-        let last = || self.kept_with_receipt("run-next").or_else(|| self.kept("run-tick"));
-        [self.kept("run-start"), last()]
-    }
-
-    /// Removes what a run began with: it has ended, and its ticks were judged.
-    pub fn end_run(&self) -> io::Result<()> {
-        ["run", "run-start", "run-next", "run-tick", "run-stop"]
-            .iter()
-            .try_for_each(|end| self.remove(end))
-    }
-
-    fn kept(&self, end: &str) -> Option<Vec<u8>> {
+    pub(super) fn kept(&self, end: &str) -> Option<Vec<u8>> {
         read::read(&self.path(end), 8 * MOST).ok().map(|content| content.bytes)
     }
 
-    fn remove(&self, end: &str) -> io::Result<()> {
+    pub(super) fn remove(&self, end: &str) -> io::Result<()> {
         match fs::remove_file(self.path(end)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
@@ -525,7 +409,7 @@ impl Receipts {
         self.list.as_ref().is_none_or(|list| found.list == *list).then_some(found)
     }
 
-    fn path(&self, end: &str) -> PathBuf {
+    pub(super) fn path(&self, end: &str) -> PathBuf {
         self.pins.beside(&format!("receipts-{}.{end}", self.name))
     }
 }
@@ -611,11 +495,6 @@ fn lines_with<'a>(bytes: &'a [u8], texts: &[String]) -> Vec<&'a [u8]> {
         &rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())]
     };
     starts.into_iter().map(line).collect()
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
-fn is_none_of_them(number: &u32) -> bool {
-    *number == 0
 }
 
 fn lines(bytes: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {

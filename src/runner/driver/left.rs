@@ -16,7 +16,8 @@ use crate::runner::options::Counting;
 use crate::runner::state::time_of;
 use crate::runner::task_list::Tasks;
 use crate::session::proof::named_in;
-use crate::store::receipts::{KeptRun, MOST_FILES, Receipt, StoppedRun, Witness};
+use crate::store::kept_run::{KeptRun, StoppedRun};
+use crate::store::receipts::{MOST_FILES, Receipt, Witness};
 use crate::world::{self, WallTime};
 
 /// What a run had begun with that was stopped, or whose runner was killed.
