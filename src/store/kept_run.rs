@@ -72,13 +72,16 @@ impl Receipts {
     }
 
     /// Returns how this run was left when it was stopped; `None` where its runner was killed.
-    pub fn stop_of(&self, run: &KeptRun) -> Option<StoppedRun> {
-        let kept = self.kept("run-stop")?;
-        let (head, rest) = kept.split_at(memchr::memchr(b'\n', &kept)?);
-        let stop: StoppedRun = serde_json::from_slice(head).ok()?;
-        let is_its = stop.began_at == run.began_at && stop.stops == run.stops;
-        let (list, contents) = rest[1..].split_at_checked(stop.list_bytes).filter(|_| is_its)?;
-        Some(StoppedRun { list: list.to_vec(), contents: contents.to_vec(), ..stop })
+    pub fn stop_of(&self, run: &KeptRun) -> io::Result<Option<StoppedRun>> {
+        let parsed = |kept: Vec<u8>| {
+            let (head, rest) = kept.split_at(memchr::memchr(b'\n', &kept)?);
+            let stop: StoppedRun = serde_json::from_slice(head).ok()?;
+            let is_its = stop.began_at == run.began_at && stop.stops == run.stops;
+            let (list, contents) =
+                rest[1..].split_at_checked(stop.list_bytes).filter(|_| is_its)?;
+            Some(StoppedRun { list: list.to_vec(), contents: contents.to_vec(), ..stop })
+        };
+        Ok(self.kept_if_any("run-stop")?.and_then(parsed))
     }
 
     /// Continues a run that was stopped, with what the files contained when it began and when a task of it was judged last. How
@@ -105,19 +108,31 @@ impl Receipts {
         self.add_and_keep(receipts, (contents, b""), ["run-next", "run-tick"])
     }
 
-    /// Returns what a run began with that has not ended: it was stopped, or its runner killed. `None` where the last one ended.
-    pub fn run(&self) -> Option<KeptRun> {
-        let kept = self.kept("run")?;
-        let (head, list) = kept.split_at(memchr::memchr(b'\n', &kept)?);
-        let run: KeptRun = serde_json::from_slice(head).ok()?;
-        Some(KeptRun { list: list[1..].to_vec(), ..run })
+    /// Returns what a run began with that has not ended: it was stopped, or its runner killed. `None` where the last one ended; an
+    /// error where that cannot be told, or not which of its ticks were judged.
+    pub fn run(&self) -> io::Result<Option<KeptRun>> {
+        let Some(kept) = self.kept_if_any("run")? else { return Ok(None) };
+        ["old.jsonl", "jsonl"].iter().try_for_each(|end| self.kept_if_any(end).map(drop))?;
+        let parsed = |kept: &[u8]| {
+            let (head, list) = kept.split_at(memchr::memchr(b'\n', kept)?);
+            let run: KeptRun = serde_json::from_slice(head).ok()?;
+            Some(KeptRun { list: list[1..].to_vec(), ..run })
+        };
+        Ok(parsed(&kept))
+    }
+
+    /// Returns whether there is no such run.
+    pub fn has_no_run(&self) -> bool {
+        matches!(self.kept_if_any("run"), Ok(None))
     }
 
     /// Returns the bytes that were kept of what the files contained when that run began, and when a task of it was judged last;
     /// `None` where there are none.
-    pub fn run_contents(&self) -> [Option<Vec<u8>>; 2] {
-        let last = || self.kept_with_receipt("run-next").or_else(|| self.kept("run-tick"));
-        [self.kept("run-start"), last()]
+    pub fn run_contents(&self) -> io::Result<[Option<Vec<u8>>; 2]> {
+        let [start, next, tick] =
+            ["run-start", "run-next", "run-tick"].map(|end| self.kept_if_any(end));
+        let next = next?.filter(|next| self.has_receipt_of(next));
+        Ok([start?, next.or(tick?)])
     }
 
     /// Removes what a run began with: it has ended, and its ticks were judged.

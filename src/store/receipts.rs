@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::journal::behind_a_torn_one;
 use super::pins::Pins;
-use super::read;
+use super::read::{self, Problem};
 use super::write::{Flush, append_private_line, write_private, write_private_parts};
 use crate::engine::CheckResult;
 use crate::engine::fields::read_fields;
@@ -370,10 +370,16 @@ impl Receipts {
     }
 
     /// What was kept by a program that was killed after it had written its receipt.
-    pub(super) fn kept_with_receipt(&self, next: &str) -> Option<Vec<u8>> {
-        let next = self.kept(next)?;
-        let line = [String::from_utf8_lossy(&next[..memchr::memchr(b'\n', &next)?]).into_owned()];
-        (!self.claims(&line, WallTime::default()).is_empty()).then_some(next)
+    fn kept_with_receipt(&self, next: &str) -> Option<Vec<u8>> {
+        self.kept(next).filter(|next| self.has_receipt_of(next))
+    }
+
+    /// Whether the receipt is written that what is kept has a line of.
+    pub(super) fn has_receipt_of(&self, kept: &[u8]) -> bool {
+        memchr::memchr(b'\n', kept).is_some_and(|end| {
+            let line = [String::from_utf8_lossy(&kept[..end]).into_owned()];
+            !self.claims(&line, WallTime::default()).is_empty()
+        })
     }
 
     /// Keeps the bytes of what the files contain, for the next task.
@@ -383,8 +389,18 @@ impl Receipts {
         self.remove("next")
     }
 
-    pub(super) fn kept(&self, end: &str) -> Option<Vec<u8>> {
+    fn kept(&self, end: &str) -> Option<Vec<u8>> {
         read::read(&self.path(end), 8 * MOST).ok().map(|content| content.bytes)
+    }
+
+    /// The same; an error where there is something that cannot be read.
+    pub(super) fn kept_if_any(&self, end: &str) -> io::Result<Option<Vec<u8>>> {
+        let path = self.path(end);
+        match read::read(&path, 8 * MOST) {
+            Ok(content) => Ok(Some(content.bytes)),
+            Err(Problem::Missing) => Ok(None),
+            Err(why) => Err(io::Error::other(format!("`{}`: {why}", path.display()))),
+        }
     }
 
     pub(super) fn remove(&self, end: &str) -> io::Result<()> {

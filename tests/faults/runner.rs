@@ -28,6 +28,12 @@ pub fn stories() -> Vec<Story> {
         beside: |world| Some(at_work(world)),
         ..Story::new(name, before, call, judge)
     };
+    // Of what keeps the beginning of a run, each call that changes something fails, and one in five of the others.
+    let proof = |name, before| Story {
+        about: "receipts-002-01_login.run",
+        stride: 5,
+        ..Story::new(name, before, in_list, proves)
+    };
     vec![
         story("spool ralph", change, ralph, finishes),
         long("spool ralph, cut off before", cut_off, ralph, finishes),
@@ -36,6 +42,9 @@ pub fn stories() -> Vec<Story> {
         story("spool ralph --clear-context", with_context, clear_context, clears_context),
         story("spool ralph --status", finished, show, only_looks),
         Story { stride: 90, ..long("spool ralph --commit", in_git, commit, commits) },
+        Story { long_stride: 2, ..proof("spool ralph, what its ticks are judged by", with_list) },
+        proof("spool ralph, the same after a kill", killed),
+        proof("spool ralph, the same after a stop", stopped),
         beside("spool stop", finished, stop, stops),
         beside("spool pause --change", finished, pause, pauses),
         beside("spool resume --change", paused, resume, resumes),
@@ -59,6 +68,72 @@ fn cut_off(world: &World) {
     let in_the_middle = steps.iter().position(|step| step.words.contains("logs/")).unwrap();
     let run = world.run(&ralph(world), Fault::Kill(in_the_middle + 2));
     assert_eq!(run.signal, Some(9), "{run:?}");
+}
+
+/// It writes `a.rs` and `b.rs` in its first run, ticks one of them, and another task with nothing behind it. It ticks the second one
+/// in its next run, and does the third in one after that.
+const PROVED: &str = "n=$(cat ../home/runs 2>/dev/null || echo 0)\nn=$((n + 1))\necho $n >../home/runs\n\
+    list=.spool/changes/002-01_login/tasks.md\n\
+    tick() { sed \"s/\\[ \\] $1 /[x] $1 /\" $list >../home/list && cp ../home/list $list; }\n\
+    case $n in\n1) echo 'fn a() {}' >a.rs; tick 1.1; echo 'fn b() {}' >b.rs; tick 1.3; sh ../home/ends.sh ;;\n\
+    2) tick 1.2 ;;\n*) tick 1.2; echo 'fn c() {}' >c.rs; tick 1.3 ;;\nesac\n";
+
+fn in_list(_: &World) -> Call {
+    runs_loop(&["--max-iterations", "5", "--no-stay-awake"])
+}
+
+fn with_list(world: &World) {
+    change(world);
+    let list = "- [ ] 1.1 Write `a.rs`\n- [ ] 1.2 Write `b.rs`\n- [ ] 1.3 Write `c.rs`\n";
+    world.write(format!(".spool/changes/{CHANGE}/tasks.md"), list);
+    fs::write(world.beside("home/agent.sh"), PROVED).unwrap();
+    fs::write(world.beside("home/ends.sh"), "").unwrap();
+}
+
+/// A runner that was killed, or stopped by this, at the end of the agent's first run.
+fn ended_by(world: &World, words: &str) -> Run {
+    with_list(world);
+    fs::write(world.beside("home/ends.sh"), words).unwrap();
+    world.plain(&in_list(world))
+}
+
+fn killed(world: &World) {
+    let pid = format!(
+        "sed -n 's/.*\"pid\": *\\([0-9]*\\).*/\\1/p' .spool/.state/ralph/{CHANGE}/state.json"
+    );
+    let run = ended_by(world, &format!("kill -9 $({pid} | head -n 1)\n"));
+    assert_eq!(run.signal, Some(9), "{run:?}");
+}
+
+fn stopped(world: &World) {
+    let run = ended_by(world, &format!(": >.spool/.state/ralph/{CHANGE}/stop\nexec sleep 60\n"));
+    assert_eq!(run.code, Some(130), "{run:?}");
+}
+
+/// No tick with nothing behind it counts, and none that has its work is refused.
+fn proves(case: &Case<'_>) -> Outcome {
+    let all_is_done = |when: &str| {
+        let list =
+            fs::read_to_string(case.world.path(&format!(".spool/changes/{CHANGE}/tasks.md")));
+        let is_there = ["a.rs", "b.rs", "c.rs"].iter().all(|name| case.world.path(name).exists());
+        let list = list.unwrap_or_default();
+        ensure(
+            is_there && !list.contains("[ ]"),
+            &format!("{when}, and there is work left\n    {list}"),
+        )
+    };
+    let is_fair = |run: &Run, when: &str| {
+        let refused = ["1.1 is open", "1.2 is open"].iter().any(|words| run.stdout.contains(words));
+        ensure(!refused, &format!("{when}: a tick is refused that has its work"))
+    };
+    is_fair(&case.run, "with the fault")?;
+    if case.acknowledged() {
+        all_is_done("it says done")?;
+    }
+    let next = case.later(case.call);
+    is_fair(&next, "the next run")?;
+    same(&next.code, &Some(0), "the next run: its code")?;
+    all_is_done("the next run is done")
 }
 
 fn with_context(world: &World) {

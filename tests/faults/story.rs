@@ -28,6 +28,8 @@ pub struct Story {
     pub stride: usize,
     /// Of those that change something, one of so many.
     pub long_stride: usize,
+    /// Only steps with this in their words are visited; empty for all.
+    pub about: &'static str,
 }
 
 impl Story {
@@ -38,7 +40,7 @@ impl Story {
         call: fn(&World) -> Call,
         judge: fn(&Case<'_>) -> Outcome,
     ) -> Self {
-        Self { name, before, call, beside: |_| None, judge, stride: 2, long_stride: 1 }
+        Self { name, before, call, beside: |_| None, judge, stride: 2, long_stride: 1, about: "" }
     }
 }
 

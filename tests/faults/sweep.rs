@@ -104,6 +104,9 @@ fn sweep(story: &Story) -> Tally {
     let every = world::variable("FAULTS_EVERY").and_then(|it| it.parse().ok()).unwrap_or(1);
     for (at, step) in run.steps.iter().enumerate() {
         let changes = faults(at, step, turn + at);
+        if !step.words.contains(story.about) {
+            continue;
+        }
         let stride = if changes.len() > 1 { story.long_stride } else { story.stride };
         let is_visited = (turn + at).is_multiple_of(stride);
         // Where there is less time, every kill stays.

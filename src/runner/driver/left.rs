@@ -4,6 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
+use anyhow::{Result, anyhow};
+
 use super::parts::Driver;
 use super::ticks::{HandTick, TickProof, TickProofs};
 use crate::engine::Work;
@@ -11,13 +13,13 @@ use crate::engine::proof::LeastProof;
 use crate::engine::resumed::continued;
 use crate::engine::tasks::TaskList;
 use crate::evidence::contents::{Contents, KeptContents};
-use crate::evidence::task_list::{self, TaskFile};
+use crate::evidence::task_list::{self, TASKS, TaskFile};
 use crate::runner::options::Counting;
 use crate::runner::state::time_of;
 use crate::runner::task_list::Tasks;
 use crate::session::proof::named_in;
 use crate::store::kept_run::{KeptRun, StoppedRun};
-use crate::store::receipts::{MOST_FILES, Receipt, Witness};
+use crate::store::receipts::{MOST_FILES, Receipt, Receipts, Witness};
 use crate::world::{self, WallTime};
 
 /// What a run had begun with that was stopped, or whose runner was killed.
@@ -47,29 +49,42 @@ struct LeftAtStop {
 
 impl Driver<'_> {
     /// Returns what the last run had begun with where it was stopped, or its runner killed; `None` where it came to its end, where
-    /// a person wants to begin at 0, and where every tick counts.
-    pub(super) fn left_run(&self) -> Option<LeftRun> {
+    /// a person wants to begin at 0, and where every tick counts. An error where that cannot be read: what nothing proves would
+    /// count.
+    pub(super) fn left_run(&self) -> Result<Option<LeftRun>> {
         let options = self.plan.options;
         if options.counting == Counting::FromZero || options.proof == LeastProof::Word {
-            return None;
+            return Ok(None);
         }
-        self.list_path()?;
-        let receipts = self.receipts().ok()?;
-        let run = receipts.run().filter(|run| run.folder == self.view.folder)?;
+        let Some((_, receipts)) = self.list_path().zip(self.receipts().ok()) else {
+            return Ok(None);
+        };
+        self.read_left_run(&receipts).map_err(|error| {
+            anyhow!(
+                "what the last run began with cannot be read, and nothing else tells which of its ticks are proved: {error}\nrun it again; --restart begins a new loop with the boxes as they are"
+            )
+        })
+    }
+
+    fn read_left_run(&self, receipts: &Receipts) -> io::Result<Option<LeftRun>> {
+        let run = receipts.run()?.filter(|run| run.folder == self.view.folder);
+        let folder = self.view.tasks.as_ref().and_then(Tasks::folder);
+        let Some((run, folder)) = run.zip(folder) else { return Ok(None) };
         let look =
             |bytes| KeptContents::parse(bytes).filter(|it| it.number == run.began_at.millis());
-        let [start, tick] = receipts.run_contents().map(|bytes| bytes.and_then(look));
-        let at_start = start?.contents;
+        let [start, tick] = receipts.run_contents()?.map(|bytes| bytes.and_then(look));
+        let Some(KeptContents { contents: at_start, .. }) = start else { return Ok(None) };
         let (mut bytes, mut stop) = (run.list.clone(), None);
-        if let Some(left) = receipts.stop_of(&run) {
-            let folder = self.view.tasks.as_ref().and_then(Tasks::folder)?;
-            let now = task_list::read(&folder).ok()?;
+        if let Some(left) = receipts.stop_of(&run)? {
+            let now = task_list::read(&folder).map_err(|why| {
+                io::Error::other(format!("`{}`: {why}", folder.join(TASKS).display()))
+            })?;
             bytes = continued(&run.list, &left.list, &now.bytes);
             let is_list_changed = left.list != now.bytes;
             let contents = look(left.contents).and_then(|it| it.contents);
             stop = Some(LeftAtStop { contents, is_list_changed });
         }
-        Some(LeftRun {
+        Ok(Some(LeftRun {
             began_at: run.began_at,
             at_tick: tick.and_then(|it| it.contents).or_else(|| at_start.clone()),
             at_start,
@@ -77,7 +92,7 @@ impl Driver<'_> {
             stops: run.stops,
             stop,
             list: TaskFile { list: TaskList::parse(&bytes), bytes },
-        })
+        }))
     }
 
     /// Continues with what a run had begun with, and judges what its agent had ticked; `pinned` has what the run has pinned. What is protected only since then is compared with how it is now; `known` are the paths of what is protected.

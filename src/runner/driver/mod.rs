@@ -94,7 +94,7 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
     }
     // As it was left: the boxes in it, too.
     driver.settle_unfinished();
-    let left_run = driver.left_run();
+    let left_run = driver.left_run().inspect_err(|error| driver.give_up(error))?;
     let pinned = pin::pin(change, options, left_run.as_ref());
     driver.begin_proofs(pinned.as_ref(), left_run);
     driver.warn_without_open_task();

@@ -88,7 +88,7 @@ impl Driver<'_> {
             new.insert(task.clone());
         }
         // Of a run that is not kept, its receipts are.
-        if self.proofs.of_iteration.is_empty() || receipts.run().is_none() {
+        if self.proofs.of_iteration.is_empty() || receipts.has_no_run() {
             receipts.add_all(&written)?;
         } else {
             let contents = self.proofs.at_tick.clone();
