@@ -71,12 +71,13 @@ fn cut_off(world: &World) {
 }
 
 /// It writes `a.rs` and `b.rs` in its first run, ticks one of them, and another task with nothing behind it. It ticks the second one
-/// in its next run, and does the third in one after that.
+/// in its next run, and does the third in one after that. What a full disk did not take it does again.
 const PROVED: &str = "n=$(cat ../home/runs 2>/dev/null || echo 0)\nn=$((n + 1))\necho $n >../home/runs\n\
     list=.spool/changes/002-01_login/tasks.md\n\
     tick() { sed \"s/\\[ \\] $1 /[x] $1 /\" $list >../home/list && cp ../home/list $list; }\n\
-    case $n in\n1) echo 'fn a() {}' >a.rs; tick 1.1; echo 'fn b() {}' >b.rs; tick 1.3; sh ../home/ends.sh ;;\n\
-    2) tick 1.2 ;;\n*) tick 1.2; echo 'fn c() {}' >c.rs; tick 1.3 ;;\nesac\n";
+    does() { [ -s $1.rs ] || echo \"fn $1() {}\" >$1.rs; }\n\
+    does a; tick 1.1; does b\n\
+    case $n in\n1) tick 1.3; sh ../home/ends.sh ;;\n2) tick 1.2 ;;\n*) tick 1.2; does c; tick 1.3 ;;\nesac\n";
 
 fn in_list(_: &World) -> Call {
     runs_loop(&["--max-iterations", "5", "--no-stay-awake"])
@@ -126,7 +127,12 @@ fn proves(case: &Case<'_>) -> Outcome {
         let refused = ["1.1 is open", "1.2 is open"].iter().any(|words| run.stdout.contains(words));
         ensure(!refused, &format!("{when}: a tick is refused that has its work"))
     };
-    is_fair(&case.run, "with the fault")?;
+    if matches!(case.fault, Fault::FullDisk(_)) {
+        let is_kept = !case.run.stderr.contains("what this run begins with is not kept");
+        ensure(is_kept || runs(case.world) == 0, "an agent runs, and the beginning is not kept")?;
+    } else {
+        is_fair(&case.run, "with the fault")?;
+    }
     if case.acknowledged() {
         all_is_done("it says done")?;
     }

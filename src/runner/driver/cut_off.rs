@@ -1,12 +1,21 @@
-//! What an iteration has used in which its runner was killed.
+//! What an iteration has used in which its runner was killed, and a review in it.
 
+use std::fs;
 use std::path::Path;
 
-use crate::runner::harness::{AgentOrder, Approval, ExitInfo, Permissions, of_history};
+use serde_json::Value;
+
+use crate::engine::Check;
+use crate::runner::harness::{AgentOrder, Approval, ExitInfo, Permissions, TokenUsage, of_history};
 use crate::runner::prices::{PriceTable, in_dollars};
-use crate::runner::state::{Iteration, is_change_id, time_of};
+use crate::runner::state::{Iteration, LoopState, UncountedReview, is_change_id, time_of};
 use crate::runner::story::read_again;
-use crate::runner::tokens::Counter;
+use crate::runner::tokens::{Counter, TokenCount};
+use crate::store::read;
+use crate::world::WallTime;
+
+/// The most of the last review that is read, in bytes.
+const MOST: u64 = 16 << 20;
 
 /// Counts the tokens and the costs of an iteration in which its runner was killed, from its log and from what the agent
 /// program has written down about the session; what neither says stays unknown.
@@ -43,5 +52,77 @@ pub(super) fn count_cut_off(left: &mut Iteration, folder: &Path, prices: &PriceT
     if let Some(cost) = prices.of_run(&report, &counted, None) {
         left.cost_usd = Some(in_dollars(cost.cost));
         left.cost_estimated = cost.estimated;
+    }
+}
+
+/// Returns what the review has used that was the last step of this iteration; nothing where there was none. One that was cut off
+/// itself is read from its log, and what nobody knows of it is marked.
+pub(super) fn review_of_cut_off(
+    left: &Iteration,
+    state: &LoopState,
+    folder: &Path,
+    prices: &PriceTable,
+) -> UncountedReview {
+    let none = UncountedReview::default();
+    let review = state.checks.iter().find(|check| check.is_review());
+    let Some(review) = review.filter(|check| state.doing.contains(&format!("`{}`", check.run)))
+    else {
+        return none;
+    };
+    let began = time_of(&left.started).unwrap_or_default();
+    let kept = read::read(&folder.join("review.json"), MOST).map(|it| it.bytes).unwrap_or_default();
+    let kept: Value = serde_json::from_slice(&kept).unwrap_or_default();
+    let kept_at = kept["began_at"].as_u64().map(WallTime::from_millis);
+    if kept_at.is_some_and(|at| at >= began) {
+        let (tokens, cost) = (kept["tokens"].as_u64(), kept["cost"].as_u64());
+        let is_cut = kept["outcome"] == "interrupted";
+        return UncountedReview {
+            tokens: tokens.unwrap_or_default(),
+            cost: cost.unwrap_or_default(),
+            estimated: kept["cost_estimated"] == true,
+            tokens_unknown: is_cut || tokens.is_none(),
+            cost_unknown: is_cut || cost.is_none(),
+        };
+    }
+    let log = folder.join("review.log");
+    let written = fs::symlink_metadata(&log).and_then(|meta| meta.modified());
+    let is_its = written.is_ok_and(|at| WallTime::from(at) >= began);
+    let read = if is_its { cut_off_review(review, &log, folder, prices) } else { none };
+    // Nothing tells what it had used beside that.
+    UncountedReview { tokens_unknown: true, cost_unknown: true, ..read }
+}
+
+/// What the log of a review says that was cut off.
+fn cut_off_review(
+    review: &Check,
+    log: &Path,
+    folder: &Path,
+    prices: &PriceTable,
+) -> UncountedReview {
+    let none = UncountedReview::default();
+    let Some(harness) = of_history(review.reader()) else { return none };
+    let permissions = Permissions::default();
+    let order = AgentOrder {
+        prompt: "",
+        model: None,
+        approval: Approval::Own,
+        permissions: &permissions,
+        resume: None,
+        folder,
+        scratch: folder,
+    };
+    let mut reader = harness.reader(&order);
+    if read_again(reader.as_mut(), false, (log, 0), &mut |_| ()).is_err() {
+        return none;
+    }
+    let report = reader.report(&ExitInfo { cut: true, ..ExitInfo::default() });
+    let tokens = report.tokens.map_or(0, TokenUsage::total);
+    let counted = TokenCount { tokens, usage: report.tokens, ..TokenCount::default() };
+    let cost = prices.of_run(&report, &counted, None);
+    UncountedReview {
+        tokens,
+        cost: cost.map_or(0, |it| it.cost),
+        estimated: cost.is_some_and(|it| it.estimated),
+        ..none
     }
 }

@@ -146,7 +146,8 @@ impl Driver<'_> {
         let looks = [&self.proofs.at_start, &self.proofs.at_tick];
         let [start, tick] = looks.map(|look| self.kept_look(look.clone()));
         let (Some(run), Ok(receipts)) = (self.run_to_keep(), self.receipts()) else { return };
-        if let Err(error) = receipts.continue_run(&run, [&start, &tick]) {
+        let kept = self.write_with_room(|_| Ok(receipts.continue_run(&run, [&start, &tick])?));
+        if let Err(error) = kept {
             let _ = receipts.forget_stop();
             self.warn_not_kept(&error);
         }
@@ -211,17 +212,17 @@ impl Driver<'_> {
         })
     }
 
-    fn warn_not_kept(&self, error: &io::Error) {
+    fn warn_not_kept(&self, error: &anyhow::Error) {
         self.console.screen.warn(&format!(
-            "what this run begins with is not kept: if its runner is killed, the boxes count that are ticked then: {error}"
+            "what this run begins with is not kept: if its runner is killed, the boxes count that are ticked then: {error:#}"
         ));
     }
 
     /// Keeps what this run begins with.
-    pub(super) fn keep_run(&self) {
+    pub(super) fn keep_run(&mut self) {
         let (Some(run), Ok(receipts)) = (self.run_to_keep(), self.receipts()) else { return };
         let kept = self.kept_look(self.proofs.at_start.clone());
-        if let Err(error) = receipts.keep_run(&run, &kept) {
+        if let Err(error) = self.write_with_room(|_| Ok(receipts.keep_run(&run, &kept)?)) {
             self.warn_not_kept(&error);
         }
     }

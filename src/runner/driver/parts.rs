@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::Result;
 
 use super::agent::{AgentProgram, AgentSeat};
-use super::cut_off::count_cut_off;
+use super::cut_off::{count_cut_off, review_of_cut_off};
 use super::ticks::TickProofs;
 use super::view::WorkTreeView;
 use crate::engine::{Contract, Lineup, Shortfall, Work};
@@ -122,12 +122,18 @@ impl<'a> Driver<'a> {
         let tasks = Tasks::of(change);
         let plan = Plan::of(change, options, tasks.is_some());
         let git = git_of(change, options, signals);
-        let complete = |left: &mut Iteration| {
+        let complete = |left: &mut Iteration, state: &LoopState| {
+            let folder = state_folder(&change.root, &change.id);
+            let review = review_of_cut_off(left, state, &folder, &options.prices);
+            if left.ended.is_some() {
+                return review;
+            }
             let head = left.head_at_start.as_str();
             if !head.is_empty() {
                 left.commits = git.iter().flat_map(|git| git.commits_on_top_of(head)).collect();
             }
-            count_cut_off(left, &state_folder(&change.root, &change.id), &options.prices);
+            count_cut_off(left, &folder, &options.prices);
+            review
         };
         let first = plan.first_state(&seats[0]);
         let files = StateFiles::open_with(change, first, options.counting, complete)?;

@@ -49,7 +49,7 @@ pub use self::history::{HistoryTail, Past, tail};
 pub use self::holder::{Both, Holder, LockTaken, holder};
 pub use self::logs::prompt_beside;
 pub use self::loop_state::{AgentShare, Iteration, LoopState, LoopStatus, PAUSED};
-pub use self::recover::Recovered;
+pub use self::recover::{Recovered, UncountedReview};
 pub use self::shares::{shares_in, with_shares};
 pub use self::time::{compact, iso, readable, time_of};
 
@@ -121,16 +121,16 @@ impl StateFiles {
     /// Returns the state files of a change, locked; an iteration that a killed runner left is recorded as
     /// interrupted first. An error names the process that holds the lock.
     pub fn open(change: &Change, state: LoopState) -> Result<Self> {
-        Self::open_with(change, state, Counting::FromZero, |_| ())
+        Self::open_with(change, state, Counting::FromZero, |_, _| UncountedReview::default())
     }
 
     /// Does the same; `complete` fills in what is known of an iteration that a killed runner left: its commits, tokens and
-    /// costs.
+    /// costs, unless it has an end; it returns what a review in it has used.
     pub fn open_with(
         change: &Change,
         mut state: LoopState,
         counting: Counting,
-        complete: impl FnOnce(&mut Iteration),
+        complete: impl FnOnce(&mut Iteration, &LoopState) -> UncountedReview,
     ) -> Result<Self> {
         let folder = make_state_folder(&change.root, &change.id)?;
         let tree = real_path(&change.worktree);

@@ -14,6 +14,21 @@ use crate::world::{self, WallTime};
 /// Why an iteration has no end of its own.
 const KILLED: &str = "its runner was killed, or the machine went down";
 
+/// What a review has used that its runner did not live to count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UncountedReview {
+    /// Tokens, as far as they are known.
+    pub tokens: u64,
+    /// Millionths of a dollar, as far as they are known.
+    pub cost: u64,
+    /// Whether the money is an estimate.
+    pub estimated: bool,
+    /// Whether there are tokens that nothing tells.
+    pub tokens_unknown: bool,
+    /// Whether there is money that nothing tells.
+    pub cost_unknown: bool,
+}
+
 /// What a runner that was killed left unfinished.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recovered {
@@ -31,11 +46,12 @@ pub struct Recovered {
 
 /// Brings what was read from `state.json` to an end, `None` when there is nothing to fix.
 ///
-/// `complete` fills in what is known of the iteration in which the runner was killed.
+/// `complete` fills in what is known of the iteration in which the runner was killed, unless that has an end, and returns what a
+/// review in it has used.
 pub(super) fn recover(
     folder: &Path,
     old: &mut ReadState,
-    complete: impl FnOnce(&mut Iteration),
+    complete: impl FnOnce(&mut Iteration, &LoopState) -> UncountedReview,
 ) -> Option<Recovered> {
     if old.state.status.is_over() && old.running.is_none() {
         return None;
@@ -43,6 +59,7 @@ pub(super) fn recover(
     let seen = sign_of_life(folder, old);
     let run = old.state.started_at.clone();
     let mut is_in_history = false;
+    let mut review = UncountedReview::default();
     let iteration = old.running.take().map(|mut iteration| {
         let last = history::tail(&folder.join("history.jsonl"), 1).unwrap_or_default();
         let last = last.iterations.into_iter().next_back();
@@ -52,16 +69,17 @@ pub(super) fn recover(
             let (one, other) = (&last.iteration, &iteration);
             last.run_started_at == run && one.n == other.n && one.started == other.started
         };
-        if let Some(last) = last.filter(is_it) {
+        if let Some(mut last) = last.filter(is_it) {
             is_in_history = true;
+            review = complete(&mut last.iteration, &old.state);
             return last.iteration;
         }
         let began = time_of(&iteration.started).unwrap_or(seen);
         iteration.took(seen.since(began));
-        iteration.ended = Some(iso(seen));
         iteration.interrupted = true;
         KILLED.clone_into(&mut iteration.words);
-        complete(&mut iteration);
+        review = complete(&mut iteration, &old.state);
+        iteration.ended = Some(iso(seen));
         iteration
     });
     if let Some(iteration) = &iteration {
@@ -70,6 +88,7 @@ pub(super) fn recover(
         if in_shares < runs_of(&folder.join("history.jsonl"), &run, iteration) {
             old.state.add_share(iteration);
         }
+        count_review(&mut old.state, review);
     }
     if !old.state.status.is_over() {
         let state = &mut old.state;
@@ -127,6 +146,16 @@ fn count_in(state: &mut LoopState, iteration: &Iteration) {
     state.total_cost_usd = in_dollars(ledger.cost);
     state.cost_estimated |= iteration.cost_estimated;
     state.cost_unknown |= iteration.cost_usd.is_none();
+}
+
+/// Counts what its review has used: the ledger never has it.
+fn count_review(state: &mut LoopState, review: UncountedReview) {
+    let ledger = &mut state.ledger;
+    ledger.review_tokens = ledger.review_tokens.saturating_add(review.tokens);
+    ledger.review_cost = ledger.review_cost.saturating_add(review.cost);
+    ledger.review_cost_estimated |= review.estimated && review.cost > 0;
+    state.tokens_unknown |= review.tokens_unknown;
+    state.cost_unknown |= review.cost_unknown;
 }
 
 impl Recovered {

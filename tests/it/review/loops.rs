@@ -1,9 +1,14 @@
 //! Reviews as the last check of a loop, over a program in the place of Claude Code that works and reads.
 
+use std::time::Duration;
+
+use ralph_speckit::world::{Deadline, pause};
 use serde_json::{Value, json};
 
 use crate::review::support::{Built, FR_001, FR_002, US1_1};
+use crate::support::witness::PATIENCE;
 
+const REVIEW: &str = ".spool/.state/ralph/001-login/review.json";
 const LIST: &str = "specs/001-login/tasks.md";
 /// Work that ticks the first open box by hand.
 const TICK: &str = "echo more >> src/more.rs\nsed -i '0,/- \\[ \\]/s//- [x]/' specs/001-login/tasks.md\nresult worked";
@@ -181,4 +186,55 @@ fn the_review_that_the_driver_runs_proves_what_was_ticked_long_before() {
     let all = shown["receipts"].as_array().unwrap();
     let last = all.last().unwrap();
     assert_eq!((&last["by"], &last["reviewer"]), (&json!("review"), &json!("claude")), "{shown:#}");
+}
+
+/// A loop whose runner is killed while its reader is at work, which has said what its first call used.
+fn killed_in_a_review(built: &Built) {
+    built.write(LIST, "- [ ] T001 Write src/more.rs\n");
+    built.commit("open tasks");
+    let read = "calls Read\nread -r _ < \"$DESK/gate\"\nexec sleep 60";
+    built.worker_and_reader(&format!("cost=0.20\n{TICK}"), read);
+    let gate = built.gate();
+    let call = built.spool("ralph --change 001-login --review --no-stay-awake").arg("Build it");
+    let running = call.start();
+    gate.open();
+    running.signal(rustix::process::Signal::KILL);
+    running.finish();
+    let lock = std::fs::File::open(built.root.join(".spool/.state/ralph/001-login/lock")).unwrap();
+    lock.lock_shared().unwrap();
+    // The reader is ended with its runner, and its review says so.
+    let deadline = Deadline::after(PATIENCE);
+    while !built.root.join(REVIEW).exists() {
+        assert!(!deadline.is_over(), "the review wrote nothing");
+        pause(Duration::from_millis(5));
+    }
+    let met = Built::answer_of_claude(&[US1_1, FR_001, FR_002]);
+    built.worker_and_reader("cost=0.20\nresult done", &format!("cost=0.25\n{met}"));
+}
+
+#[test]
+fn what_a_review_used_whose_runner_was_killed_is_counted_and_told_as_not_all() {
+    for is_written in [true, false] {
+        let built = Built::new();
+        killed_in_a_review(&built);
+        if !is_written {
+            std::fs::remove_file(built.root.join(REVIEW)).unwrap();
+        }
+        let ran = built.loop_with("--review").with_code(0);
+        // One call of the cut off review, and the whole of the next one.
+        ran.says("at least ").says("reviews 581 tokens, $0.2500");
+        let runner = &status(&built)["runners"][0];
+        assert_eq!(runner["cost_complete"], json!(false), "{runner:#}");
+    }
+}
+
+#[test]
+fn a_review_that_ended_before_its_runner_was_killed_is_counted_whole() {
+    let built = Built::new();
+    killed_in_a_review(&built);
+    let at = ralph_speckit::world::now().millis();
+    let review = json!({"began_at": at, "tokens": 1000, "cost": 300_000, "cost_estimated": true});
+    built.write(REVIEW, review.to_string());
+    let ran = built.loop_with("--review").with_code(0);
+    ran.says("reviews 1,420 tokens, ~$0.5500");
 }
