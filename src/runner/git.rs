@@ -3,6 +3,7 @@
 //! Without git, or without a repository, there is simply no such evidence.
 
 mod kept;
+mod scratch;
 
 use std::cell::RefCell;
 use std::ffi::{OsStr, OsString};
@@ -362,7 +363,12 @@ impl Git {
     /// be read-only, as in a container.
     fn scratch(&self) -> io::Result<tempfile::NamedTempFile> {
         match repository_of(&self.worktree) {
-            Some(repository) => tempfile::NamedTempFile::with_prefix_in("ralph-", repository),
+            Some(repository) => {
+                let file =
+                    tempfile::NamedTempFile::with_prefix_in(scratch::beginning(), repository)?;
+                scratch::hold(file.as_file());
+                Ok(file)
+            }
             None => tempfile::NamedTempFile::new(),
         }
     }

@@ -92,6 +92,9 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
         let event = RunnerEvent::Armed { checks: checks_in_force };
         driver.console.screen.report(event, checks.trim_end());
     }
+    if let Some(git) = &driver.view.git {
+        git.remove_leftovers();
+    }
     // As it was left: the boxes in it, too.
     driver.settle_unfinished();
     let left_run = driver.left_run().inspect_err(|error| driver.give_up(error))?;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use super::{Git, is_commit_name, joined, repository_of};
+use super::{Git, is_commit_name, joined};
 use crate::evidence::tree::is_own;
 use crate::store::read;
 
@@ -64,13 +64,8 @@ impl Git {
             return Ok(None);
         }
         let (files, left_out) = self.within_bounds(dirty);
-        // The one for all programs may be read-only, as in a container.
-        let folder = match repository_of(&self.worktree) {
-            Some(repository) => tempfile::TempDir::with_prefix_in("ralph-", repository),
-            None => tempfile::tempdir(),
-        };
-        let folder = folder.context("no temporary folder can be made")?;
-        let index = folder.path().join("index");
+        let scratch = self.scratch_folder().context("no temporary folder can be made")?;
+        let index = scratch.folder.path().join("index");
         self.copy_index(&index)?;
         let set = [("GIT_INDEX_FILE", index.as_os_str()), ("GIT_NO_LAZY_FETCH", OsStr::new("1"))];
         let quiet = ["-c", "core.hooksPath=/dev/null", "-c", "core.splitIndex=false"];

@@ -170,3 +170,49 @@ fn a_git_that_cannot_keep_it_is_named_and_the_loop_continues() {
     ran.warns("what the unfinished iteration left is only in the work tree, git did not keep it: `git update-ref` failed");
     assert!(!bench.prompt(2).contains("is kept as"));
 }
+
+/// The names of what there is of ours in git's own folder.
+fn left_in_git(bench: &Bench) -> Vec<String> {
+    let entries = std::fs::read_dir(bench.root.join(".git")).unwrap();
+    let names = entries.map(|it| it.unwrap().file_name().into_string().unwrap());
+    let mut ours: Vec<String> = names.filter(|it| it.starts_with("ralph-")).collect();
+    ours.sort();
+    ours
+}
+
+#[test]
+fn what_a_runner_that_was_killed_in_a_commit_left_in_gits_folder_is_removed_by_the_next_one() {
+    use std::os::unix::fs::PermissionsExt;
+    let bench = Bench::new();
+    bench.agent(&format!("echo $n > made.txt\n{}", says("On it.")));
+    let hook = ".git/hooks/pre-commit";
+    bench.write(hook, "#!/bin/sh\nread -r _ < \"$DESK/gate\"\nexec sleep 60\n");
+    let path = bench.root.join(hook);
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let gate = bench.gate();
+    let running = bench.ralph("--commit --max-iterations 1").start();
+    gate.open();
+    running.signal(Signal::KILL);
+    running.finish();
+    bench.wait_until_nobody_runs();
+    std::fs::remove_file(path).unwrap();
+    let killed = left_in_git(&bench);
+    let [name] = &killed[..] else { panic!("{killed:?}") };
+    let process = name.split('-').nth(1).unwrap().to_owned();
+    // A folder of that runner with nothing in it that is held, too; but not what is somebody else's, is held, or is a link.
+    let alive = format!("ralph-{}-aaaaaa", std::process::id());
+    let (held, link) = (format!("ralph-{process}-bbbbbb"), format!("ralph-{process}-cccccc"));
+    bench.write(format!(".git/ralph-{process}-dddddd/index"), "");
+    for name in ["ralph-notes", "ralph-aB3xYz", &alive, &held] {
+        bench.write(format!(".git/{name}"), "mine");
+    }
+    bench.write("../elsewhere/index", "mine");
+    std::os::unix::fs::symlink("../../elsewhere", bench.root.join(".git").join(&link)).unwrap();
+    let holder = std::fs::File::open(bench.root.join(".git").join(&held)).unwrap();
+    holder.lock_shared().unwrap();
+    bench.ralph("--commit --max-iterations 2").run().with_code(3);
+    let mut others = ["ralph-notes", "ralph-aB3xYz", &alive, &held, &link].map(str::to_owned);
+    others.sort();
+    assert_eq!(left_in_git(&bench), others);
+    assert_eq!(bench.read("../elsewhere/index"), "mine");
+}
