@@ -174,11 +174,12 @@ pub enum RunnerEvent {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[expect(clippy::struct_excessive_bools, reason = "each says something else of the loop")]
 pub struct RunnerEnd {
-    /// The status, as `loop-state.json` has it: `done`, `stuck`, `stalled` or `stopped`.
+    /// The status, as `loop-state.json` has it: `done`, `stuck`, `stalled` or `stopped`; `killed` where `spool log --summary` shows a
+    /// run whose runner was killed.
     pub status: &'static str,
-    /// The name of the end, one of those in docs/ends.md.
+    /// The name of the end, one of those in docs/ends.md; `killed` in the same way.
     pub reason: &'static str,
-    /// The exit code of the runner.
+    /// The exit code of the runner; 137 where it was killed.
     pub exit_code: u8,
     /// Iterations of this run.
     pub iterations: u32,

@@ -148,6 +148,13 @@ impl RunnerReport {
         if let Some(cost) = messages::cost(state) {
             let _ = writeln!(text, "  Cost: {cost}");
         }
+        if let Some(cut_off) = self.running_iteration.as_ref().filter(|_| !self.is_alive()) {
+            let _ = writeln!(
+                text,
+                "  Not in it: what iteration {} used, in which the runner was killed",
+                cut_off.n
+            );
+        }
         let reviews = reviews(&state.ledger);
         if !reviews.is_empty() {
             let _ = writeln!(text, "  Reviews beside that: {reviews}");
@@ -165,7 +172,7 @@ impl RunnerReport {
         }
         self.write_table(&mut text);
         let _ = writeln!(text, "\nAll of it: {}", self.folder);
-        if self.runner == RunnerLife::Gone && !state.change_id.is_empty() {
+        if self.runner != RunnerLife::Alive && !state.change_id.is_empty() {
             let change = printable(&self.change_id);
             let _ = writeln!(text, "What it came to: spool log --summary --change {change}");
         }
@@ -416,8 +423,8 @@ fn cut(text: &str, most: usize) -> String {
     crate::text::title(&first, most)
 }
 
-/// A point in time, and how long ago it was.
-fn since(iso: &str) -> String {
+/// Returns a point in time, and how long ago it was.
+pub fn since(iso: &str) -> String {
     time_of(iso).map_or_else(
         || "at an unknown time".to_owned(),
         |at| format!("{} ({} ago)", readable(at), age(at)),

@@ -3,6 +3,7 @@
 
 mod form;
 pub mod kept;
+pub mod killed;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

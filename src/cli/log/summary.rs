@@ -8,8 +8,12 @@ use super::story::meant;
 use crate::cli::context::Where;
 use crate::feature::project::printable;
 use crate::forms;
+use crate::forms::events::EventForm;
+use crate::runner::report::RunnerReport;
 use crate::runner::state::{find_state_folder, read_state};
 use crate::runner::summary::kept::{KEPT, KeptSummary};
+use crate::runner::summary::killed::killed;
+use crate::text;
 
 /// Prints the summary of the last run of the change that is meant.
 pub fn show(place: &Where, change: Option<&str>, as_json: bool) -> Result<ExitCode> {
@@ -18,6 +22,15 @@ pub fn show(place: &Where, change: Option<&str>, as_json: bool) -> Result<ExitCo
     let Some(folder) = find_state_folder(root, &change)? else {
         bail!("no loop has run on the change `{}` yet", printable(&change));
     };
+    let report = RunnerReport::of(root, &change)?;
+    if let Some((event, words)) = killed(&report, root) {
+        if as_json {
+            dataln!("{}", forms::line(&EventForm::now(event, words))?);
+        } else {
+            outln!("{}", text::block(&words));
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
     let kept = KeptSummary::of(&folder).map_err(|problem| {
         anyhow!(
             "`{}` cannot be read: {problem}\nmove it away; the next end writes it again",
@@ -46,6 +59,10 @@ pub fn show(place: &Where, change: Option<&str>, as_json: bool) -> Result<ExitCo
 pub fn below(place: &Where, change: &str) -> String {
     let Ok(start) = place.start() else { return String::new() };
     let Ok((root, change)) = meant(&start, Some(change)) else { return String::new() };
+    let report = RunnerReport::of(root, &change).ok();
+    if let Some((_, words)) = report.and_then(|it| killed(&it, root)) {
+        return format!("{}\n", text::block(&words));
+    }
     let folder = find_state_folder(root, &change).ok().flatten();
     let both = folder
         .and_then(|folder| Some((KeptSummary::of(&folder).ok()??, read_state(&folder).ok()??.0)));

@@ -177,3 +177,36 @@ fn after_an_end_and_with_restart_what_is_ticked_is_left_alone() {
     let ran = bench.ralph("--restart").run().with_code(0);
     assert!(!ran.output.contains("open again"), "{ran:?}");
 }
+
+#[test]
+fn what_is_known_of_a_run_that_was_killed_is_told_before_the_next_one() {
+    let bench = killed("echo 'fn b() {}' > b.rs; tick 1.2");
+    let known = |ran: &super::ran::Ran| {
+        ran.says("ralph: killed: process ")
+            .says(" was killed in iteration 2, or the machine went down");
+        ran.says("       2 iterations, ").says(", tokens unknown, 0 commits, 2 files\n");
+        ran.says("       Proved: 1 by files");
+        ran.says("Not in it: what iteration 2 used and left; the next run counts it from its log");
+        ran.says("Start it again with `spool ralph`: it continues this loop.");
+    };
+    let summary = format!("log --summary --change {CHANGE}");
+    known(&bench.spool(&summary).run().with_code(0));
+    known(&bench.spool(&format!("log --change {CHANGE}")).run().with_code(0));
+    let json = bench.spool(&format!("{summary} --json")).run().with_code(0);
+    let event: Value = serde_json::from_str(&json.output).unwrap();
+    crate::support::schema::holds("ralph-event", &event);
+    assert_eq!(
+        (&event["status"], &event["exit_code"]),
+        (&json!("killed"), &json!(137)),
+        "{event:#}"
+    );
+    assert_eq!((&event["iterations"], &event["tokens_complete"]), (&json!(2), &json!(false)));
+    let status = bench.spool(&format!("ralph --status --change {CHANGE}")).run().with_code(0);
+    status
+        .says("Loop: dead")
+        .says("  Not in it: what iteration 2 used, in which the runner was killed\n");
+    status.says(&format!("What it came to: spool log --summary --change {CHANGE}"));
+    bench.ralph("").run().with_code(0);
+    let ran = bench.spool(&summary).run().with_code(0);
+    assert!(ran.output.starts_with("ralph: done") && !ran.output.contains("killed"), "{ran}");
+}

@@ -1,0 +1,104 @@
+//! What is known of a run whose runner was killed, before the next one has recorded it.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::RunSummary;
+use crate::feature::project::printable;
+use crate::forms::events::{RunnerEnd, RunnerEvent};
+use crate::forms::plain::dollars;
+use crate::forms::proofs::ProofsForm;
+use crate::runner::messages;
+use crate::runner::report::{RunnerLife, RunnerReport, form, since};
+use crate::runner::screen::{counted, lasted};
+use crate::runner::state::{Iteration, LoopState, Past, tail};
+use crate::session::messages::person::reviews;
+
+/// The word for it, in the place of a status and of a reason.
+const KILLED: &str = "killed";
+/// What a shell says of a program that was killed.
+const CODE: u8 = 128 + 9;
+/// What a person does next.
+const NEXT: &str = "Start it again with `spool ralph`: it continues this loop.";
+
+/// Returns what is known of a run whose runner was killed, as an event and in words; `None` where it was not.
+pub fn killed(report: &RunnerReport, worktree: &Path) -> Option<(RunnerEvent, String)> {
+    if report.runner != RunnerLife::Dead {
+        return None;
+    }
+    // What the iteration used in which it was killed, nobody has counted yet.
+    let cut_off = report.running_iteration.as_ref();
+    let state = LoopState {
+        tokens_unknown: report.state.tokens_unknown || cut_off.is_some(),
+        cost_unknown: report.state.cost_unknown || cut_off.is_some(),
+        ..report.state.clone()
+    };
+    let past = tail(&Path::new(&report.folder).join("history.jsonl"), usize::MAX);
+    let is_own = |it: &Past| it.run_started_at == state.started_at;
+    let past = past.unwrap_or_default().iterations.into_iter().filter(is_own);
+    let own: Vec<Iteration> = past.map(|it| it.iteration).collect();
+    let came = RunSummary::of(&own, worktree, None, true);
+    let seconds = Duration::try_from_secs_f64(state.ran_seconds).unwrap_or_default();
+    let at = cut_off.map(|it| format!(" in iteration {}", it.n)).unwrap_or_default();
+    let mut words = format!(
+        "ralph: {KILLED}: process {} was killed{at}, or the machine went down; last sign of life {}\n       {}",
+        state.pid,
+        since(&state.updated_at),
+        figures(&state, &came, seconds).join(", "),
+    );
+    let mut lines = vec![printable(&report.proofs.line()).to_string()];
+    lines.extend(cut_off.map(|it| {
+        let left = "the next run counts it from its log, judges its ticks and names its files";
+        format!("Not in it: what iteration {} used and left; {left}", it.n)
+    }));
+    lines.push(NEXT.to_owned());
+    lines.extend(came.text(None));
+    lines.push(format!("spool ralph --status --change {}", printable(&report.change_id)));
+    for line in lines.iter().filter(|line| !line.is_empty()) {
+        words = format!("{words}\n       {line}");
+    }
+    let end = RunnerEnd {
+        status: KILLED,
+        reason: KILLED,
+        exit_code: CODE,
+        iterations: state.current_iteration,
+        seconds: seconds.as_secs().into(),
+        slept_seconds: state.standstill().slept.as_secs().into(),
+        stopped_seconds: state.standstill().stopped.as_secs().into(),
+        tokens: form::tokens(&state),
+        tokens_complete: !state.tokens_unknown,
+        cost_usd: (state.total_cost_usd > 0.0).then_some(state.total_cost_usd),
+        cost_estimated: state.cost_estimated,
+        cost_complete: !state.cost_unknown,
+        review_tokens: state.ledger.review_tokens.into(),
+        review_cost_usd: dollars(state.ledger.review_cost),
+        review_cost_estimated: state.ledger.review_cost_estimated,
+        denied_tools: state.denied.clone(),
+        commits: (came.commits as u64).into(),
+        files_changed: (came.files.len() as u64).into(),
+        tasks: None,
+        taken_back: Vec::new(),
+        proofs: ProofsForm::of(&report.proofs),
+        next: Some(NEXT.to_owned()),
+        doubts: Vec::new(),
+        kept_as: (!state.kept_as.is_empty()).then(|| state.kept_as.clone()),
+        summary: (&came).into(),
+    };
+    Some((RunnerEvent::End(Box::new(end)), words))
+}
+
+/// Returns what is known of a run in a few words each.
+fn figures(state: &LoopState, came: &RunSummary, seconds: Duration) -> Vec<String> {
+    let mut parts = vec![counted(state.current_iteration.into(), "iteration"), lasted(seconds)];
+    parts.extend(messages::not_counted(state.standstill()));
+    parts.push(match messages::tokens(state, "").as_str() {
+        "unknown" => "tokens unknown".to_owned(),
+        known => format!("{known} tokens"),
+    });
+    parts.extend(messages::cost(state));
+    parts.push(counted(came.commits as u64, "commit"));
+    parts.push(counted(came.files.len() as u64, "file"));
+    let reviews = reviews(&state.ledger);
+    parts.extend((!reviews.is_empty()).then(|| format!("reviews {reviews}")));
+    parts
+}
