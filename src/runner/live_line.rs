@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::messages::KnownSum;
 use super::screen::{counted, lasted};
 use super::task_list::list_at;
 use crate::engine::Dollars;
@@ -42,12 +43,8 @@ pub struct LiveLine {
 /// A figure of the loop so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LiveSum {
-    /// What is known.
-    pub known: u64,
-    /// Whether some of it is an estimate.
-    pub estimated: bool,
-    /// Whether there is more that nothing tells.
-    pub partial: bool,
+    /// What is known of it.
+    pub sum: KnownSum,
     /// What is allowed, `None` for no limit.
     pub limit: Option<u64>,
 }
@@ -142,14 +139,13 @@ impl LiveLine {
 
 impl LiveSum {
     fn with(self, more: u64, estimated: bool) -> Self {
-        let known = self.known.saturating_add(more);
-        Self { known, estimated: self.estimated || estimated && more > 0, ..self }
+        let known = self.sum.known.saturating_add(more);
+        let estimated = self.sum.estimated || estimated && more > 0;
+        Self { sum: KnownSum { known, estimated, ..self.sum }, ..self }
     }
 
     fn words(self, shown: impl Fn(u64) -> String, unit: &str) -> Option<String> {
-        let least = if self.partial { "at least " } else { "" };
-        let about = if self.estimated { "~" } else { "" };
-        (self.known > 0).then(|| format!("{least}{about}{}{unit}", shown(self.known)))
+        self.sum.words(shown).map(|words| format!("{words}{unit}"))
     }
 
     fn words_of_limit(self, shown: impl Fn(u64) -> String, unit: &str) -> Option<String> {
@@ -226,6 +222,10 @@ fn money(micros: u64) -> String {
 mod tests {
     use super::*;
 
+    fn known(known: u64) -> KnownSum {
+        KnownSum { known, ..KnownSum::default() }
+    }
+
     const LONG: &str =
         "Write the parser for the whole of the grammar, with all of its tests and examples";
 
@@ -236,8 +236,8 @@ mod tests {
             clock: Stopwatch::start(),
             max_runtime: Some(Duration::from_hours(8)),
             iteration_timeout: Some(Duration::from_mins(30)),
-            tokens: LiveSum { known: 1_200_000, limit: Some(5_000_000), ..LiveSum::default() },
-            cost: LiveSum { known: 3_000_000, limit: Some(10_000_000), ..LiveSum::default() },
+            tokens: LiveSum { sum: known(1_200_000), limit: Some(5_000_000) },
+            cost: LiveSum { sum: known(3_000_000), limit: Some(10_000_000) },
             tasks: RefCell::default(),
         }
     }
@@ -311,7 +311,8 @@ mod tests {
         let nothing = LiveMoment { elapsed: Duration::from_millis(900), ..LiveMoment::default() };
         let shown = bare.fitted(&LiveTasks::default(), &nothing, (HOUR, 80));
         assert_eq!(shown, "iteration 13/100 · 0 s");
-        let sum = LiveSum { known: 648, estimated: true, partial: true, limit: None };
+        let sum =
+            LiveSum { sum: KnownSum { known: 648, estimated: true, partial: true }, limit: None };
         let some = LiveLine { tokens: sum, ..bare };
         let shown = some.fitted(&LiveTasks::default(), &nothing, (HOUR, 80));
         assert_eq!(shown, "iteration 13/100 · 0 s · at least ~648 tokens");

@@ -85,53 +85,66 @@ pub fn denied(state: &LoopState) -> String {
     format!("in {times}: {}", state.denied.join(", "))
 }
 
-/// Returns the tokens of a run as far as they are known; `about` says whether some are estimated.
-pub fn tokens(state: &LoopState, about: &str) -> String {
-    known_tokens(state.total_tokens, about, state.tokens_unknown)
+/// A sum as far as it is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KnownSum {
+    /// What is known: tokens, or millionths of a dollar.
+    pub known: u64,
+    /// Whether a part of it is an estimate.
+    pub estimated: bool,
+    /// Whether there is more that nothing tells.
+    pub partial: bool,
 }
 
-/// Returns a number of tokens; `about` says whether some are estimated, `partial` whether some are not known.
-fn known_tokens(known: u64, about: &str, partial: bool) -> String {
-    match (partial, known) {
-        (true, 0) => "unknown".to_owned(),
-        (true, known) => format!("at least {about}{}", grouped(known)),
-        (false, known) => format!("{about}{}", grouped(known)),
+impl KnownSum {
+    /// Returns it in words, each number as it is `shown`: `~` is an estimate, and `at least` stands where a part is not known.
+    /// `None` for nothing.
+    pub fn words(self, shown: impl Fn(u64) -> String) -> Option<String> {
+        let least = if self.partial { "at least " } else { "" };
+        let about = if self.estimated { "~" } else { "" };
+        (self.known > 0).then(|| format!("{least}{about}{}", shown(self.known)))
+    }
+
+    /// Returns a number of tokens in words.
+    pub fn tokens(self) -> String {
+        let none = if self.partial { "unknown" } else { "0" };
+        self.words(grouped).unwrap_or_else(|| none.to_owned())
+    }
+
+    /// Returns money in words, `None` for none.
+    pub fn money(self) -> Option<String> {
+        self.words(|micros| Dollars(micros).to_string())
     }
 }
 
-/// Returns what a run cost as far as it is known, `None` where nothing tells; `~` is an estimate.
-pub fn cost(state: &LoopState) -> Option<String> {
-    known_money(state.total_cost_usd, state.cost_estimated, state.cost_unknown)
+/// Returns the tokens of a run.
+pub fn tokens(state: &LoopState) -> KnownSum {
+    KnownSum { known: state.total_tokens, estimated: false, partial: state.tokens_unknown }
 }
 
-/// Returns dollars in words, `None` for none; `~` is an estimate, and `at least` stands where some are not known.
-pub fn known_money(dollars: f64, estimated: bool, partial: bool) -> Option<String> {
-    let least = if partial { "at least " } else { "" };
-    money(dollars, estimated).map(|words| format!("{least}{words}"))
-}
-
-/// Returns dollars in words, `None` for none; `~` is an estimate.
-pub fn money(dollars: f64, estimated: bool) -> Option<String> {
-    let micros = micros(dollars);
-    let about = if estimated { "~" } else { "" };
-    (micros > 0).then(|| format!("{about}{}", Dollars(micros)))
+/// Returns what a run cost.
+pub fn cost(state: &LoopState) -> KnownSum {
+    let known = micros(state.total_cost_usd);
+    KnownSum { known, estimated: state.cost_estimated, partial: state.cost_unknown }
 }
 
 /// Returns what each agent of a loop did, on one line; `None` where one did all.
 pub fn shares(agents: &[AgentShare]) -> Option<String> {
     let share = |it: &AgentShare| {
         let model = if it.model.is_empty() { String::new() } else { format!(" {}", it.model) };
-        let mut words = format!(
-            "{}{model}: {}, {} tokens",
-            it.harness,
-            counted(it.runs.into(), "run"),
-            known_tokens(
-                it.tokens,
-                if it.tokens_estimated { "about " } else { "" },
-                it.tokens_unknown
-            )
-        );
-        if let Some(cost) = known_money(it.cost_usd, it.cost_estimated, it.cost_unknown) {
+        let tokens = KnownSum {
+            known: it.tokens,
+            estimated: it.tokens_estimated,
+            partial: it.tokens_unknown,
+        };
+        let cost = KnownSum {
+            known: micros(it.cost_usd),
+            estimated: it.cost_estimated,
+            partial: it.cost_unknown,
+        };
+        let runs = counted(it.runs.into(), "run");
+        let mut words = format!("{}{model}: {runs}, {} tokens", it.harness, tokens.tokens());
+        if let Some(cost) = cost.money() {
             words = format!("{words}, {cost}");
         }
         words
@@ -159,6 +172,16 @@ pub fn not_counted(it: Standstill) -> Vec<String> {
     slept.into_iter().chain(stopped).collect()
 }
 
+/// Returns the tokens of an iteration.
+pub fn tokens_of(it: &Iteration) -> KnownSum {
+    KnownSum { known: it.tokens_used, estimated: it.tokens_estimated, partial: it.tokens_unknown }
+}
+
+fn cost_of(it: &Iteration) -> KnownSum {
+    let known = micros(it.cost_usd.unwrap_or_default());
+    KnownSum { known, estimated: it.cost_estimated, partial: false }
+}
+
 /// Returns what an iteration came to: time, tokens, commits, files, tasks.
 pub fn figures(iteration: &Iteration) -> String {
     let mut parts = vec![lasted(Duration::from_secs_f64(iteration.seconds.max(0.0)))];
@@ -166,10 +189,9 @@ pub fn figures(iteration: &Iteration) -> String {
     if iteration.tokens_unknown {
         parts.push("tokens unknown".to_owned());
     } else if iteration.tokens_used > 0 {
-        let about = if iteration.tokens_estimated { "about " } else { "" };
-        parts.push(format!("{about}{} tokens", grouped(iteration.tokens_used)));
+        parts.push(format!("{} tokens", tokens_of(iteration).tokens()));
     }
-    parts.extend(iteration.cost_usd.and_then(|cost| money(cost, iteration.cost_estimated)));
+    parts.extend(cost_of(iteration).money());
     if let Some(calls) = iteration.tool_calls {
         let failed = match iteration.failed_calls {
             0 => String::new(),
@@ -210,7 +232,7 @@ mod tests {
             AgentShare { tokens: 0, tokens_unknown: true, cost_usd: 0.0, ..share("gemini") };
         assert_eq!(
             shares(&[share("claude"), codex, gemini]).unwrap(),
-            "claude: 1 run, 1,234 tokens, $0.5000; codex: 1 run, about 1,234 tokens, at least ~$0.5000; gemini: 1 run, unknown tokens"
+            "claude: 1 run, 1,234 tokens, $0.5000; codex: 1 run, ~1,234 tokens, at least ~$0.5000; gemini: 1 run, unknown tokens"
         );
     }
 }

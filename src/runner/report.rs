@@ -11,10 +11,9 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 
 use super::exit;
-use super::messages;
+use super::messages::{self, KnownSum};
 use super::options::DoneCriteria;
 use super::requests::Requests;
-use super::screen::grouped;
 use super::state::{
     Iteration, LoopState, PAUSED, Past, changes_with_state, find_state_folder, holder, read_state,
     readable, tail, time_of,
@@ -145,7 +144,7 @@ impl RunnerReport {
             let _ = writeln!(text, "  Agent: {}", words.join(" "));
         }
         let _ = writeln!(text, "  Tokens: {}", self.tokens());
-        if let Some(cost) = messages::cost(state) {
+        if let Some(cost) = messages::cost(state).money() {
             let _ = writeln!(text, "  Cost: {cost}");
         }
         if let Some(cut_off) = self.running_iteration.as_ref().filter(|_| !self.is_alive()) {
@@ -227,7 +226,7 @@ impl RunnerReport {
     /// The tokens so far, as well as they are known.
     fn tokens(&self) -> String {
         let estimated = self.state.agents.iter().any(|it| it.tokens_estimated);
-        messages::tokens(&self.state, if estimated { "about " } else { "" })
+        KnownSum { estimated, ..messages::tokens(&self.state) }.tokens()
     }
 
     /// What a person does next; empty where there is nothing to do.
@@ -303,13 +302,12 @@ impl RunnerReport {
                 run = run_started_at;
                 text.push_str("        -- a new run --\n");
             }
-            let about = if iteration.tokens_estimated { "~" } else { "" };
             let began = time_of(&iteration.started).map(readable).unwrap_or_default();
             let began: String = began.chars().take(16).collect();
             let tokens = if iteration.tokens_unknown {
                 "unknown".to_owned()
             } else {
-                format!("{about}{}", grouped(iteration.tokens_used))
+                messages::tokens_of(iteration).tokens()
             };
             let _ = writeln!(
                 text,

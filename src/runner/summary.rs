@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::git::{ChangedLines, Git, NO_COMMIT};
-use super::messages::{money, some_of};
+use super::messages::{KnownSum, some_of};
+use super::prices::micros;
 use super::screen::{counted, grouped, lasted, plain};
 use super::state::Iteration;
 use crate::evidence::task_list::TASKS as TASKS_FILE;
@@ -248,14 +249,18 @@ impl TaskCost {
             counted(self.iterations.into(), "iteration"),
             lasted(Duration::try_from_secs_f64(self.seconds).unwrap_or_default()),
         ];
-        let least = |is_part: bool| if is_part { "at least " } else { "" };
-        if self.tokens > 0 {
-            let about = if self.tokens_estimated { "~" } else { "" };
-            let least = least(self.tokens_unknown);
-            parts.push(format!("{least}{about}{} tokens", grouped(self.tokens)));
-        }
-        let cost = money(self.dollars, self.cost_estimated);
-        parts.extend(cost.map(|cost| format!("{}{cost}", least(self.cost_unknown))));
+        let tokens = KnownSum {
+            known: self.tokens,
+            estimated: self.tokens_estimated,
+            partial: self.tokens_unknown,
+        };
+        let cost = KnownSum {
+            known: micros(self.dollars),
+            estimated: self.cost_estimated,
+            partial: self.cost_unknown,
+        };
+        parts.extend(tokens.words(grouped).map(|tokens| format!("{tokens} tokens")));
+        parts.extend(cost.money());
         parts.join(", ")
     }
 

@@ -6,7 +6,7 @@ use super::parts::Driver;
 use crate::engine::Dollars;
 use crate::forms::events::RunnerEvent;
 use crate::forms::plain;
-use crate::runner::messages::known_money;
+use crate::runner::messages::KnownSum;
 use crate::runner::report::form;
 use crate::runner::screen::{counted, grouped, lasted};
 use crate::runner::state::{EarlierLoop, tail};
@@ -81,18 +81,25 @@ impl Driver<'_> {
             Some(limit) => format!("iteration {next} of {limit}"),
             None => format!("iteration {next}"),
         }];
-        match (ledger.all_tokens(), options.token_budget) {
-            (0, None) => {}
-            (used, None) => parts.push(format!("{} tokens", grouped(used))),
-            (used, Some(limit)) => {
-                parts.push(format!("{} of {} tokens", grouped(used), grouped(limit)));
+        let state = &self.files.state;
+        let tokens = KnownSum {
+            known: ledger.all_tokens(),
+            estimated: self.totals.estimated,
+            partial: state.tokens_unknown,
+        };
+        match (tokens.words(grouped), options.token_budget) {
+            (None, None) => {}
+            (Some(used), None) => parts.push(format!("{used} tokens")),
+            (_, Some(limit)) => {
+                parts.push(format!("{} of {} tokens", tokens.tokens(), grouped(limit)));
             }
         }
-        let state = &self.files.state;
-        let estimated = state.cost_estimated || ledger.review_cost_estimated;
-        let used = plain::dollars(ledger.all_cost());
-        let used = used.and_then(|used| known_money(used, estimated, state.cost_unknown));
-        match (used, options.max_cost) {
+        let cost = KnownSum {
+            known: ledger.all_cost(),
+            estimated: state.cost_estimated || ledger.review_cost_estimated,
+            partial: state.cost_unknown,
+        };
+        match (cost.money(), options.max_cost) {
             (None, None) => {}
             (Some(used), None) => parts.push(used),
             (used, Some(limit)) => {

@@ -13,7 +13,7 @@ use crate::forms::proofs::ProofsForm;
 use crate::runner::caveats::{self, Facts};
 use crate::runner::console::EndRequest;
 use crate::runner::exit;
-use crate::runner::messages;
+use crate::runner::messages::{self, KnownSum};
 use crate::runner::options::{DoneCriteria, Doubted};
 use crate::runner::report::form;
 use crate::runner::screen::{counted, lasted};
@@ -168,15 +168,12 @@ impl Driver<'_> {
         let mut parts =
             vec![counted(state.current_iteration.into(), "iteration"), lasted(self.elapsed())];
         parts.extend(messages::not_counted(state.standstill()));
-        parts.push(
-            match messages::tokens(state, if self.totals.estimated { "about " } else { "" })
-                .as_str()
-            {
-                "unknown" => "tokens unknown".to_owned(),
-                known => format!("{known} tokens"),
-            },
-        );
-        parts.extend(messages::cost(state));
+        let tokens = KnownSum { estimated: self.totals.estimated, ..messages::tokens(state) };
+        parts.push(match tokens.tokens().as_str() {
+            "unknown" => "tokens unknown".to_owned(),
+            known => format!("{known} tokens"),
+        });
+        parts.extend(messages::cost(state).money());
         parts.extend([
             counted(self.totals.commits, "commit"),
             counted(self.totals.touched.len() as u64, "file"),

@@ -7,6 +7,7 @@ use crate::forms::events::RunnerEvent;
 use crate::forms::plain;
 use crate::runner::harness::{Approval, HarnessChoice};
 use crate::runner::live_line::{LiveLine, LiveSum, LiveTasks};
+use crate::runner::messages::KnownSum;
 use crate::runner::options::{DoneCriteria, Options, time_in_words};
 use crate::runner::prices::micros;
 use crate::runner::screen::{counted, grouped};
@@ -153,15 +154,19 @@ impl Driver<'_> {
             max_runtime: options.max_runtime,
             iteration_timeout: options.iteration_timeout,
             tokens: LiveSum {
-                known: state.total_tokens.saturating_add(reviews.0),
-                estimated: self.totals.estimated,
-                partial: state.tokens_unknown,
+                sum: KnownSum {
+                    known: state.total_tokens.saturating_add(reviews.0),
+                    estimated: self.totals.estimated,
+                    partial: state.tokens_unknown,
+                },
                 limit: rails.max_tokens,
             },
             cost: LiveSum {
-                known: micros(state.total_cost_usd).saturating_add(reviews.1),
-                estimated: state.cost_estimated || ledger.review_cost_estimated,
-                partial: state.cost_unknown,
+                sum: KnownSum {
+                    known: micros(state.total_cost_usd).saturating_add(reviews.1),
+                    estimated: state.cost_estimated || ledger.review_cost_estimated,
+                    partial: state.cost_unknown,
+                },
                 limit: rails.max_cost,
             },
             tasks: LiveTasks::beginning_with(task).into(),

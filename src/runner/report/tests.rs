@@ -150,7 +150,7 @@ fn an_ended_loop_says_why_and_marks_where_a_new_run_began() {
     }
     let text = RunnerReport::of(&root, ID).unwrap().text();
     assert!(text.contains("Loop: stuck (max_iters): the limit was reached\n"), "{text}");
-    assert!(text.contains("Tokens: about 12,345\n"), "an estimate is marked: {text}");
+    assert!(text.contains("Tokens: ~12,345\n"), "an estimate is marked: {text}");
     assert!(text.contains("Cost: $0.2500\n"), "{text}");
     assert!(text.contains("  Ended: 2"), "{text}");
     assert_eq!(text.matches("-- a new run --").count(), 1, "{text}");

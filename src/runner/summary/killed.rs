@@ -91,11 +91,11 @@ pub fn killed(report: &RunnerReport, worktree: &Path) -> Option<(RunnerEvent, St
 fn figures(state: &LoopState, came: &RunSummary, seconds: Duration) -> Vec<String> {
     let mut parts = vec![counted(state.current_iteration.into(), "iteration"), lasted(seconds)];
     parts.extend(messages::not_counted(state.standstill()));
-    parts.push(match messages::tokens(state, "").as_str() {
+    parts.push(match messages::tokens(state).tokens().as_str() {
         "unknown" => "tokens unknown".to_owned(),
         known => format!("{known} tokens"),
     });
-    parts.extend(messages::cost(state));
+    parts.extend(messages::cost(state).money());
     parts.push(counted(came.commits as u64, "commit"));
     parts.push(counted(came.files.len() as u64, "file"));
     let reviews = reviews(&state.ledger);

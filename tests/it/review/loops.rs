@@ -222,7 +222,7 @@ fn what_a_review_used_whose_runner_was_killed_is_counted_and_told_as_not_all() {
         }
         let ran = built.loop_with("--review").with_code(0);
         // One call of the cut off review, and the whole of the next one.
-        ran.says("at least ").says("reviews 581 tokens, $0.2500");
+        ran.says("at least 581 tokens, at least $0.2000").says("reviews 581 tokens, $0.2500");
         let runner = &status(&built)["runners"][0];
         assert_eq!(runner["cost_complete"], json!(false), "{runner:#}");
     }
