@@ -373,6 +373,11 @@ impl Git {
         }
     }
 
+    /// Removes the temporary files that a killed runner has left in git's own folder.
+    pub fn remove_leftovers(&self) {
+        scratch::remove_leftovers(&self.worktree);
+    }
+
     /// Returns what is in the middle of being done in the repository, such as a rebase; a commit would
     /// become a part of it.
     pub fn in_the_middle_of(&self) -> Option<&'static str> {

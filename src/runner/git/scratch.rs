@@ -5,8 +5,8 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-use super::Git;
 use crate::evidence::commits::repository_of;
+use crate::store::read;
 use crate::system::processes;
 
 /// How their names begin; the number of the process and a word by chance follow.
@@ -34,34 +34,32 @@ pub(super) fn hold(file: &File) {
     let _ = file.lock_shared();
 }
 
-impl Git {
-    /// Returns a new temporary folder in git's own folder; the one for all programs may be read-only, as in a container.
-    pub(super) fn scratch_folder(&self) -> io::Result<ScratchFolder> {
-        let folder = match repository_of(&self.worktree) {
-            Some(repository) => tempfile::TempDir::with_prefix_in(beginning(), repository)?,
-            None => tempfile::tempdir()?,
-        };
-        let held = File::create_new(folder.path().join(HELD))?;
-        hold(&held);
-        Ok(ScratchFolder { _held: held, folder })
-    }
+/// Returns a new temporary folder in git's own folder; the one for all programs may be read-only, as in a container.
+pub(super) fn scratch_folder(worktree: &Path) -> io::Result<ScratchFolder> {
+    let folder = match repository_of(worktree) {
+        Some(repository) => tempfile::TempDir::with_prefix_in(beginning(), repository)?,
+        None => tempfile::tempdir()?,
+    };
+    let held = File::create_new(folder.path().join(HELD))?;
+    hold(&held);
+    Ok(ScratchFolder { _held: held, folder })
+}
 
-    /// Removes the temporary files that a killed runner has left in git's own folder: those with a name of ours whose process is
-    /// gone and that nobody holds. What cannot be removed stays for the next run.
-    pub fn remove_leftovers(&self) {
-        let Some(repository) = repository_of(&self.worktree) else { return };
-        for entry in fs::read_dir(repository).into_iter().flatten().flatten() {
-            let owner = entry.file_name().to_str().and_then(owner_of);
-            // Of a link this is not what it leads to.
-            let kind = entry.file_type().ok();
-            let (Some(owner), Some(kind)) = (owner, kind) else { continue };
-            let is_gone = owner != std::process::id() && !processes::is_alive(owner);
-            let path = entry.path();
-            if is_gone && kind.is_file() && is_free(&path) {
-                let _ = fs::remove_file(path);
-            } else if is_gone && kind.is_dir() && is_free(&path.join(HELD)) {
-                let _ = fs::remove_dir_all(path);
-            }
+/// Removes the temporary files that a killed runner has left in git's own folder: those with a name of ours whose process is
+/// gone and that nobody holds. What cannot be removed stays for the next run.
+pub(super) fn remove_leftovers(worktree: &Path) {
+    let Some(repository) = repository_of(worktree) else { return };
+    for entry in fs::read_dir(repository).into_iter().flatten().flatten() {
+        let owner = entry.file_name().to_str().and_then(owner_of);
+        // Of a link this is not what it leads to.
+        let kind = entry.file_type().ok();
+        let (Some(owner), Some(kind)) = (owner, kind) else { continue };
+        let is_gone = owner != std::process::id() && !processes::is_alive(owner);
+        let path = entry.path();
+        if is_gone && kind.is_file() && is_free(&path) {
+            let _ = fs::remove_file(path);
+        } else if is_gone && kind.is_dir() && is_free(&path.join(HELD)) {
+            let _ = fs::remove_dir_all(path);
         }
     }
 }
@@ -76,7 +74,9 @@ fn owner_of(name: &str) -> Option<u32> {
 /// Whether no process holds a file: one in another container may, whose number says nothing here.
 fn is_free(path: &Path) -> bool {
     match path.symlink_metadata() {
-        Ok(meta) if meta.is_file() => File::open(path).is_ok_and(|file| file.try_lock().is_ok()),
+        Ok(meta) if meta.is_file() => {
+            read::open(path).is_ok_and(|(file, _)| file.try_lock().is_ok())
+        }
         Ok(_) => false,
         // It was killed before it could hold its folder.
         Err(error) => error.kind() == io::ErrorKind::NotFound,

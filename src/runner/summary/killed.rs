@@ -46,7 +46,7 @@ pub fn killed(report: &RunnerReport, worktree: &Path) -> Option<(RunnerEvent, St
         since(&state.updated_at),
         figures(&state, &came, seconds).join(", "),
     );
-    let mut lines = vec![printable(&report.proofs.line()).to_string()];
+    let mut lines = vec![printable(&report.proofs.line())];
     lines.extend(cut_off.map(|it| {
         let left = "the next run counts it from its log, judges its ticks and names its files";
         format!("Not in it: what iteration {} used and left; {left}", it.n)

@@ -32,7 +32,7 @@ fn a_loop_that_sigterm_stopped_counts_on_and_says_so() {
     let ran = bench.ralph("--max-iterations 3 --token-budget 5000 --max-usd 9").run().with_code(3);
     // 420 of the first, and two messages of 161 of the one that was cut.
     ran.says(
-        "ralph: continues: iteration 3 of 3, 742 of 5,000 tokens, at least $0.7500 of $9.00, ",
+        "ralph: continues: iteration 3 of 3, ~742 of 5,000 tokens, at least $0.7500 of $9.00, ",
     );
     ran.says("; --restart begins at 0").says("-- iteration 3/3");
     ran.says("the limit of 3 iterations was reached").says("3 iterations, ");
