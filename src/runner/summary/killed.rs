@@ -70,6 +70,7 @@ pub fn killed(report: &RunnerReport, worktree: &Path) -> Option<(RunnerEvent, St
         cost_usd: (state.total_cost_usd > 0.0).then_some(state.total_cost_usd),
         cost_estimated: state.cost_estimated,
         cost_complete: !state.cost_unknown,
+        agents: state.agents.iter().map(Into::into).collect(),
         review_tokens: state.ledger.review_tokens.into(),
         review_cost_usd: dollars(state.ledger.review_cost),
         review_cost_estimated: state.ledger.review_cost_estimated,
