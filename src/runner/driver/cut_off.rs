@@ -105,6 +105,7 @@ fn cut_off_review(
     let order = AgentOrder {
         prompt: "",
         model: None,
+        version: "",
         approval: Approval::Own,
         permissions: &permissions,
         resume: None,
