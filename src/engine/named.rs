@@ -1,5 +1,6 @@
 //! The files and folders that a text names.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::line::text_of;
@@ -13,9 +14,8 @@ pub struct NamedPath {
 }
 
 /// The same where it is in the text.
-#[derive(Clone, Copy)]
 struct PathWord<'a> {
-    path: &'a str,
+    path: Cow<'a, str>,
     is_folder: bool,
     /// What is before it in its line.
     before: &'a str,
@@ -36,6 +36,8 @@ const CHANGES: &str = " add change create delete edit extend format generate mov
 const PLACES: &str = " at document fix for from in inside into of refactor to within ";
 /// Words that say nothing of that.
 const FILLERS: &str = " a an file new our the ";
+/// What stands around a path and is none of it.
+const AROUND: &str = "\"'*<>:[]{}|";
 /// Endings of files; what has another one may be a key.
 const ENDINGS: &str = "\
     adoc astro avif avsc bak bash bat bicep bin c cc cfg cjs clj cmake cmd conf cpp cs cshtml csproj css csv cts cue cxx \
@@ -53,6 +55,11 @@ impl NamedPath {
         Some(Self { path: [folder, "/"].concat(), is_folder: true })
     }
 
+    /// Returns whether a path of a file, relative to the project, is this one or is in it.
+    pub fn is_exactly(&self, file: &str) -> bool {
+        if self.is_folder { file.starts_with(&*self.path) } else { file == self.path }
+    }
+
     /// Returns whether a path of a file is this one, is in it, or ends with it; for a folder also one without its last slash.
     pub fn is_at(&self, file: &str) -> bool {
         self.covers(file) || self.path.strip_suffix('/') == Some(file)
@@ -60,19 +67,17 @@ impl NamedPath {
 
     /// Returns whether a path of a file, relative to the project, is this one, is in it, or ends with it.
     pub fn covers(&self, file: &str) -> bool {
-        PathWord { path: &self.path, is_folder: self.is_folder, before: "" }.covers(file)
+        covers(&self.path, self.is_folder, file)
     }
 }
 
-impl PathWord<'_> {
-    fn covers(self, file: &str) -> bool {
-        let path = self.path;
-        if self.is_folder {
-            let mut ends = memchr::memchr_iter(b'/', file.as_bytes());
-            return file.starts_with(path) || ends.any(|end| file[end + 1..].starts_with(path));
-        }
-        file == path || file.strip_suffix(path).is_some_and(|before| before.ends_with('/'))
+fn covers(path: &str, is_folder: bool, file: &str) -> bool {
+    if is_folder {
+        let mut ends = memchr::memchr_iter(b'/', file.as_bytes());
+        return file.starts_with(path) || ends.any(|end| file[end + 1..].starts_with(path));
     }
+    // A text has the words of `my notes.md` apart.
+    file == path || file.strip_suffix(path).is_some_and(|before| before.ends_with(['/', ' ']))
 }
 
 /// Returns the files and folders that a text names: words with a slash and an ending, or a slash at the end, or an ending in
@@ -82,7 +87,7 @@ pub fn paths_in(text: &str) -> Vec<NamedPath> {
     each_path(text, false, &mut |word| {
         let PathWord { path, is_folder, .. } = word;
         if found.iter().all(|it| it.path != path) {
-            found.push(NamedPath { path: path.to_owned(), is_folder });
+            found.push(NamedPath { path: path.into_owned(), is_folder });
         }
         true
     });
@@ -99,14 +104,14 @@ pub fn files_named_in(list: &[u8], most: usize) -> Vec<String> {
         }
         found.len() < most
     });
-    found.into_iter().map(str::to_owned).collect()
+    found.into_iter().map(Cow::into_owned).collect()
 }
 
 /// Returns whether a text names this file also by its bare name, without backticks: for a file that is known to be one.
 pub fn names_file(text: &str, file: &str) -> bool {
     let mut is_named = false;
     each_path(text, true, &mut |word| {
-        is_named = word.covers(file);
+        is_named = covers(&word.path, word.is_folder, file);
         !is_named
     });
     is_named
@@ -121,7 +126,7 @@ pub(super) fn bare_names(text: &str) -> Vec<(NamedPath, BareName)> {
         let is_file = path.rsplit_once('.').is_some_and(|(_, ending)| ends_file(ending));
         if is_file && !path.contains('/') {
             let said = before_of(before)
-                .map(|said| (NamedPath { path: path.to_owned(), is_folder: false }, said));
+                .map(|said| (NamedPath { path: path.into_owned(), is_folder: false }, said));
             found.extend(said);
         }
         true
@@ -161,9 +166,14 @@ fn each_path<'a>(text: &'a str, all_code: bool, visit: &mut dyn FnMut(PathWord<'
         let mut from = 0;
         // Only a word with one of these is a path, and most have none: whole lists are read here.
         while let Some(place) = memchr::memchr2(b'.', b'/', &line.as_bytes()[from..]) {
-            let (start, end) = word_around(line, from + place);
-            let ticks = || memchr::memchr_iter(b'`', &line.as_bytes()[..start]).count();
-            if let Some(path) = path_of(&line[start..end], &|| all_code || ticks() % 2 == 1)
+            let (mut start, mut end) = word_around(line, from + place);
+            let before = &line.as_bytes()[..start];
+            let is_code = || all_code || memchr::memchr_iter(b'`', before).count() % 2 == 1;
+            if !line[start..end].is_ascii() && !is_code() {
+                let (first, next) = in_one_script(&line[start..end], from + place - start);
+                (start, end) = (start + first, start + next);
+            }
+            if let Some(path) = path_of(&line[start..end], &is_code)
                 && !visit(PathWord { before: &line[..start], ..path })
             {
                 return;
@@ -179,12 +189,55 @@ fn word_around(text: &str, at: usize) -> (usize, usize) {
     let mut start = before.iter().rposition(|it| ends_word(*it)).map_or(0, |place| place + 1);
     let mut end = after.iter().position(|it| ends_word(*it)).map_or(text.len(), |it| at + it);
     if !text.as_bytes()[start..end].is_ascii() {
-        // There are more blanks than those of ASCII.
-        let blank = text[start..at].char_indices().rfind(|(_, it)| it.is_whitespace());
+        let blank = text[start..at].char_indices().rfind(|(_, it)| is_between(*it));
         start += blank.map_or(0, |(place, it)| place + it.len_utf8());
-        end = at + text[at..end].find(char::is_whitespace).unwrap_or(end - at);
+        end = at + text[at..end].find(is_between).unwrap_or(end - at);
     }
     (start, end)
+}
+
+/// Whether this is between two words: blanks that are no ASCII, quotation marks and dashes, the signs of Chinese and Japanese.
+fn is_between(it: char) -> bool {
+    it.is_whitespace()
+        || matches!(it, '«' | '»' | '\u{200b}'..='\u{206f}' | '\u{3001}'..='\u{3003}')
+        || matches!(it, '\u{3008}'..='\u{301f}' | '\u{ff00}'..='\u{ff0f}' | '\u{ff1a}'..='\u{ff20}')
+}
+
+/// Where the part of a word begins and ends that is around `at` and in one script: no blank stands between a path and Chinese,
+/// Japanese or Korean words, as in `修改src/a.rs中`.
+fn in_one_script(word: &str, at: usize) -> (usize, usize) {
+    let is_wide = |it: char| it >= '\u{2e80}' && it.is_alphanumeric();
+    let (mut from, mut last) = (0, None);
+    for (place, it) in word.char_indices() {
+        let is_end = last.is_some_and(|last: char| {
+            (last.is_ascii_alphanumeric() && is_wide(it))
+                || (is_wide(last) && it.is_ascii_alphanumeric())
+        });
+        match is_end {
+            true if place > at => return (from, place),
+            true => from = place,
+            false => {}
+        }
+        last = Some(it);
+    }
+    (from, word.len())
+}
+
+/// A word without the place in a file that stands behind its path: `src/a.rs:12`, `src/a.rs#L12`, `tests/test_a.py::test_sum`.
+fn without_place(word: &str) -> &str {
+    let Some(at) = memchr::memchr2(b':', b'#', word.as_bytes()) else { return word };
+    let (path, place) = word.split_at(at);
+    let is_line = |it: u8| it.is_ascii_digit() || matches!(it, b':' | b'-' | b'L');
+    let is_place = place.starts_with('#') || place.starts_with("::") || place.bytes().all(is_line);
+    if is_place { path } else { word }
+}
+
+/// A path of Windows with slashes, and one in which Markdown hides its underscores; `None` for what seems to be a pattern.
+fn with_slashes(word: &str) -> Option<String> {
+    let word = word.replace("\\_", "_");
+    let path = word.replace('\\', "/");
+    let is_hidden = |part: &str| part.starts_with('.') && part.len() > 2;
+    (path == word || !path.split('/').any(is_hidden)).then_some(path)
 }
 
 /// Whether a word ends before this character.
@@ -193,11 +246,20 @@ const fn ends_word(byte: u8) -> bool {
 }
 
 fn path_of<'a>(word: &'a str, is_code: &dyn Fn() -> bool) -> Option<PathWord<'a>> {
-    let word = word.trim_matches(['"', '\'', '*', '<', '>', ':']).trim_end_matches(['.', '!', '?']);
-    let word = word.strip_prefix("./").unwrap_or(word);
+    let ends = |it: char| AROUND.contains(it) || matches!(it, '.' | '!' | '?');
+    let word = word.trim_start_matches(|it| AROUND.contains(it)).trim_end_matches(ends);
+    let word = without_place(word).trim_end_matches(|it| AROUND.contains(it));
     if word.len() > 300 || word.starts_with('-') {
         return None;
     }
+    if memchr::memchr(b'\\', word.as_bytes()).is_some() {
+        let path = with_slashes(word)?;
+        let PathWord { path, is_folder, .. } = path_of(&path, is_code)?;
+        return Some(PathWord { path: Cow::Owned(path.into_owned()), is_folder, before: "" });
+    }
+    // Links of a list lead from its own folder, `specs/NAME`; `@/` is what many web projects call their sources.
+    let begins = ["./", "../../", "@/"];
+    let word = begins.iter().find_map(|it| word.strip_prefix(it)).unwrap_or(word);
     let (mut part, mut is_ascii) = (0, true);
     for (place, byte) in word.bytes().enumerate() {
         if byte == b'/' {
@@ -218,14 +280,15 @@ fn path_of<'a>(word: &'a str, is_code: &dyn Fn() -> bool) -> Option<PathWord<'a>
     }
     let name = &word[part..];
     if name.is_empty() {
-        return (part > 0).then_some(PathWord { path: word, is_folder: true, before: "" });
+        let path = Cow::Borrowed(word);
+        return (part > 0).then_some(PathWord { path, is_folder: true, before: "" });
     }
     let (_, ending) = name.rsplit_once('.').filter(|_| !is_no_name(name.as_bytes()))?;
     let is_ending = (1..=10).contains(&ending.len())
         && ending.bytes().all(|it| it.is_ascii_alphanumeric())
         && ending.as_bytes()[0].is_ascii_alphabetic();
     (is_ending && (part > 0 || is_code())).then_some(PathWord {
-        path: word,
+        path: Cow::Borrowed(word),
         is_folder: false,
         before: "",
     })

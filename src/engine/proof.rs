@@ -71,10 +71,14 @@ impl Proof {
 /// How a file differs from what it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContentChange {
-    /// What it contains differs; it is new, or it is gone.
+    /// What it contains differs, or it is new.
     Content,
+    /// It is gone, or nothing is left in it but comments and blanks.
+    Gone,
     /// The same of a file that git ignores: the work of a task that names it, and of no other.
     Ignored,
+    /// The same of a text in the folder of the feature, which says what is to be done.
+    Text,
     /// Only blanks and line ends differ.
     Blanks,
     /// Only comments and blanks differ.
@@ -94,6 +98,19 @@ pub struct ChangedFile {
     pub path: String,
     /// How it differs.
     pub change: ContentChange,
+}
+
+impl ChangedFile {
+    /// Returns the same file of a feature's loop with this folder.
+    #[must_use]
+    pub fn of_feature(mut self, folder: &str) -> Self {
+        let below = self.path.strip_prefix(folder).filter(|rest| rest.starts_with('/'));
+        let ending = below.and_then(|path| path.rsplit_once('.')).map(|(_, ending)| ending);
+        if self.change == ContentChange::Content && ending == Some("md") {
+            self.change = ContentChange::Text;
+        }
+        self
+    }
 }
 
 /// What came of the Verify command of a task.
@@ -135,6 +152,8 @@ pub struct TaskFacts {
     pub words: Vec<String>,
     /// Files in which its work is likely to be, for one that names none: [`Self::with_bare_names`].
     pub places: Vec<NamedPath>,
+    /// Paths that it names and that are there themselves, where files of other folders have changed whose paths end with them.
+    pub exact: Vec<String>,
 }
 
 /// What was seen of the files while a group of tasks was worked on.
@@ -191,7 +210,7 @@ pub fn judge(tasks: &[TaskFacts], files: &FileFacts) -> Vec<JudgedTask> {
             }
             true => Vec::new(),
             false => {
-                let is_named = |file: &&ChangedFile| named.iter().any(|it| it.covers(&file.path));
+                let is_named = |file: &&ChangedFile| task.is_its(named, &file.path);
                 let counts = |file: &&ChangedFile| task.counts_as_named(file.change);
                 all.iter()
                     .copied()
@@ -264,15 +283,24 @@ impl TaskFacts {
 
     /// Returns the same facts with what the text names and no file has, by the files that have `changed` since the loop was armed
     /// and whether a file `exists` or did then: what is likely to be no file is among the words, and a path with other capital
-    /// letters stands for a file that has changed.
+    /// letters stands for a file that has changed. Of a path that `is_there` itself, only that one is the task's work.
     #[must_use]
     pub fn with_words(
         mut self,
         changed: &[ChangedFile],
         exists: &dyn Fn(&NamedPath) -> bool,
+        is_there: &dyn Fn(&NamedPath) -> bool,
     ) -> Self {
         let mut also = Vec::new();
         for path in paths_in(&self.text) {
+            let is_elsewhere =
+                |it: &ChangedFile| path.covers(&it.path) && !path.is_exactly(&it.path);
+            if changed.iter().any(is_elsewhere)
+                && (changed.iter().any(|it| path.is_exactly(&it.path)) || is_there(&path))
+            {
+                self.exact.push(path.path);
+                continue;
+            }
             let is_same = |file: &&ChangedFile| file.path.eq_ignore_ascii_case(&path.path);
             let same = changed.iter().find(is_same);
             // As a rule neither holds, and whether it exists is not asked: that looks at all files.
@@ -314,6 +342,13 @@ impl TaskFacts {
         paths
     }
 
+    /// Whether this file is one that the task names.
+    fn is_its(&self, named: &[NamedPath], file: &str) -> bool {
+        named
+            .iter()
+            .any(|it| it.covers(file) && (it.is_exactly(file) || !self.exact.contains(&it.path)))
+    }
+
     /// What it names; what is only likely to be its place counts where a file there has changed.
     fn named(&self, files: &[&ChangedFile]) -> Vec<NamedPath> {
         let mut named = paths_in(&self.text);
@@ -330,7 +365,8 @@ impl TaskFacts {
     /// Whether what exists nowhere is likely to be no file: a key, a call, a product, a place in the web, a route, a table.
     fn is_word(&self, path: &NamedPath) -> bool {
         let (first, below) = path.path.split_once('/').unwrap_or((&path.path, ""));
-        if WORDS.contains(&first) {
+        // `@scope/name/` is a package of npm.
+        if WORDS.contains(&first) || (first.starts_with('@') && !self.says(ABOUT_FILES)) {
             return true;
         }
         let Some((_, ending)) = first.rsplit_once('.') else {
@@ -393,17 +429,33 @@ impl TaskFacts {
             return Ok(Proof::Tick);
         }
         if !named.is_empty() {
+            // It is gone, though nothing says that it was to go, or it is another file whose path ends alike.
+            let is_doubt = |file: &ChangedFile| {
+                named.iter().any(|it| it.covers(&file.path))
+                    && (file.change == ContentChange::Gone || self.counts_as_named(file.change))
+            };
+            // It names both what a file was called and what it is called now: in other languages, too, that is what it wanted.
+            let moved = |file: &&ChangedFile| {
+                file.change == ContentChange::Moved
+                    && named.iter().any(|it| it.is_exactly(&file.path))
+            };
+            if since.iter().chain(&files.unclaimed).any(is_doubt)
+                || since.iter().filter(moved).count() > 1
+            {
+                return Ok(Proof::Tick);
+            }
             let paths = named.iter().map(|it| it.path.clone()).collect();
             return Err(Unproved::NamedFilesUnchanged(paths));
         }
-        let may_be = [ContentChange::Moved, ContentChange::Link];
+        let may_be =
+            [ContentChange::Moved, ContentChange::Link, ContentChange::Gone, ContentChange::Text];
         let is_work = changed || since.iter().any(|file| may_be.contains(&file.change));
         if is_work { Ok(Proof::Tick) } else { Err(Unproved::NothingChanged) }
     }
 
     /// Returns whether a file that the task names and that differs in this way can be its work.
     pub fn counts_as_named(&self, change: ContentChange) -> bool {
-        change == ContentChange::Ignored || self.counts(change)
+        matches!(change, ContentChange::Ignored | ContentChange::Text) || self.counts(change)
     }
 
     /// Whether a file that differs in this way can be the work of the task.
@@ -412,6 +464,8 @@ impl TaskFacts {
         match change {
             ContentChange::Content => true,
             ContentChange::Ignored => false,
+            ContentChange::Gone => says(&AWAY.split('|').collect::<Vec<_>>()),
+            ContentChange::Text => says(&TEXTS.split('|').collect::<Vec<_>>()),
             ContentChange::Blanks => says(&[
                 "format",
                 "reformat",
@@ -459,6 +513,13 @@ const WORDS: &[&str] = &[
     "Next.js",
     "Nuxt.js",
 ];
+/// What is said of a file that is to go, or whose content is to be elsewhere.
+const AWAY: &str = "archiv|clean|clear|consolidat|convert|dead|delet|deprecat|discard|drop|eliminat|empty|entfern|extract|get rid|\
+    inline|lösch|merg|migrat|mov|no longer|obsolete|prune|purge|refactor|relocat|remov|renam|replac|retir|revert|rid |split|strip|\
+    supprim|undo|uninstall|unused|wipe";
+/// What is said of texts that are written about a feature.
+const TEXTS: &str = "checklist|contract|data model|data-model|decision|describe|design|docs|document|explain|note|plan|quickstart|\
+    research|spec|summar";
 const ABOUT_FILES: &[&str] = &["create", "file", "generate", "save", "scaffold", "write "];
 const ROUTES: &[&str] = &["api", "endpoint", "route", "table", "url"];
 

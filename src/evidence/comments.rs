@@ -23,7 +23,7 @@ struct Comments {
 
 /// The endings of files whose comments are known, and the names of files without one. What is not here has no comments: in
 /// Markdown a `#` is a heading, and a text file is text.
-const LANGUAGES: [(&str, Comments); 9] = [
+const LANGUAGES: [(&str, Comments); 11] = [
     (
         " rs c h cc cpp cxx hpp hh cs java kt kts scala swift go js jsx mjs cjs ts tsx mts cts dart groovy gradle proto \
          scss less zig jsonc ",
@@ -33,28 +33,21 @@ const LANGUAGES: [(&str, Comments); 9] = [
     (" php tf ", Comments { line: &["//", "#"], block: ("/*", "*/") }),
     (
         " py pyi rb sh bash zsh fish pl pm r jl yaml yml toml ex exs cr nim tcl mk cmake ps1 coffee makefile dockerfile \
-         gemfile rakefile ",
+         gemfile rakefile properties conf cfg env gitignore editorconfig ",
         Comments { line: &["#"], block: ("", "") },
     ),
     (" lua hs elm adb ads vhd vhdl ", Comments { line: &["--"], block: ("", "") }),
     (" sql ", Comments { line: &["--"], block: ("/*", "*/") }),
-    (" lisp clj cljs el scm asm ini ", Comments { line: &[";"], block: ("", "") }),
+    (" lisp clj cljs el scm asm ", Comments { line: &[";"], block: ("", "") }),
+    (" ini ", Comments { line: &[";", "#"], block: ("", "") }),
     (" tex sty erl hrl ", Comments { line: &["%"], block: ("", "") }),
-    (" md html htm xhtml xml svg vue ", Comments { line: &[], block: ("<!--", "-->") }),
+    (" vue svelte ", Comments { line: &["//"], block: ("<!--", "-->") }),
+    (" md html htm xhtml xml svg ", Comments { line: &[], block: ("<!--", "-->") }),
 ];
 /// What stands behind the sign of a comment that a program reads.
-const DIRECTIVES: [&str; 11] = [
-    "!",
-    "[",
-    "go:",
-    "+build",
-    "@ts-",
-    "eslint",
-    "type:",
-    "noqa",
-    "shellcheck",
-    "syntax=",
-    "frozen_",
+const DIRECTIVES: [(&str, &[&str]); 2] = [
+    ("//", &["go:", "+build", "@ts-", "eslint-"]),
+    ("#", &["type:", "noqa", "shellcheck ", "syntax=", "frozen_"]),
 ];
 
 /// What a link has in place of the hash of its words.
@@ -95,8 +88,29 @@ impl Hashes {
 }
 
 /// The hasher with the bytes that are no blanks.
-fn with_words(hash: Hasher, bytes: &[u8]) -> Hasher {
-    bytes.split(u8::is_ascii_whitespace).fold(hash, Hasher::with)
+fn with_words(mut hash: Hasher, mut bytes: &[u8]) -> Hasher {
+    while let Some(at) = bytes.iter().position(|it| it.is_ascii_whitespace() || *it >= 0xc2) {
+        hash = hash.with(&bytes[..at]);
+        let rest = &bytes[at..];
+        let blank = if rest[0].is_ascii() { 1 } else { wide_blank(rest) };
+        if blank == 0 {
+            hash = hash.with(&rest[..1]);
+        }
+        bytes = &rest[blank.max(1)..];
+    }
+    hash.with(bytes)
+}
+
+/// How long a blank is that these bytes begin with, or a sign that shows nothing, such as the mark at the beginning of a file.
+fn wide_blank(bytes: &[u8]) -> usize {
+    match bytes {
+        [0xc2, 0x85 | 0xa0 | 0xad, ..] => 2,
+        [0xe2, 0x80, 0x80..=0x8f | 0xa8..=0xaf, ..]
+        | [0xe2, 0x81, 0x9f..=0xaf, ..]
+        | [0xe3, 0x80, 0x80, ..]
+        | [0xef, 0xbb, 0xbf, ..] => 3,
+        _ => 0,
+    }
 }
 
 fn comments_of(name: &[u8]) -> Option<&'static Comments> {
@@ -111,8 +125,12 @@ impl Comments {
         let mut hash = Hasher::default();
         let (begins, ends) = (self.block.0.as_bytes(), self.block.1.as_bytes());
         let mut is_inside = false;
-        for line in bytes.split(|byte| *byte == b'\n') {
+        for (number, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
             let mut rest = line.trim_ascii();
+            if number == 0 && rest.starts_with(b"#!") {
+                hash = with_words(hash, rest);
+                continue;
+            }
             loop {
                 if is_inside {
                     let Some(at) = find(rest, ends) else { break };
@@ -145,8 +163,14 @@ impl Comments {
             let is_line = |sign: &&str| {
                 rest.strip_prefix(sign.as_bytes()).is_some_and(|said| {
                     let is_apart = said.first().is_none_or(u8::is_ascii_whitespace);
+                    // What belongs to the function below, in PHP.
+                    let is_attribute =
+                        **sign == *"#" && self.line.len() > 1 && said.starts_with(b"[");
                     let said = said.trim_ascii_start();
-                    let is_directive = DIRECTIVES.iter().any(|it| said.starts_with(it.as_bytes()));
+                    let is_directive = is_attribute
+                        || DIRECTIVES.iter().any(|(of, all)| {
+                            of == sign && all.iter().any(|it| said.starts_with(it.as_bytes()))
+                        });
                     (at == 0 || is_apart) && !is_directive
                 })
             };
@@ -180,6 +204,8 @@ mod tests {
     fn blanks_are_no_words_but_in_a_file_that_is_no_text() {
         let words = |text: &str| Hashes::of(b"a.rs", text.as_bytes()).words;
         assert_eq!(words("a  b\r\n"), words("a\tb"));
+        assert_eq!(words("\u{feff}a\u{a0}b\u{200b}\u{3000}"), words("a b"));
+        assert_ne!(words("é"), words("è"));
         assert_ne!(words("a b"), words("a c"));
         assert_ne!(words("\0a b"), words("\0ab"));
         assert_eq!(Hashes::of(b"a", b" \n").words, Hashes::of_nothing().words);
@@ -198,6 +224,11 @@ mod tests {
             ("a.md", "# A\nb", "# A\n<!-- no\n -->\nb"),
             ("a.html", "<p>", "<!-- no --> <p> <!-- no -->"),
             ("a.css", "a {}", "/* no */ a {}"),
+            ("a.rs", "f();", "//! what\nf();"),
+            ("a.py", "f()", "f()\n#! so\n#[so]"),
+            ("a.ini", "a=1", "# why\n; so\na=1"),
+            ("a.properties", "a=1", "# why\na=1"),
+            ("a.vue", "<b>", "<!-- no -->\n<b>\n// so"),
         ] {
             assert!(is_same_code(name, before, after), "{name}: {after}");
         }

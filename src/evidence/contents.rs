@@ -95,7 +95,7 @@ impl Contents {
         for file in &gone {
             let seen = file.seen();
             let is_moved = new.iter().any(|new| new.seen().is_moved_from(&seen));
-            let change = if is_moved { ContentChange::Moved } else { ContentChange::Content };
+            let change = if is_moved { ContentChange::Moved } else { ContentChange::Gone };
             changed.push((file.path(), seen.of_work(change)));
         }
         let changed = sorted(changed, |(one, _): &(&[u8], _), (other, _)| one.cmp(other));
@@ -272,10 +272,8 @@ fn is_untouched(then: FileSeen, stat: &FileStat) -> bool {
 impl FileSeen {
     /// The same change, as far as it shows work: git ignores what programs make as they run.
     fn of_work(&self, change: ContentChange) -> ContentChange {
-        match change {
-            ContentChange::Content if self.mode & IGNORED != 0 => ContentChange::Ignored,
-            change => change,
-        }
+        let is_work = matches!(change, ContentChange::Content | ContentChange::Gone);
+        if is_work && self.mode & IGNORED != 0 { ContentChange::Ignored } else { change }
     }
 
     /// How it differs from what it was, `None` where it does not.
@@ -287,6 +285,7 @@ impl FileSeen {
             () if now.is_of_link() => Some(ContentChange::Link),
             () if now.words == then.words => Some(ContentChange::Blanks),
             () if now.code == then.code => Some(ContentChange::Comments),
+            () if now.code == Hashes::of_nothing().code => Some(ContentChange::Gone),
             () => Some(ContentChange::Content),
         }
     }
@@ -564,7 +563,7 @@ mod tests {
             ("copy.rs", ContentChange::Content),
             ("empty.rs", ContentChange::Blanks),
             ("from.rs", ContentChange::Moved),
-            ("gone.rs", ContentChange::Content),
+            ("gone.rs", ContentChange::Gone),
             ("mode.sh", ContentChange::Mode),
             ("remark.rs", ContentChange::Comments),
             ("to.rs", ContentChange::Moved),

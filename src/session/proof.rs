@@ -172,13 +172,12 @@ impl<'a> TaskProofs<'a> {
         };
         let handoff = [&self.feature.relative, "/", HANDOFF].concat();
         let is_work = |file: &ChangedFile| file.path != handoff && file.path != SETTINGS;
-        let mut since_tick =
-            last.and_then(|kept| kept.contents).map(|kept| seen.changed_since(&kept));
-        let mut since_arming = armed.map(|kept| seen.changed_since(&kept)).unwrap_or_default();
-        if let Some(files) = &mut since_tick {
-            files.retain(is_work);
-        }
-        since_arming.retain(is_work);
+        let changed_since = |kept: Contents| -> Vec<ChangedFile> {
+            let work = seen.changed_since(&kept).into_iter().filter(is_work);
+            work.map(|file| file.of_feature(&self.feature.relative)).collect()
+        };
+        let since_tick = last.and_then(|kept| kept.contents).map(changed_since);
+        let since_arming = armed.map(changed_since).unwrap_or_default();
         // The settings are not among them: what was armed is pinned, and a message says that they differ.
         let protected = self.protected(&since_arming);
         FilesSeen { now: Some(seen), since_tick, since_arming, protected, too_large: None }
@@ -445,7 +444,9 @@ impl<'a> NamedPlaces<'a> {
         let Some(now) = now else { return facts };
         // What is beside the list says what is to be done: a task may speak of it, and changes other files.
         let is_work = |file: &str| !beside.as_ref().is_some_and(|it| it.covers(file));
-        facts.with_words(changed, &|named| now.has(named, &|_| true)).with_bare_names(&|named| {
+        let exists = |named: &NamedPath| now.has(named, &|_| true);
+        let is_there = |named: &NamedPath| now.has(named, &|file| named.is_exactly(file));
+        facts.with_words(changed, &exists, &is_there).with_bare_names(&|named| {
             let has_changed = |file: &ChangedFile| named.covers(&file.path) && is_work(&file.path);
             changed.iter().any(has_changed) || now.has(named, &is_work)
         })

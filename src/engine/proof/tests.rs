@@ -43,7 +43,7 @@ fn a_word_that_no_file_has_is_none_and_other_capital_letters_are_the_same_file()
     let files = changed(&[("src/sum.py", ContentChange::Content)]);
     let of = |text: &str, there: bool| {
         let since = files.since_tick.as_deref().unwrap();
-        proof(task("T1", text).with_words(since, &|_| there), &files)
+        proof(task("T1", text).with_words(since, &|_| there, &|_| false), &files)
     };
     for text in [
         "Take `console.log` out",
@@ -55,7 +55,7 @@ fn a_word_that_no_file_has_is_none_and_other_capital_letters_are_the_same_file()
     ] {
         assert_eq!(of(text, false), Ok(Proof::Tick), "{text}");
         assert!(of(text, true).is_err(), "{text} is a file");
-        let idle = task("T1", text).with_words(&[], &|_| false);
+        let idle = task("T1", text).with_words(&[], &|_| false, &|_| false);
         assert_eq!(proof(idle, &changed(&[])), Err(Unproved::NothingChanged), "{text}");
     }
     assert_eq!(of("Sum up in Src/Sum.py", false), Ok(Proof::Files));
@@ -72,6 +72,84 @@ fn a_word_that_no_file_has_is_none_and_other_capital_letters_are_the_same_file()
     ] {
         assert!(of(text, false).is_err(), "{text}");
     }
+}
+
+#[test]
+fn a_place_in_a_file_names_the_file() {
+    let paths = |text: &str| paths_in(text).into_iter().map(|it| it.path).collect::<Vec<_>>();
+    for text in [
+        "Mend src/a.rs:12, then stop",
+        "Mend `src/a.rs:3-9`",
+        "Mend \"src/a.rs:12:4\".",
+        "Mend [it](../../src/a.rs#L3) or [`src/a.rs`]",
+        "Let src/a.rs::adds pass",
+        "Mend src\\a.rs and `.\\src\\a.rs`",
+        "Mend “src/a.rs” — src/a.rs’s total",
+        "修改src/a.rs，再（src/a.rs）里",
+        "src/a.rsに合計を, src/a.rs에",
+        "Mend @/src/a.rs",
+    ] {
+        assert_eq!(paths(text), ["src/a.rs"], "{text}");
+    }
+    assert_eq!(
+        paths("docs/größe.md 文档/说明.md `修改a.md`"),
+        ["docs/größe.md", "文档/说明.md", "修改a.md"]
+    );
+    assert_eq!(paths("src/my\\_file.rs"), ["src/my_file.rs"]);
+    for text in ["`\\d+\\.js`", "`jest\\.config\\.js`", "http://a.b:80/c.html", "Std::fs/io"] {
+        assert_eq!(paths(text), Vec::<String>::new(), "{text}");
+    }
+}
+
+#[test]
+fn a_file_that_is_gone_is_the_work_of_a_task_that_says_so_and_a_doubt_for_another() {
+    let files = changed(&[("src/a.rs", ContentChange::Gone)]);
+    assert_eq!(proof(task("T1", "Remove src/a.rs"), &files), Ok(Proof::Files));
+    assert_eq!(proof(task("T1", "Drop the dead code"), &files), Ok(Proof::Files));
+    assert_eq!(proof(task("T1", "Implement it in src/a.rs"), &files), Ok(Proof::Tick));
+    assert_eq!(proof(task("T1", "Do it"), &files), Ok(Proof::Tick));
+    let passed = TaskFacts { verify: VerifyShown::Passed, ..task("T1", "Write src/a.rs") };
+    assert_eq!(proof(passed, &files), Ok(Proof::Tick));
+}
+
+#[test]
+fn of_a_path_that_is_there_itself_a_file_of_another_folder_is_a_doubt() {
+    let files = changed(&[("attic/src/a.rs", ContentChange::Content)]);
+    let of = |is_there: bool| {
+        let since = files.since_tick.as_deref().unwrap();
+        let facts = task("T1", "Write src/a.rs").with_words(since, &|_| true, &|_| is_there);
+        proof(facts, &files)
+    };
+    assert_eq!(of(false), Ok(Proof::Files), "the project of the task is below the top");
+    assert_eq!(of(true), Ok(Proof::Tick));
+}
+
+#[test]
+fn a_text_about_the_feature_is_the_work_of_a_task_that_asks_for_it() {
+    let file = |path: &str| {
+        let change = ContentChange::Content;
+        ChangedFile { path: path.to_owned(), change }.of_feature("specs/001-a")
+    };
+    let of = |text: &str, path: &str| {
+        let files = FileFacts { since_tick: Some(vec![file(path)]), ..FileFacts::default() };
+        proof(task("T1", text), &files)
+    };
+    let path = "specs/001-a/plan.md";
+    assert_eq!(of("Do it", path), Ok(Proof::Tick));
+    assert_eq!(of("Plan it", path), Ok(Proof::Files));
+    assert_eq!(of("Write specs/001-a/plan.md", path), Ok(Proof::Files));
+    assert_eq!(of("Do it", "specs/001-ab/plan.md"), Ok(Proof::Files));
+    assert_eq!(of("Do it", "specs/001-a/contracts/api.yaml"), Ok(Proof::Files));
+}
+
+#[test]
+fn a_task_that_names_both_names_of_a_file_wanted_it_renamed_in_any_language() {
+    let moved = |paths: &[&str]| {
+        changed(&paths.iter().map(|path| (*path, ContentChange::Moved)).collect::<Vec<_>>())
+    };
+    let both = task("T1", "Benenne src/a.rs in src/b.rs um");
+    assert_eq!(proof(both.clone(), &moved(&["src/a.rs", "src/b.rs"])), Ok(Proof::Tick));
+    assert!(proof(both, &moved(&["src/a.rs", "src/c.rs"])).is_err());
 }
 
 #[test]

@@ -338,10 +338,11 @@ impl Driver<'_> {
         let TickProofs { at_start, at_tick, claimed, .. } = &self.proofs;
         let handoff = list.replace(TASKS, HANDOFF);
         let own = [list, &handoff].map(|path| self.in_project(path));
-        let changed = |before: &Option<Contents>| {
+        let changed = |before: &Option<Contents>| -> Option<Vec<ChangedFile>> {
             let mut files = self.changed_since(now.as_ref().ok()?, before.as_ref()?);
             files.retain(|file| !own.contains(&file.path));
-            Some(files)
+            let folder = own[0].strip_suffix(TASKS)?.trim_end_matches('/');
+            Some(files.into_iter().map(|file| file.of_feature(folder)).collect())
         };
         let since_start = changed(at_start).unwrap_or_default();
         let protected = self.protected(&since_start, file);
