@@ -91,9 +91,9 @@ struct Seen {
     /// The latest messages, the last one first.
     messages: [LastMessage; SIDE_BY_SIDE],
     end: u64,
-    role: Name,
-    id: Name,
-    aside: Name,
+    role: Name<8>,
+    id: Name<6>,
+    aside: Name<14>,
     usage: Finder<'static>,
     queue: Queue,
     let_go: u64,
@@ -237,28 +237,30 @@ impl Seen {
 }
 
 /// The name of a member that is at one of two places in nearly every line: one in those of the agent, one in
-/// those of its tools.
-struct Name {
+/// those of its tools. Its length is known here: comparing it where it usually is takes a few instructions.
+struct Name<const LENGTH: usize> {
+    written: &'static [u8; LENGTH],
     finder: Finder<'static>,
     usual: [usize; 2],
 }
 
-impl Name {
-    fn new(name: &'static [u8]) -> Self {
-        Self { finder: Finder::new(name), usual: [0; 2] }
+impl<const LENGTH: usize> Name<LENGTH> {
+    fn new(name: &'static [u8; LENGTH]) -> Self {
+        Self { written: name, finder: Finder::new(name), usual: [0; 2] }
     }
 
     /// Where the value after the name begins.
     fn after(&mut self, text: &[u8]) -> Option<usize> {
-        let name = self.finder.needle();
-        let is_at = |place: usize| text.get(place..).is_some_and(|text| text.starts_with(name));
+        let is_at = |place: usize| {
+            text.get(place..).and_then(|text| text.first_chunk()) == Some(self.written)
+        };
         if !is_at(self.usual[0]) {
             self.usual.swap(0, 1);
             if !is_at(self.usual[0]) {
                 self.usual[0] = self.finder.find(text)?;
             }
         }
-        Some(self.usual[0] + name.len())
+        Some(self.usual[0] + LENGTH)
     }
 }
 
