@@ -140,7 +140,7 @@ impl<'a> Scan<'a> {
     /// The string that begins here.
     fn quoted(&mut self) -> Option<&'a [u8]> {
         let text = self.rest.strip_prefix(b"\"")?;
-        let first = memchr(b'"', text)?;
+        let first = quote_in(text)?;
         // Nearly always it is the first one that no backslash takes away.
         let is_end = first == 0 || text[first - 1] != b'\\';
         let end = if is_end { first } else { end_after(text, first)? };
@@ -157,6 +157,10 @@ impl<'a> Scan<'a> {
 
     /// The next byte that is no blank.
     fn next(&mut self) -> Option<u8> {
+        // Nearly always there is none.
+        if let Some(byte) = self.rest.first().filter(|byte| **byte > b' ') {
+            return Some(*byte);
+        }
         while let [b' ' | b'\t' | b'\r' | b'\n', rest @ ..] = self.rest {
             self.rest = rest;
         }
@@ -166,6 +170,21 @@ impl<'a> Scan<'a> {
     fn step(&mut self) {
         self.rest = self.rest.get(1..).unwrap_or_default();
     }
+}
+
+/// Where the first quote is. Most strings are names, which end before [`memchr`] has begun: the first bytes are looked at in one
+/// go.
+fn quote_in(text: &[u8]) -> Option<usize> {
+    const EACH: u128 = u128::MAX / 0xff;
+    const QUOTES: u128 = EACH * b'"' as u128;
+    let Some((start, rest)) = text.split_first_chunk() else { return memchr(b'"', text) };
+    // A quote is a byte of 0 here. The lowest high bit that is left belongs to the first of them.
+    let bytes = u128::from_le_bytes(*start) ^ QUOTES;
+    let found = bytes.wrapping_sub(EACH) & !bytes & (EACH << 7);
+    if found == 0 {
+        return memchr(b'"', rest).map(|at| start.len() + at);
+    }
+    Some(found.trailing_zeros() as usize / 8)
 }
 
 /// Where a string ends whose first quote, at this place, comes after a backslash: at the quote that none takes away.
@@ -207,6 +226,21 @@ mod tests {
         let seen = members(text).unwrap();
         let seen: Vec<_> = seen.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
         assert_eq!(seen, [("a", r#"x\"y"#), (r"b\\", r"\\"), ("c", r#"\\\""#)]);
+    }
+
+    #[test]
+    fn a_string_of_any_length_ends_at_its_first_quote() {
+        // Bytes beside those of a quote, and with its bits and the high one.
+        for other in ["a", "!", "#", "\u{a2}", "\u{7f}\u{1}"] {
+            for length in 0..40 {
+                let name = other.repeat(length);
+                for rest in ["}", ",\"\":\"\"}", ",\"another name of some length\":\"\"}"] {
+                    let seen = members(&format!("{{\"{name}\":\"{name}\"{rest}"));
+                    let first = seen.and_then(|seen| seen.into_iter().next());
+                    assert_eq!(first, Some((name.clone(), name.clone())), "{length} {rest}");
+                }
+            }
+        }
     }
 
     #[test]
