@@ -114,9 +114,13 @@ measure_hand_curve() {
         sleep 3.1
         hold_in_project "$folder"
         tick_by_hand "$folder"
-        count_instructions "hand_$files" "$folder"
+        count_whole_look "hand_$files" "$folder"
+        reset_project "$folder"
+        in_project "$folder" "$hook" <"$folder/event.json" >/dev/null 2>&1
     done
-    record hand per_file "$((($(figure hand_10000 instructions) - $(figure hand_1000 instructions)) / 9000))"
+    local few many
+    few=$(figure hand_1000 instructions) many=$(figure hand_10000 instructions)
+    [[ -z $few || -z $many ]] || record hand per_file "$(((many - few) / 9000))"
 }
 
 print_hand_curve() {
