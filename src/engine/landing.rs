@@ -14,6 +14,8 @@ pub enum NearLimit {
     Tokens,
     /// Nine tenths of the money are used up.
     Money,
+    /// The agent program warned that its usage limit is near.
+    Usage,
 }
 
 /// Returns the limit that the next iteration may reach, the surest first; `None` while none is near.

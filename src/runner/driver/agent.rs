@@ -29,6 +29,8 @@ pub struct AgentSeat {
     pub version: String,
     /// The model, `None` for its own choice.
     pub model: Option<String>,
+    /// Whether its last run warned that its usage limit is near.
+    pub near_usage_limit: bool,
 }
 
 /// The agent programs of a loop, with what starts them and what counts their tokens.
@@ -85,6 +87,11 @@ impl AgentProgram {
     /// Returns the one that works.
     pub fn seat(&self) -> &AgentSeat {
         &self.seats[self.current]
+    }
+
+    /// Notes whether its usage limit is near, by what it said in its last run.
+    pub fn note_usage_limit(&mut self, report: &AgentReport) {
+        self.seats[self.current].near_usage_limit = report.near_usage_limit;
     }
 
     /// Returns what a run of it used; `began_at` is when its iteration began.

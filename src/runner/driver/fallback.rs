@@ -31,7 +31,7 @@ pub(super) fn seats(options: &Options) -> Result<Vec<AgentSeat>> {
                 found.unwrap_or_default()
             }
         };
-        seats.push(AgentSeat { harness, version, model: choice.model });
+        seats.push(AgentSeat { harness, version, model: choice.model, near_usage_limit: false });
     }
     Ok(seats)
 }

@@ -44,7 +44,9 @@ impl Driver<'_> {
         let next_task = self.view.tasks.as_mut().and_then(|tasks| tasks.look().next);
         let list_before = self.view.tasks.as_ref().map(Tasks::hash).unwrap_or_default();
         let (ledger, elapsed) = (&self.files.state.ledger, self.elapsed().as_secs());
+        let warned = self.agent.seat().near_usage_limit.then_some(NearLimit::Usage);
         let near_limit = self.plan.options.near_limit(&self.plan.contract, ledger, elapsed);
+        let near_limit = near_limit.or(warned.filter(|_| self.plan.options.asks_for_handoff()));
         let converges = self.files.state.ledger.converging.asked == Some(list_before);
         let text = self.prompt(number, near_limit, converges)?;
         let (mut log, log_name) = self.write_with_room(|it| it.files.log(number))?;
@@ -63,6 +65,7 @@ impl Driver<'_> {
         let about = (near_limit, converges);
         let ran = self.begin_and_run(&entry, &text, next_task.as_ref(), about, &mut log);
         let (used_before, ran) = ran.inspect_err(|_| self.files.forget_begun())?;
+        self.agent.note_usage_limit(&ran.report);
         entry.agent_log_bytes = log.stream_position().unwrap_or(0);
         self.feedback.remarks.clear();
         self.console.screen.still();

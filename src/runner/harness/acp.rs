@@ -587,6 +587,7 @@ impl OutputReader for AcpReader {
             status: None,
             tokens_of_session: false,
             model: self.run.model.take(),
+            near_usage_limit: false,
             outcome,
         }
     }

@@ -250,6 +250,8 @@ pub struct AgentReport {
     pub tokens_of_session: bool,
     /// The model that answered, as far as it is known.
     pub model: Option<String>,
+    /// Whether it warned that its usage limit is near (Claude Code with a subscription).
+    pub near_usage_limit: bool,
     /// How it ended.
     pub outcome: RunOutcome,
 }

@@ -379,6 +379,7 @@ impl ClaudeStream {
                 let used = info["utilization"].as_f64().map_or(String::new(), |part| {
                     format!(": {:.0} % is used", (part * 100.0).clamp(0.0, 999.0))
                 });
+                run.near_usage_limit = true;
                 run.trouble(format!("the usage limit is near{used}"));
             }
             _ => {}

@@ -103,6 +103,8 @@ pub struct RunState {
     pub cost: Option<u64>,
     /// The status of the service's last failed answer.
     pub status: Option<u64>,
+    /// Whether it warned that its usage limit is near.
+    pub near_usage_limit: bool,
     /// What the stream reported of its own end.
     pub stream_end: StreamEnd,
     /// Lines of standard error.
@@ -207,6 +209,7 @@ impl RunState {
             status: self.status,
             tokens_of_session: false,
             model: self.model.take(),
+            near_usage_limit: self.near_usage_limit,
             outcome,
         }
     }

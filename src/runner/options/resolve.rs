@@ -156,10 +156,13 @@ impl Options {
         ledger: &Ledger,
         elapsed_seconds: u64,
     ) -> Option<NearLimit> {
-        match self.landing {
-            Landing::Asked => near_limit(&contract.guardrails, ledger, elapsed_seconds),
-            Landing::Off => None,
-        }
+        let near = near_limit(&contract.guardrails, ledger, elapsed_seconds);
+        near.filter(|_| self.asks_for_handoff())
+    }
+
+    /// Returns whether an iteration that may be the last one is asked to leave a handoff.
+    pub fn asks_for_handoff(&self) -> bool {
+        self.landing == Landing::Asked
     }
 }
 

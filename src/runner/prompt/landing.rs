@@ -21,6 +21,9 @@ pub fn write(text: &mut String, material: &Material<'_>) {
         NearLimit::Money => {
             "Nine tenths of this loop's money are used up: this may be its last iteration."
         }
+        NearLimit::Usage => {
+            "The usage limit of the agent program is near: it may end this iteration in its middle, and the loop with it."
+        }
     };
     let path = shown(material.change, &material.change.folder.join(HANDOFF));
     let _ = write!(

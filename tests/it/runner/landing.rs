@@ -61,6 +61,30 @@ fn exactly_the_last_iteration_is_asked_for_a_handoff_and_the_next_loop_reads_it_
 }
 
 #[test]
+fn an_iteration_after_a_warning_of_a_near_usage_limit_is_asked_for_a_handoff() {
+    let bench = Bench::with_tasks(NINE);
+    bench.claude(
+        "calls Bash\necho $n > made.txt\n\
+         [ $n = 2 ] && printf '{\"type\":\"rate_limit_event\",\"rate_limit_info\":{\"status\":\"allowed_warning\",\"utilization\":0.95}}\\n'\n\
+         result 'On it.'",
+    );
+    bench.ralph("--max-iterations 5").run().with_code(3);
+    let warned = "The usage limit of the agent program is near: it may end this iteration in its middle, and the loop with it.";
+    let asked: Vec<bool> =
+        (1..=5).map(|run| bench.arguments(run).join("\n").contains(warned)).collect();
+    assert_eq!(asked, [false, false, true, false, false]);
+    assert!(bench.arguments(3).join("\n").contains(HEAD));
+    let off = Bench::with_tasks(NINE);
+    off.claude(
+        "calls Bash\necho $n > made.txt\n\
+         printf '{\"type\":\"rate_limit_event\",\"rate_limit_info\":{\"status\":\"allowed_warning\"}}\\n'\n\
+         result 'On it.'",
+    );
+    off.ralph("--max-iterations 3 --no-landing").run().with_code(3);
+    assert!(!(1..=3).any(|run| off.arguments(run).join("\n").contains(HEAD)));
+}
+
+#[test]
 fn the_flag_switches_it_off_on_the_command_line_and_in_a_file() {
     let bench = bench();
     bench.ralph("--max-iterations 1 --no-landing").run().with_code(3);

@@ -135,6 +135,7 @@ fn claude_near_its_usage_limit_goes_on() {
         final_text: "hello".to_owned(),
         tokens: Some(tokens(100, 50, 40, 20)),
         cost: Some(1_137),
+        near_usage_limit: true,
         ..report("8c6ae08f-45fc-47bb-abf6-d62e057cbe08", SONNET)
     };
     assert_eq!(seen, expected);
