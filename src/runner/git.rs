@@ -266,6 +266,11 @@ impl Git {
         self.run(&[&plain, &[commit, "--", "."][..], &all].concat(), &[])
     }
 
+    /// Returns what the file at this path from the folder contained in a commit, `None` where it was not there.
+    pub fn file_at(&self, commit: &str, path: &str) -> Option<Vec<u8>> {
+        self.run(&["show", "--no-textconv", &format!("{commit}:./{path}")], &[]).ok()
+    }
+
     /// Returns whether git ignores the file at this path from the folder, and does not track it; `false` where git does not say.
     pub fn is_ignored(&self, path: &str) -> bool {
         self.run(&["check-ignore", "-q", "--", path], &[]).is_ok()

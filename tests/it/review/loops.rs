@@ -238,3 +238,25 @@ fn a_review_that_ended_before_its_runner_was_killed_is_counted_whole() {
     let ran = built.loop_with("--review").with_code(0);
     ran.says("reviews 1,420 tokens, ~$0.5500");
 }
+
+#[test]
+fn a_requirement_that_the_agent_takes_out_of_the_specification_is_no_pass_until_it_is_back() {
+    let built = Built::new();
+    built.write(LIST, "- [ ] T001 Write src/more.rs\n");
+    built.commit("open tasks");
+    let met = format!(
+        "if grep -q FR-002 specs/001-login/spec.md; then\n{}\nelse\n{}\nfi",
+        Built::answer_of_claude(&[US1_1, FR_001, FR_002]),
+        Built::answer_of_claude(&[US1_1, FR_001])
+    );
+    let less = "if [ -f src/more.rs ]; then git checkout -q specs/001-login/spec.md; else sed -i '/FR-002/d' specs/001-login/spec.md; fi";
+    let told = "printf '%s' \"$*\" > \"$DESK/told\"";
+    built.worker_and_reader(&format!("{told}\n{less}\n{TICK}"), &met);
+    let ran = built.loop_with("--review --max-iterations 3").with_code(0);
+    assert_eq!((built.reviews(), built.iterations().len()), (1, 2), "{ran}");
+    let told = built.read("../desk/told");
+    let why =
+        "`specs/001-login/spec.md` had it when the loop was armed, and has not now: put it back";
+    assert!(told.contains("FR-002") && told.contains(why), "{told}");
+    ran.says("passed: passed (3 of 3 met), by claude");
+}
