@@ -86,7 +86,12 @@ impl Counter {
             let usage = reported;
             return TokenCount { tokens, estimated: true, usage, warning, unknown: false };
         }
-        let growth = self.growth(report.session.as_deref(), &harness.session_folders(), began_at);
+        // Before the first answer its session files have the prompt and its own notes: they say nothing of tokens.
+        let growth = if has_nothing(report) && report.outcome == RunOutcome::Cut {
+            None
+        } else {
+            self.growth(report.session.as_deref(), &harness.session_folders(), began_at)
+        };
         let Some(growth) = growth else {
             let nothing = own.map(|_| "the agent program reported 0 tokens".to_owned());
             let warning = warning.or(nothing).map(|why| format!("{why}; what it used is unknown"));
@@ -171,7 +176,12 @@ fn growth_of(usage: Option<WtUsage>) -> (Option<u64>, Option<String>) {
 /// Whether the agent program failed before anything came back.
 fn is_unanswered(report: &AgentReport) -> bool {
     let has_failed = !matches!(report.outcome, RunOutcome::Finished | RunOutcome::Cut);
-    has_failed && report.final_text.is_empty() && report.tool_calls.unwrap_or(0) == 0
+    has_failed && has_nothing(report)
+}
+
+/// Whether nothing came back of the model.
+fn has_nothing(report: &AgentReport) -> bool {
+    report.final_text.is_empty() && report.tool_calls.unwrap_or(0) == 0
 }
 
 /// Returns the number that `wt-usage` printed: `total_tokens` of its JSON, or its first number.
@@ -365,6 +375,19 @@ mod tests {
         assert_eq!(counted, TokenCount::default());
         let half = AgentReport { tool_calls: Some(1), ..refused };
         assert_eq!(Counter::default().count(None, &half, &kept, EVER).tokens, 100);
+    }
+
+    #[test]
+    fn a_run_that_was_ended_before_the_first_answer_is_unknown_and_no_size_of_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("mine.jsonl"), "x".repeat(92_680)).unwrap();
+        let kept = Kept { folders: vec![folder.path().to_owned()], tokens: None };
+        let cut = AgentReport { outcome: RunOutcome::Cut, ..of_session("mine") };
+        let counted = Counter::default().count(None, &cut, &kept, EVER);
+        assert_eq!(counted, TokenCount { unknown: true, ..TokenCount::default() });
+        // Words of the model are an answer: what it used can be told by the file.
+        let half = AgentReport { final_text: "I look".to_owned(), ..cut };
+        assert_eq!(Counter::default().count(None, &half, &kept, EVER).tokens, 23_170);
     }
 
     #[test]
