@@ -8,6 +8,7 @@ use std::fmt::Write;
 
 use super::insist::Insistence;
 use super::person;
+use super::proof::lack;
 use super::shortfall::{NOT_CONVERGED, Reader, brief, explain, hooks_in_words, short};
 use super::{HONEST, needs_all};
 use crate::engine::scope::in_runs;
@@ -85,6 +86,13 @@ pub fn resume(
         explain(&mut text, missing, READER);
         return limited(text + END_AGAIN);
     }
+    if held_up(snapshot, missing).is_some() {
+        let lack: Vec<_> = missing.iter().filter(|it| !is_open(it)).cloned().collect();
+        explain(&mut text, &lack, READER);
+        let insistence = Insistence { instead: REPAIR_INSTEAD, same_list: "" };
+        text += &insistence.line(ledger, &Guardrails::default(), missing);
+        return limited(text + HELD_UP);
+    }
     if form == ContinueForm::Context && !is_whole && !failed && !hooks_due {
         briefly(&mut text, snapshot, ledger, missing);
         return limited(text);
@@ -127,6 +135,20 @@ pub fn resume(
         let _ = write!(text, "\n{}", HONEST[..2].join(" "));
     }
     limited(text) + &if is_whole { asked(record.asked.as_deref()) } else { String::new() }
+}
+
+/// Returns what alone keeps ticked tasks from being done, such as a protected file that differs: no other task is open, and
+/// nothing else is missing.
+fn held_up(snapshot: &FeatureSnapshot, missing: &[Shortfall]) -> Option<String> {
+    let [Shortfall::OpenTasks | Shortfall::ClaimedWithOpenTasks, Shortfall::Unproved(tasks)] =
+        missing
+    else {
+        return None;
+    };
+    let why = &tasks.iter().find(|task| task.why.holds_up_all())?.why;
+    let mut open = snapshot.tasks.as_ref()?.open();
+    let all = open.all(|it| tasks.iter().any(|task| task.id == it.id && task.why.holds_up_all()));
+    all.then(|| lack(why))
 }
 
 /// The same in as few words as there can be: without a line break, it takes three lines of a narrow terminal.
@@ -230,6 +252,11 @@ const NEXT_TASK: &str = "\
 Next: `spool task next`, delegate it to spec-executor (qa-engineer for [VERIFY]), check it, then `spool task done ID` or \
 `spool task fail ID \"why\"`. When only a person can continue: `spool task block \"what they must do\"`. \
 When no task is open: end with ALL_TASKS_COMPLETE on a line of its own.";
+
+/// What is to be done when every box is ticked, and something holds all of them up.
+const HELD_UP: &str = "\
+Every box is ticked. When that is put right, end your turn with ALL_TASKS_COMPLETE on a line of its own. When only a person can \
+do it: `spool task block \"what they must do\"`.";
 
 /// The contract of the agent, as `commands/implement.md` has it at length.
 const ALL_RULES: &str = "\
@@ -346,7 +373,14 @@ pub fn asked(asked: Option<&Asked>) -> String {
 pub fn progress(snapshot: &FeatureSnapshot, ledger: &Ledger, missing: &[Shortfall]) -> String {
     let place = snapshot.place();
     let mut parts = Vec::new();
-    if !missing.contains(&Shortfall::ClaimedWithOpenTasks) {
+    let claimed = missing.contains(&Shortfall::ClaimedWithOpenTasks);
+    if let Some(lack) = held_up(snapshot, missing) {
+        let iteration = format!("iteration {}", ledger.iterations);
+        let head = if claimed { "claimed done, but held back" } else { "every box is ticked" };
+        let lack = text::title(&lack, SHORTFALL);
+        return person::line("", &[head, if claimed { "" } else { &iteration }, &lack]);
+    }
+    if !claimed {
         parts.push(format!("{} of {} done", place.done, place.total));
         parts.push(format!("iteration {}", ledger.iterations));
     }
@@ -376,6 +410,11 @@ pub fn progress(snapshot: &FeatureSnapshot, ledger: &Ledger, missing: &[Shortfal
 
 /// Returns everything that is missing, on one line for the journal.
 pub fn missing(snapshot: &FeatureSnapshot, missing: &[Shortfall]) -> String {
+    if let Some(lack) = held_up(snapshot, missing) {
+        let claimed = missing.contains(&Shortfall::ClaimedWithOpenTasks);
+        let head = if claimed { "claimed done, but held back: " } else { "" };
+        return text::line(&[head, &lack].concat()).into_owned();
+    }
     let open = if snapshot.tasks.is_none() {
         let (index, total) = (snapshot.state.task_index(), snapshot.state.total_tasks());
         format!("the state counts {index} of {total}")

@@ -223,6 +223,20 @@ fn a_protected_file_that_changed_keeps_a_loop_from_being_done_until_it_is_put_ba
     let told = stop.answer.as_ref().unwrap()["systemMessage"].as_str().unwrap();
     assert!(told.contains(" · protected files have changed: tests/a.rs"), "{told}");
     assert!(!told.contains("not proved"), "the person reads why: {told}");
+    // Both tasks are done: no count and no next task, for nobody.
+    let line = "Ralph-speckit: claimed done, but held back · protected files have changed: tests/a.rs";
+    assert_eq!(told, line);
+    for wrong in ["still open", "Open", "of 2 open", "`spool task next`", "T002"] {
+        assert!(!stop.reason().contains(wrong), "{wrong}: {}", stop.reason());
+    }
+    let status = project.spool(&["status"]).out;
+    let wanted = "claimed done, but held back: protected files have changed: tests/a.rs\n";
+    assert!(status.contains("refused claims: 1") && status.contains(wanted), "{status}");
+    project.agent_works();
+    let stop = project.stop("Done.");
+    let told = stop.answer.as_ref().unwrap()["systemMessage"].as_str().unwrap();
+    let line = "Ralph-speckit: every box is ticked · iteration 2 · protected files have changed: tests/a.rs";
+    assert_eq!(told, line);
     project.write("tests/a.rs", "fn a() {}");
     project.agent_works();
     project.stop(ALL).silent();
