@@ -25,6 +25,8 @@ const WIDTH: usize = 73;
 const TASKS: usize = 24;
 /// The most lines on what tasks cost.
 const COSTS: usize = 4;
+/// The most refs of earlier tries that are named.
+const KEPT: usize = 4;
 /// The most failed checks that are named.
 const CHECKS: usize = 3;
 /// The most files whose lines are counted here: those that git does not know yet.
@@ -88,7 +90,10 @@ impl RunSummary {
         let names = iterations.iter().flat_map(|it| &it.files).map(PathBuf::from);
         let last = iterations.last();
         let failed = last.into_iter().flat_map(|it| &it.checks).filter(|check| !check.passed);
-        let kept = iterations.iter().map(|it| &it.kept_as).filter(|name| !name.is_empty());
+        let mut kept: Vec<String> = iterations.iter().map(|it| it.kept_as.clone()).collect();
+        // What one left is the next one's as well, as long as it stays the same.
+        kept.dedup();
+        kept.retain(|name| git.is_some_and(|git| !name.is_empty() && git.has_kept(name)));
         let mut summary = Self {
             from: first.filter(|head| !head.is_empty()),
             to: commits.last().map(|it| (*it).clone()),
@@ -97,7 +102,7 @@ impl RunSummary {
             untracked: 0,
             costs: costs(iterations),
             failed_checks: failed.map(|it| format!("`{}`: {}", it.run, it.outcome)).collect(),
-            kept: kept.filter(|name| git.is_some_and(|git| git.has_kept(name))).cloned().collect(),
+            kept,
         };
         if let Some(git) = git {
             summary.count_lines(worktree, git, now);
@@ -165,6 +170,34 @@ impl RunSummary {
         text
     }
 
+    /// Returns where the work is of tries that did not come to their own end, the newest first; `last` is what the run has left
+    /// unfinished itself, empty for nothing.
+    pub fn kept_in_words(&self, last: &str, elsewhere: Option<&Path>) -> Vec<String> {
+        let git = git_in(elsewhere);
+        let show = |name: &str| format!("{git} show {}", plain(name));
+        let mut text = Vec::new();
+        if !last.is_empty() {
+            text.push(format!("Unfinished work: {}", show(last)));
+        }
+        let earlier: Vec<&String> = self.kept.iter().rev().filter(|name| *name != last).collect();
+        let shown = if earlier.len() > KEPT { KEPT - 1 } else { earlier.len() };
+        for (name, what) in earlier
+            .iter()
+            .take(shown)
+            .zip(["Earlier tries: "].into_iter().chain(std::iter::repeat("               ")))
+        {
+            text.push(format!("{what}{}", show(name)));
+        }
+        if let Some(folder) = earlier.get(shown).and_then(|it| Some(it.rsplit_once('/')?.0)) {
+            let more = earlier.len() - shown;
+            text.push(format!(
+                "               and {more} more: {git} for-each-ref {}",
+                plain(folder)
+            ));
+        }
+        text
+    }
+
     fn changed(&self) -> Option<String> {
         let (added, removed) = self.lines();
         if self.files.is_empty() {
@@ -214,13 +247,7 @@ impl RunSummary {
     /// Returns the commands with which a person reads the commits, and all that changed; `None` for what there is not.
     pub fn commands(&self, elsewhere: Option<&Path>) -> [Option<String>; 2] {
         let Some(from) = self.from.as_deref() else { return [None, None] };
-        let git = match elsewhere {
-            Some(folder) => {
-                let folder = folder.display().to_string();
-                format!("git -C {}", shell_words::quote(&folder))
-            }
-            None => "git".to_owned(),
-        };
+        let git = git_in(elsewhere);
         let short = |commit: &str| commit.chars().take(SHORT).collect::<String>();
         let log = self.to.as_deref().map(|to| match from {
             NO_COMMIT => format!("{git} log --stat {}", short(to)),
@@ -304,6 +331,17 @@ fn costs(iterations: &[Iteration]) -> Vec<TaskCost> {
         costs.push(sum);
     }
     costs
+}
+
+/// git as it is typed, in a folder that is not the current one.
+fn git_in(elsewhere: Option<&Path>) -> String {
+    match elsewhere {
+        Some(folder) => {
+            let folder = folder.display().to_string();
+            format!("git -C {}", shell_words::quote(&folder))
+        }
+        None => "git".to_owned(),
+    }
 }
 
 fn plus_minus(added: u64, removed: u64) -> String {
@@ -393,6 +431,31 @@ mod tests {
         let rest = text.iter().find(|line| line.contains(" more tasks: ")).unwrap();
         let expected = "Cost of 197 more tasks: 197 iterations, 3 h 17 min, 243,209,699 tokens";
         assert!(rest.starts_with(expected), "{rest}");
+    }
+
+    #[test]
+    fn every_try_that_is_kept_is_named_up_to_a_bound_the_newest_first() {
+        let kept = |numbers: std::ops::RangeInclusive<u32>| RunSummary {
+            kept: numbers.map(|n| format!("refs/ralph/a/20261123-145000-{n}")).collect(),
+            ..RunSummary::default()
+        };
+        let name = |n: u32| format!("git show refs/ralph/a/20261123-145000-{n}");
+        assert_eq!(kept(1..=0).kept_in_words("", None), [""; 0]);
+        let last = "refs/ralph/a/20261123-145000-2";
+        assert_eq!(
+            kept(1..=2).kept_in_words(last, None),
+            [format!("Unfinished work: {}", name(2)), format!("Earlier tries: {}", name(1))]
+        );
+        let gap = " ".repeat(15);
+        assert_eq!(
+            kept(1..=9).kept_in_words("", None),
+            [
+                format!("Earlier tries: {}", name(9)),
+                format!("{gap}{}", name(8)),
+                format!("{gap}{}", name(7)),
+                format!("{gap}and 6 more: git for-each-ref refs/ralph/a"),
+            ]
+        );
     }
 
     #[test]

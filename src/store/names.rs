@@ -173,6 +173,8 @@ names! {
         Interrupted = "interrupted",
         /// The machine slept, or a runner was stopped, by Ctrl-Z.
         Standstill = "standstill",
+        /// A runner waited for room on a disk that was full.
+        DiskFull = "disk-full",
     }
 
     /// The verdict of a line of the journal.

@@ -1,5 +1,7 @@
 //! The end of a loop: written down, shown, and turned into an exit code.
 
+use std::path::Path;
+
 use anyhow::Result;
 
 use super::parts::Driver;
@@ -168,6 +170,10 @@ impl Driver<'_> {
         let mut parts =
             vec![counted(state.current_iteration.into(), "iteration"), lasted(self.elapsed())];
         parts.extend(messages::not_counted(state.standstill()));
+        let waited = self.totals.waited_for_room;
+        if !waited.is_zero() {
+            parts.push(format!("waited {} for room on the disk", lasted(waited)));
+        }
         let tokens = KnownSum { estimated: self.totals.estimated, ..messages::tokens(state) };
         parts.push(match tokens.tokens().as_str() {
             "unknown" => "tokens unknown".to_owned(),
@@ -217,12 +223,9 @@ impl Driver<'_> {
     }
 
     /// What is left unfinished, where it is kept, and what each agent did: a line each.
-    fn remarks_at_the_end(&self) -> Vec<String> {
+    fn remarks_at_the_end(&self, came: &RunSummary, elsewhere: Option<&Path>) -> Vec<String> {
         let state = &self.files.state;
-        let kept = match state.kept_as.as_str() {
-            "" => None,
-            name => Some(format!("Unfinished work: git show {name}")),
-        };
+        let kept = came.kept_in_words(&state.kept_as, elsewhere);
         let shares = messages::shares(&state.agents);
         self.unfinished_words().into_iter().chain(kept).chain(shares).collect()
     }
@@ -259,16 +262,17 @@ impl Driver<'_> {
             let ids = crate::runner::messages::some_of(&ids);
             words = format!("{words}\n       ticked with nothing behind it, and taken back: {ids}");
         }
-        for line in doubts.iter().chain(&self.remarks_at_the_end()) {
+        let came = self.run_summary();
+        let is_elsewhere = !self.plan.options.start.starts_with(self.view.folder);
+        let elsewhere = is_elsewhere.then_some(self.view.folder);
+        for line in doubts.iter().chain(&self.remarks_at_the_end(&came, elsewhere)) {
             words = format!("{words}\n       {line}");
         }
         let next = self.what_next(reason);
         if !next.is_empty() {
             words = format!("{words}\n       {next}");
         }
-        let came = self.run_summary();
-        let is_elsewhere = !self.plan.options.start.starts_with(self.view.folder);
-        for line in came.text(is_elsewhere.then_some(self.view.folder)) {
+        for line in came.text(elsewhere) {
             words = format!("{words}\n       {line}");
         }
         let place = self.project_flag();

@@ -13,6 +13,8 @@ use crate::runner::console::EndRequest;
 use crate::runner::exit;
 use crate::runner::screen::lasted;
 use crate::runner::state::{is_disk_full, readable};
+use crate::store::journal::Entry;
+use crate::store::names::JournalEvent;
 use crate::world::{self, Stopwatch};
 
 /// How long after the first try the second one is made; the pause is doubled with each more.
@@ -76,11 +78,7 @@ impl Driver<'_> {
                 Err(again) if is_disk_full(&again) => error = again,
                 done => {
                     self.console.screen.still();
-                    let words = format!(
-                        "ralph: the disk has room again, after {}",
-                        lasted(clock.elapsed())
-                    );
-                    self.console.screen.report(RunnerEvent::Resumed, &words);
+                    self.note_room(clock.elapsed(), &first_line(&error));
                     return done;
                 }
             }
@@ -94,6 +92,23 @@ impl Driver<'_> {
             }
             pause = pause.saturating_mul(2).min(LONGEST_PAUSE);
         }
+    }
+
+    /// Says and writes down that there is room again, after how long and for what: who sleeps meanwhile reads it in the morning.
+    fn note_room(&mut self, waited: Duration, full: &str) {
+        self.totals.waited_for_room += waited;
+        let entry = Entry {
+            at: world::now(),
+            event: JournalEvent::DiskFull,
+            about: self.plan.change.id.clone(),
+            iteration: self.files.running().map_or(0, |it| it.n),
+            words: format!("{full}; it was waited {} for room", lasted(waited)),
+            ..Entry::default()
+        };
+        // Where it is full again, the next entry says so.
+        let _ = self.files.note(&entry);
+        let words = format!("ralph: the disk has room again, after {}", lasted(waited));
+        self.console.screen.report(RunnerEvent::Resumed, &words);
     }
 
     /// Says that the disk is full, and how long the loop waits for room.

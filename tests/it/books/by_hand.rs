@@ -224,7 +224,8 @@ fn a_protected_file_that_changed_keeps_a_loop_from_being_done_until_it_is_put_ba
     assert!(told.contains(" · protected files have changed: tests/a.rs"), "{told}");
     assert!(!told.contains("not proved"), "the person reads why: {told}");
     // Both tasks are done: no count and no next task, for nobody.
-    let line = "Ralph-speckit: claimed done, but held back · protected files have changed: tests/a.rs";
+    let line =
+        "Ralph-speckit: claimed done, but held back · protected files have changed: tests/a.rs";
     assert_eq!(told, line);
     for wrong in ["still open", "Open", "of 2 open", "`spool task next`", "T002"] {
         assert!(!stop.reason().contains(wrong), "{wrong}: {}", stop.reason());

@@ -128,6 +128,14 @@ fn a_disk_that_fills_under_the_agent_is_waited_for_and_nothing_is_lost_or_counte
     let journal = disk.lines("journal.jsonl");
     let entries = journal.iter().filter(|it| it["event"] == "iteration");
     assert_eq!(entries.count(), 3, "{journal:#?}");
+    // In the morning it is still told.
+    let waits: Vec<_> = journal.iter().filter(|it| it["event"] == "disk-full").collect();
+    let [wait] = waits[..] else { panic!("{journal:#?}") };
+    let words = wait["words"].as_str().unwrap();
+    assert!(words.contains("No space left") && words.contains("; it was waited "), "{words}");
+    ran.says(" for room on the disk, ");
+    let log = disk.seen_by(bench.spool(&format!("log --change {CHANGE}"))).run().with_code(0);
+    log.says("; it was waited ");
     for (iteration, n) in history.iter().zip(1..) {
         let log = disk.log(iteration);
         let whole = (0..200).all(|line| log.contains(&format!("\"line {line} of {n}\"")));

@@ -58,9 +58,12 @@ fn a_try_that_its_time_limit_cut_short_is_kept_and_named_until_one_comes_to_its_
 fn a_try_whose_agent_program_crashed_is_kept_and_named_once_for_all_that_follow() {
     let bench = Bench::new();
     first_run(&bench, "exit 7; elif [ $n -lt 4 ]; then exit 7");
-    bench.ralph("").run().with_code(0);
+    let ran = bench.ralph("").run().with_code(0);
     let name = is_kept_and_named(&bench);
     assert_eq!(bench.runs(), 4);
+    // What all of them have left is named once in the end.
+    ran.says(&format!("       Earlier tries: git show {name}\n"));
+    assert_eq!(ran.output.matches(&format!("git show {name}")).count(), 1, "{ran}");
     for run in 3..=4 {
         assert!(bench.prompt(run).contains(&name), "run {run}");
     }
