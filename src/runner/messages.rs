@@ -3,6 +3,7 @@
 use crate::engine::{Dollars, Verdict, Waiting};
 use crate::session::messages::shortfall::{brief, open_count};
 
+use super::exit;
 use super::harness::Approval;
 use super::prices::micros;
 use super::screen::{counted, grouped, lasted};
@@ -11,15 +12,17 @@ use crate::world::Standstill;
 
 use std::time::Duration;
 
-/// Returns why the loop continues, waits or has ended, in a few words; `open` is how many tasks are open.
-pub fn verdict(verdict: &Verdict, open: Option<usize>) -> String {
+/// Returns why the loop continues, waits or has ended, in a few words; `open` is how many tasks are open, `signal` the one
+/// that stopped it.
+pub fn verdict(verdict: &Verdict, open: Option<usize>, signal: Option<i32>) -> String {
     match verdict {
         Verdict::Continue(missing) => brief(missing, &open_count(open.unwrap_or(0) as u64)),
         Verdict::Wait(waiting) => {
             let words: Vec<String> = waiting.iter().map(wait).collect();
             words.join("; ")
         }
-        Verdict::End(reason) => reason.to_string(),
+        // In the words of the end, so that the journal does not say it twice.
+        Verdict::End(reason) => exit::words(reason, signal),
     }
 }
 

@@ -1,5 +1,7 @@
 //! The journals as loops: each from its arming to its end, and each entry a short line.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -18,6 +20,9 @@ pub const RUNNER: &str = "ralph";
 /// How much of a session's id is shown.
 const SHORT: usize = 8;
 
+/// When the last loop of each journal and subject began.
+pub type LoopBegins = BTreeMap<(String, String), WallTime>;
+
 /// One loop, from its arming to its end, in one journal.
 #[derive(Clone, Debug, Default)]
 pub struct LoggedLoop {
@@ -29,6 +34,8 @@ pub struct LoggedLoop {
     pub entries: Vec<Entry>,
     /// Whether these are the next entries of a loop that began before them.
     pub is_a_part: bool,
+    /// When that loop began, where it is known.
+    pub began_before: Option<WallTime>,
     /// When the next loop about the same began, `None` where none did.
     pub next_began: Option<WallTime>,
 }
@@ -65,6 +72,17 @@ impl LoggedLoop {
         self.whose == RUNNER && entry.event == JournalEvent::Ended && entry.words.is_empty()
     }
 
+    /// Notes when the last loop of each journal and subject began, and when those began that are parts of one that was noted.
+    pub fn know_the_begin(all: &mut [Self], known: &mut LoopBegins) {
+        for it in all {
+            let key = (it.whose.clone(), it.about.clone());
+            if it.is_a_part {
+                it.began_before = known.get(&key).copied();
+            }
+            known.insert(key, it.began());
+        }
+    }
+
     /// Notes for each of these, in the order in which they began, when the next one about the same began.
     pub fn know_the_next(all: &mut [Self]) {
         for place in 0..all.len() {
@@ -85,7 +103,8 @@ impl LoggedLoop {
 
     /// Returns when it began.
     pub fn began(&self) -> WallTime {
-        self.entries.first().map(|entry| entry.at).unwrap_or_default()
+        let first = || self.entries.first().map(|entry| entry.at);
+        self.began_before.or_else(first).unwrap_or_default()
     }
 
     /// Returns the line above its entries.

@@ -37,7 +37,7 @@ use crate::store::read;
 use crate::world::WallTime;
 use changes::{meant_changes, never_ran};
 use follow::Followed;
-use lines::{LoggedLoop, RUNNER};
+use lines::{LoggedLoop, LoopBegins, RUNNER};
 use receipts::ReceiptsOfLog;
 use selected::{ShownLoops, names_of};
 
@@ -133,6 +133,8 @@ pub fn run(args: &LogArgs) -> Result<ExitCode> {
     let shown_loops = shown_loops(args, &loops)?;
     loops.sort_by_key(LoggedLoop::began);
     LoggedLoop::know_the_next(&mut loops);
+    let mut begins = LoopBegins::new();
+    LoggedLoop::know_the_begin(&mut loops, &mut begins);
     loops.retain(|it| shown_loops.has(it));
     let is_since = |entry: &Entry| args.since.is_none_or(|since| entry.at >= since);
     let is_shown =
@@ -164,7 +166,11 @@ pub fn run(args: &LogArgs) -> Result<ExitCode> {
     if unread > 0 && !args.json {
         errln!("{unread} lines could not be read and are left out.");
     }
-    if args.follow { follow(args, &shown_loops, followed, shown) } else { Ok(ExitCode::SUCCESS) }
+    if args.follow {
+        follow(args, &shown_loops, (followed, begins), shown)
+    } else {
+        Ok(ExitCode::SUCCESS)
+    }
 }
 
 const NOTHING: &str = "Nothing is written yet: no loop has run in this project.";
@@ -265,7 +271,7 @@ fn shown_loops(args: &LogArgs, loops: &[LoggedLoop]) -> Result<ShownLoops> {
 fn follow(
     args: &LogArgs,
     loops: &ShownLoops,
-    mut followed: Followed,
+    (mut followed, mut begins): (Followed, LoopBegins),
     mut shown: ShownLog,
 ) -> Result<ExitCode> {
     let signals = Signals::listen()?;
@@ -278,6 +284,7 @@ fn follow(
             let entries = followed.new_entries(&source.path);
             new.extend(LoggedLoop::parts(&source.whose, entries));
         }
+        LoggedLoop::know_the_begin(&mut new, &mut begins);
         new.retain(|it| loops.has(it));
         new.sort_by_key(LoggedLoop::began);
         let mut all: Vec<_> =

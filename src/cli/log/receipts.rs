@@ -77,6 +77,7 @@ impl ReceiptsOfLog {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::log::lines::LoopBegins;
     use crate::engine::proof::Proof;
 
     fn receipt(at: u64, reviewer: Option<&str>) -> Receipt {
@@ -108,5 +109,25 @@ mod tests {
         assert_eq!(line(None), "Proved: 1 by a review");
         assert_eq!(line(Some(8)), "Proved: 1 by a review");
         assert_eq!(line(Some(7)), "Proved: 1 by files");
+    }
+
+    #[test]
+    fn the_end_of_a_loop_that_is_followed_counts_what_was_proved_before_the_first_new_entry() {
+        let read = BTreeMap::from([("a".to_owned(), vec![receipt(3, None), receipt(6, None)])]);
+        let mut receipts = ReceiptsOfLog { read, ..ReceiptsOfLog::default() };
+        let entry = |at, event, verdict| Entry {
+            at: WallTime::from_seconds(at),
+            event,
+            about: "a".to_owned(),
+            verdict,
+            ..Entry::default()
+        };
+        let armed = entry(1, JournalEvent::Armed, VerdictName::None);
+        let mut begins = LoopBegins::new();
+        LoggedLoop::know_the_begin(&mut LoggedLoop::all("s1", vec![armed]), &mut begins);
+        let end = entry(7, JournalEvent::Stop, VerdictName::End);
+        let mut new = LoggedLoop::parts("s1", vec![end.clone()]);
+        LoggedLoop::know_the_begin(&mut new, &mut begins);
+        assert_eq!(receipts.at_end(&new[0], &end).receipts, 2);
     }
 }

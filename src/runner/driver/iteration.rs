@@ -107,7 +107,7 @@ impl Driver<'_> {
             ..self.observe(&ran, &counted, looked, commits)
         };
         let verdict = self.judge(seen, &mut entry, &mut log);
-        entry.words = messages::verdict(&verdict, open);
+        entry.words = messages::verdict(&verdict, open, self.console.signals.asked());
         self.record(&mut entry, &ran, &verdict, began_at)?;
         Ok(self.after(verdict, &ran))
     }

@@ -72,6 +72,13 @@ fn d8_work_of_an_iteration_that_a_person_stopped_is_named_and_committed_by_the_n
     running.signal(Signal::INT);
     let ran = running.finish().with_code(130);
     ran.says("2 files of the interrupted iteration are not committed: half.txt, old.txt");
+    let log = bench.spool(&format!("log --change {CHANGE}")).run().with_code(0);
+    log.says("ended (stopped)  it was stopped with Ctrl-C");
+    assert_eq!(
+        log.output.split("\n\n").next().unwrap().matches("it was stopped").count(),
+        1,
+        "{log}"
+    );
     bench.write("mine.txt", "a person's own\n");
     let ran = bench.ralph("--commit").run().with_code(0);
     ran.says("committed 2 files that the interrupted iteration 1 left");
