@@ -231,7 +231,6 @@ impl Call<'_> {
     }
 
     /// Has it started by these words, which get it as the rest of their arguments.
-    #[cfg(target_os = "linux")]
     pub fn started_by(mut self, words: &[&str]) -> Self {
         self.program.splice(..0, words.iter().map(|&word| word.to_owned()));
         self
