@@ -65,6 +65,8 @@ pub struct PacketMaterial<'a> {
     pub changes: Option<&'a str>,
     /// Files that git does not know yet.
     pub new_files: &'a [PathBuf],
+    /// Files that differ, but the patch does not show how.
+    pub hidden: &'a [PathBuf],
     /// The root of the project, a real path.
     pub root: &'a Path,
     /// The last run of the checks.
@@ -98,7 +100,15 @@ pub fn prompt(material: &PacketMaterial<'_>, marks: &PacketMarks) -> String {
         ),
     }
     if !material.new_files.is_empty() {
-        part("new files that git does not know yet", &new_files(material));
+        let files = with_contents(material.root, material.new_files);
+        part("new files that git does not know yet", &files);
+    }
+    if !material.hidden.is_empty() {
+        let files = with_contents(material.root, material.hidden);
+        part(
+            "files that have changed in a way that the patch does not show, as they are now",
+            &files,
+        );
     }
     if !material.receipts.is_empty() {
         part("the receipts: what was seen when each task was ticked", &receipts(material.receipts));
@@ -218,12 +228,12 @@ fn cut(content: &str, most: usize, whole: &str) -> String {
     )
 }
 
-/// New files with their contents, as long as there is room.
-fn new_files(material: &PacketMaterial<'_>) -> String {
+/// Files with their contents, as long as there is room.
+fn with_contents(root: &Path, files: &[PathBuf]) -> String {
     let mut text = String::new();
-    for path in material.new_files.iter().take(NAMES) {
+    for path in files.iter().take(NAMES) {
         let name = line(&path.display().to_string());
-        let content = if text.len() < NEW_FILES { content(material.root, path) } else { None };
+        let content = if text.len() < NEW_FILES { content(root, path) } else { None };
         let _ = match content {
             Some(content) => {
                 writeln!(text, "{name}:\n{}", cut(&content, NEW_FILE, &name).trim_end())
@@ -231,7 +241,7 @@ fn new_files(material: &PacketMaterial<'_>) -> String {
             None => writeln!(text, "{name} (not shown)"),
         };
     }
-    let more = material.new_files.len().saturating_sub(NAMES);
+    let more = files.len().saturating_sub(NAMES);
     if more > 0 {
         let _ = writeln!(text, "[cut here: and {more} more]");
     }
@@ -265,6 +275,7 @@ mod tests {
             since: "since the loop was armed",
             changes: Some("+fn login() {}\n"),
             new_files: &[],
+            hidden: &[],
             root,
             checks: &[],
             are_fresh: true,
@@ -328,10 +339,8 @@ mod tests {
         std::fs::write(root.join("secret"), "SECRET").unwrap();
         std::os::unix::fs::symlink(root.join("secret"), project.join("link")).unwrap();
         let files = ["new.rs", "image", "link", "gone"].map(PathBuf::from);
-        let wanted = wanted();
-        let material = PacketMaterial { new_files: &files, ..material(&project, &wanted) };
         assert_eq!(
-            new_files(&material),
+            with_contents(&project, &files),
             "new.rs:\n+fn new() {}\nimage (not shown)\nlink (not shown)\ngone (not shown)\n"
         );
     }

@@ -121,7 +121,7 @@ pub fn review(order: &ReviewOrder<'_>, begins: &dyn Fn()) -> Result<Review> {
     // What cannot be read is not shown; a note says that there may be none.
     let receipts = Receipts::named(root, &order.feature.name).map(|it| it.all());
     let receipts = receipts.unwrap_or_default();
-    let (patch, new_files) = changes(git.as_ref(), &base)?;
+    let Changes { patch, new_files, hidden } = changes(git.as_ref(), &base)?;
     let place = |name: &str| format!("{}/{name}", order.feature.relative);
     let (spec_path, tasks_path) = (place("spec.md"), place("tasks.md"));
     let marks = PacketMarks::new();
@@ -135,6 +135,7 @@ pub fn review(order: &ReviewOrder<'_>, begins: &dyn Fn()) -> Result<Review> {
             since: &base.words,
             changes: patch.as_deref(),
             new_files: &new_files,
+            hidden: &hidden,
             root,
             checks: &checks,
             are_fresh,
@@ -155,6 +156,7 @@ pub fn review(order: &ReviewOrder<'_>, begins: &dyn Fn()) -> Result<Review> {
         );
     }
     review.caveats.extend(order.hears_the_project());
+    review.caveats.extend(not_in_patch(&hidden));
     let before = Before::now(git.as_ref(), &lock, &log);
     begins();
     let ran = order.read(&text, &mut log);
@@ -268,15 +270,43 @@ fn has_one_of(root: &Path, name: &str) -> bool {
     found || not_known(whole).is_some()
 }
 
-/// The changes as a patch, `None` where they are not known, and the files that git does not know yet.
-fn changes(git: Option<&Git>, base: &Base) -> Result<(Option<String>, Vec<PathBuf>)> {
-    let (Some(git), Some(commit)) = (git, &base.commit) else { return Ok((None, Vec::new())) };
+/// What has changed.
+#[derive(Default)]
+struct Changes {
+    /// As a patch, `None` where it is not known.
+    patch: Option<String>,
+    /// Files that git does not know yet.
+    new_files: Vec<PathBuf>,
+    /// Files that differ, but the patch does not show how.
+    hidden: Vec<PathBuf>,
+}
+
+/// Says which changes git leaves out of a patch, `None` where there are none.
+fn not_in_patch(hidden: &[PathBuf]) -> Option<String> {
+    let names: Vec<String> =
+        hidden.iter().take(3).map(|it| printable(&it.to_string_lossy())).collect();
+    let more = hidden.len() - names.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!names.is_empty()).then(|| {
+        format!(
+            "git shows no changes of {}{more}, by .gitattributes or a mark in its index: the reader got their text instead",
+            names.join(", ")
+        )
+    })
+}
+
+fn changes(git: Option<&Git>, base: &Base) -> Result<Changes> {
+    let (Some(git), Some(commit)) = (git, &base.commit) else { return Ok(Changes::default()) };
     let patch = git.patch_since(commit).with_context(|| {
         format!(
             "git does not show what changed since `{commit}`\nname another beginning with --base"
         )
     })?;
-    Ok((Some(String::from_utf8_lossy(&patch).into_owned()), git.unknown_files()))
+    Ok(Changes {
+        patch: Some(String::from_utf8_lossy(&patch).into_owned()),
+        new_files: git.unknown_files(),
+        hidden: git.not_in_patch(commit),
+    })
 }
 
 /// One run of a reader.

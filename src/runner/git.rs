@@ -2,6 +2,7 @@
 //!
 //! Without git, or without a repository, there is simply no such evidence.
 
+mod hidden;
 mod kept;
 mod scratch;
 

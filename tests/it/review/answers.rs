@@ -209,3 +209,39 @@ fn the_reader_gets_the_changes_since_a_loop_in_a_session_was_armed() {
     assert!(prompt.contains("+++ b/src/out.rs\n") && prompt.contains("+fn out() {}\n"), "{prompt}");
     assert!(!prompt.contains("a check: "), "{prompt}");
 }
+
+#[test]
+fn changes_that_git_was_told_not_to_show_reach_the_reader_and_are_named() {
+    let built = Built::new();
+    built.write("src/marked.rs", "fn marked() {}\n");
+    built.write("src/same.rs", "fn same() {}\n");
+    built.write("logo.png", b"\x89PNG\0old");
+    built.commit("more");
+    built.write(".gitattributes", "src/login.rs -diff\n");
+    let code = built.read("src/login.rs");
+    built.write("src/login.rs", format!("{code}fn back_door() {{}}\n"));
+    for name in ["src/marked.rs", "src/same.rs"] {
+        built.git(&["update-index", "--skip-worktree", name]);
+    }
+    built.write("src/marked.rs", "fn marked_and_changed() {}\n");
+    built.write("logo.png", b"\x89PNG\0new");
+    built.reader(&[US1_1, FR_001, FR_002]);
+    let ran = built.review("--base HEAD");
+    ran.says(
+        "  note: git shows no changes of src/login.rs, src/marked.rs, by .gitattributes or a mark in its index: the reader got their text instead\n",
+    );
+    let prompt = built.prompt(1);
+    let title = "files that have changed in a way that the patch does not show, as they are now";
+    let (_, part) = prompt.split_once(title).unwrap();
+    let part = part.split(">>>").next().unwrap();
+    assert!(
+        part.contains("+fn back_door() {}") && part.contains("+fn marked_and_changed"),
+        "{part}"
+    );
+    assert!(!part.contains("same.rs") && !part.contains("logo.png"), "{part}");
+    let plain = Built::new();
+    plain.reader(&[US1_1, FR_001, FR_002]);
+    plain.review("--base HEAD");
+    assert!(!plain.prompt(1).contains(title));
+    assert_eq!(plain.last()["caveats"], json!([]));
+}
