@@ -416,7 +416,7 @@ pub fn shown(checks: &[Check], checks_from: &str, commands: &VerifyCommands, lis
     if !commands.is_empty() {
         let _ = writeln!(
             text,
-            "Verify commands of {}, from {}, run when `spool task` reports one as done:",
+            "Verify commands of {}, from {}, run when one is reported as done or ticked by hand:",
             text::counted(commands.len() as u64, "task"),
             text::line(list)
         );
@@ -427,12 +427,13 @@ pub fn shown(checks: &[Check], checks_from: &str, commands: &VerifyCommands, lis
     text
 }
 
-/// Returns the same for what a person armed.
-pub fn shown_of(pin: &Pin, commands: &VerifyCommands) -> String {
-    let from = match (&pin.contract, pin.settings.hash) {
-        (None, _) => SETTINGS.to_owned(),
-        (Some(_), 0) => "the command that was typed".to_owned(),
-        (Some(_), _) => format!("{SETTINGS} and the command that was typed"),
+/// Returns the same for what a person armed, with so many checks in the command that was typed.
+pub fn shown_of(pin: &Pin, commands: &VerifyCommands, typed: usize) -> String {
+    let (checks, _) = Contract::commands_and_review(&pin.checks);
+    let from = match typed {
+        0 => SETTINGS.to_owned(),
+        _ if checks.len() <= typed => "the command that was typed".to_owned(),
+        _ => format!("{SETTINGS} and the command that was typed"),
     };
     let mut text = shown(&pin.checks, &from, commands, &pin.list);
     text += &shown_notice(&pin.notify, SETTINGS);

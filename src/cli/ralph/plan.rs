@@ -239,7 +239,7 @@ fn write_agent(text: &mut String, plan: &PlanForm) {
     } else {
         "a fresh one in each iteration"
     };
-    let _ = writeln!(text, "\nAgent: {}", agent.harness);
+    let _ = writeln!(text, "\nAgent: {}", program_of(agent));
     let _ = writeln!(text, "Model: {}", agent.model.as_deref().unwrap_or("its own choice"));
     let _ = writeln!(text, "Tools: {consent}");
     let _ = writeln!(text, "Sessions: {sessions}");
@@ -248,9 +248,20 @@ fn write_agent(text: &mut String, plan: &PlanForm) {
     }
     write_command_line(text, agent);
     for other in &plan.fallbacks {
-        let _ = writeln!(text, "\nContinues at a usage limit or an overload: {}", other.harness);
+        let _ =
+            writeln!(text, "\nContinues at a usage limit or an overload: {}", program_of(other));
         let _ = writeln!(text, "Model: {}", other.model.as_deref().unwrap_or("its own choice"));
         write_command_line(text, other);
+    }
+}
+
+/// The agent program as `--harness` takes it.
+fn program_of(agent: &PlannedAgent) -> String {
+    match &agent.command_line {
+        Some(command) if agent.harness == "acp" => {
+            format!("acp:{}", shell_words::join(&command.words))
+        }
+        _ => agent.harness.clone(),
     }
 }
 

@@ -77,7 +77,7 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
     driver.count_on()?;
     let checks = pinned::shown(
         &driver.plan.options.checks,
-        "the settings and the command line",
+        driver.plan.options.checks_from,
         &VerifyCommands::new(),
         "",
     );

@@ -49,6 +49,8 @@ pub struct Options {
     pub spec_kit: SpecKitRules,
     /// Commands that must pass.
     pub checks: Vec<Check>,
+    /// Where they were named.
+    pub checks_from: &'static str,
     /// The longest that each of them may take.
     pub check_timeout: Duration,
     /// How well a task has to be proved for its tick to count.
@@ -212,6 +214,7 @@ const LONGEST_GRACE: Duration = Duration::from_mins(10);
 pub fn resolve(layers: &Layers, task: String, start: &Path) -> Result<Options> {
     let settings = layers.merged();
     let mut checks = checks(&settings, &layers.of_every_loop.checks)?;
+    let checks_from = checks_from(&settings, &layers.of_every_loop.checks);
     let harness = choice(&settings)?;
     let review = review::review(&settings, layers.of_every_loop.review.as_ref(), &harness)?;
     let fallback_harness = fallback_harness(&settings)?;
@@ -252,6 +255,7 @@ pub fn resolve(layers: &Layers, task: String, start: &Path) -> Result<Options> {
         max_iterations: (max_iterations > 0).then_some(max_iterations),
         done,
         checks,
+        checks_from,
         check_timeout,
         converge: settings.converge.map_or(layers.of_every_loop.converge, |it| it.value),
         proof: settings.proof.map_or(Defaults::PROOF, |it| it.value),
@@ -505,6 +509,18 @@ fn checks(settings: &RunnerSettings, of_every_loop: &[Check]) -> Result<Vec<Chec
         ..Check::default()
     };
     Ok(with_more(of_every_loop.to_vec(), settings.check.iter().map(check)))
+}
+
+/// Where the checks were named.
+fn checks_from(settings: &RunnerSettings, of_every_loop: &[Check]) -> &'static str {
+    let is_typed = |it: &Set<CheckCommand>| it.origin == Origin::CommandLine;
+    let typed = settings.check.iter().any(is_typed);
+    let written = !of_every_loop.is_empty() || !settings.check.iter().all(is_typed);
+    match (written, typed) {
+        (false, _) => "the command line",
+        (true, false) => "the settings",
+        (true, true) => "the settings and the command line",
+    }
 }
 
 fn shown(settings: &RunnerSettings) -> Result<Shown> {

@@ -101,7 +101,8 @@ pub fn arm(
     pin.asked = kept(&asked, request, &gate);
     let instead =
         format!("run `spool start {}` in a terminal: it prints all of them", feature.name);
-    let (runs, unkept) = arming.pin(PinKey::Feature(&feature.name), &pin, &commands, &instead)?;
+    let (runs, unkept) =
+        arming.pin(PinKey::Feature(&feature.name), &pin, &commands, (0, &instead))?;
     let in_parts = pin.checks.last().is_some_and(|it| it.when() != ReviewWhen::End);
     if (pin.proof == LeastProof::Files || in_parts) && unkept.is_none() {
         notes.extend(keep_contents(root, &feature, (&pin, &commands), &text).err());

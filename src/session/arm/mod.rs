@@ -122,15 +122,16 @@ impl<'a> Arming<'a> {
     }
 
     /// Pins what a person arms. Returns the lines that show what may be run, and what the person has to know where
-    /// the pin cannot be kept. What a command in a session arms and cannot show is refused; `instead` says what to do.
+    /// the pin cannot be kept. What a command in a session arms and cannot show is refused; `instead` says what to do. `typed` is
+    /// how many checks the command itself has.
     fn pin(
         &mut self,
         key: PinKey<'_>,
         pin: &Pin,
         commands: &VerifyCommands,
-        instead: &str,
+        (typed, instead): (usize, &str),
     ) -> Result<(String, Option<String>), Refusal> {
-        let shown = pinned::shown_of(pin, commands);
+        let shown = pinned::shown_of(pin, commands, typed);
         if *self.armer.by == ArmedBy::Command {
             pinned::fits_a_message(&shown, instead)?;
         }

@@ -71,7 +71,8 @@ pub fn arm(
     let mut record = record_of(request, place, contract_of(request, settings), &task, armer);
     let pin = Pin { notify, ..pin_of(&record, SettingsThen { hash, tracked }) };
     let instead = "put the checks into a script of your own, and name that";
-    let (shown, unkept) = arming.pin(key, &pin, &VerifyCommands::new(), instead)?;
+    let (shown, unkept) =
+        arming.pin(key, &pin, &VerifyCommands::new(), (request.checks.len(), instead))?;
     if unkept.is_some() {
         record.armed_by = ArmedBy::Unkept;
     }

@@ -30,6 +30,9 @@ fn s3_the_checks_of_the_settings_hold_in_a_ralph_loop_before_those_that_were_typ
         let armed = bench.command("s1", command, arguments).run();
         let (first, second) = ("`echo settings >> ../runs`", "`echo typed >> ../runs; exit 1`");
         let contract = armed.context();
+        let from =
+            "Checks, from .claude/ralph-speckit.local.md and the command that was typed, run";
+        assert!(armed.to_string().contains(from), "{armed}");
         let log = printed(&spool(&bench, None, &["log"]));
         assert!(log.contains("; 3 checks (`echo settings >> ../runs`, `true`"), "{log}");
         assert!(contract.find(first).unwrap() < contract.find(second).unwrap(), "{contract}");
@@ -44,7 +47,9 @@ fn s3_the_checks_of_the_settings_hold_in_a_ralph_loop_before_those_that_were_typ
 #[test]
 fn s3_a_promise_is_not_enough_where_the_settings_have_a_check() {
     let bench = Bench::folder().settings("---\nchecks:\n  - test -f ../made\n---\n");
-    ralph(&bench, "s1", "\"Make it\"").context();
+    let armed = ralph(&bench, "s1", "\"Make it\"");
+    let from = "Checks, from .claude/ralph-speckit.local.md, run when";
+    assert!(armed.to_string().contains(from), "{armed}");
     assert!(works_and_says(&bench, PROMISE).reason().contains("`test -f ../made` (exit code 1)"));
     fs::write(bench.path("../made"), "").unwrap();
     works_and_says(&bench, PROMISE).told();

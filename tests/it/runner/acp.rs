@@ -38,6 +38,9 @@ fn an_agent_is_driven_through_five_iterations_to_its_promise() {
     ));
     let ran = call.arg("--harness").arg("acp:agent").run();
     ran.says(", acp:agent, until ");
+    let plan = bench.spool(&format!("ralph Build --change {CHANGE} --dry-run"));
+    let plan = plan.arg("--harness").arg("acp:agent").run().with_code(0);
+    plan.says("\nAgent: acp:agent\n");
     assert_eq!(ran.code, Some(0), "{}\n{}", ran.output, ran.errors);
     assert_eq!(bench.runs(), 5);
     let iterations = bench.iterations();

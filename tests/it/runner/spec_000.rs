@@ -94,11 +94,14 @@ fn s3_the_checks_of_the_projects_settings_hold_in_the_runner_too() {
     plan.says("Check: test -f good (within 300 s)").says("Check: true (within 9 s)");
     plan.says("Check: test 1 (within").says("2 checks of every loop here");
     let ran = bench.ralph("--max-iterations 3").run().with_code(0);
-    ran.says(
-        "Checks, from the settings and the command line, run when the work is said to be done:",
-    );
+    ran.says("Checks, from the settings, run when the work is said to be done:");
     ran.says("  test -f good (within 300 s)").says("  true (within 9 s)");
     assert_eq!(bench.runs(), 2);
+    let ran = bench.ralph("--max-iterations 3 --restart --check true").arg("--check=test 1").run();
+    ran.with_code(0).says("Checks, from the settings and the command line, run when");
+    std::fs::remove_file(bench.root.join(SETTINGS)).unwrap();
+    let ran = bench.ralph("--max-iterations 3 --restart --check true").run().with_code(0);
+    ran.says("Checks, from the command line, run when the work is said to be done:");
 }
 
 #[test]

@@ -127,6 +127,7 @@ fn assert_not_looser(with: Options, without: &Options) {
         form: _,
         start: _,
         counting: _,
+        checks_from: _,
     } = with;
     let time = |limit: Option<_>| limit.unwrap_or(std::time::Duration::MAX);
     let runs = |checks: &[Check]| checks.iter().map(|it| it.run.clone()).collect::<Vec<_>>();
