@@ -90,12 +90,13 @@ impl Git {
         }
         let commit = self.commit_tree(&tree, head.as_deref(), unfinished)?;
         let name = free_name(unfinished, &refs);
-        let new = format!("create {name} {commit}\n");
+        let new = format!("option no-deref\ncreate {name} {commit}\n");
         git(&["update-ref", "--stdin"], new.as_bytes()).context("`git update-ref` failed")?;
         let many = (refs.len() + 1).saturating_sub(MOST_REFS);
         let oldest: Vec<String> = refs[..many.min(refs.len())]
             .iter()
-            .map(|old| format!("delete {}\n", old.name))
+            // One that the agent made may point to a branch: the ref itself goes, never what it points to.
+            .map(|old| format!("option no-deref\ndelete {}\n", old.name))
             .collect();
         if !oldest.is_empty() {
             // What is kept now counts; the old ones go with the next.
