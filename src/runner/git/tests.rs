@@ -324,6 +324,23 @@ fn unfinished_work_is_kept_whole_and_nothing_of_the_persons_moves() {
 }
 
 #[test]
+fn an_old_ref_that_points_to_a_branch_goes_without_that_branch() {
+    let it = ScratchRepository::new();
+    it.commit("base");
+    let old = |number: u32| format!("refs/ralph/log%20in/20200101-0000{number:02}-1");
+    it.run(&["symbolic-ref", &old(0), "refs/heads/main"]);
+    for number in 1..25 {
+        it.run(&["update-ref", &old(number), "HEAD"]);
+    }
+    it.write("half", "of an edit");
+    let name = kept(&it.git, 1).unwrap();
+    assert_eq!(it.run(&["for-each-ref", "--format=%(refname)", "refs/heads"]), "refs/heads/main");
+    let left = it.run(&["for-each-ref", "--format=%(refname)", "refs/ralph"]);
+    assert!(!left.contains(&old(0)) && left.contains(&name), "{left}");
+    assert_eq!(it.run(&["log", "--oneline"]).lines().count(), 1);
+}
+
+#[test]
 fn what_is_kept_already_is_not_kept_twice_and_a_clean_tree_not_at_all() {
     let it = ScratchRepository::new();
     assert_eq!(kept(&it.git, 1), None);
