@@ -116,14 +116,13 @@ pub fn review(order: &ReviewOrder<'_>, begins: &dyn Fn()) -> Result<Review> {
         anyhow!("another review of `{}` is at work: {error}\nwait for its end, or end it with Ctrl-C where it runs", order.feature.name)
     })?;
     let are_fresh = order.results.is_some();
-    let of_last_loop = || known.map(|it| it.checks).unwrap_or_default();
-    let checks = order.results.clone().unwrap_or_else(of_last_loop);
+    let of_last_loop = known.map(|it| it.checks);
+    let checks = order.results.clone().or(of_last_loop).unwrap_or_default();
     // What cannot be read is not shown; a note says that there may be none.
-    let receipts = Receipts::named(root, &order.feature.name).map(|it| it.all());
-    let receipts = receipts.unwrap_or_default();
+    let receipts = Receipts::named(root, &order.feature.name);
     let Changes { patch, new_files, hidden } = changes(git.as_ref(), &base)?;
-    let place = |name: &str| format!("{}/{name}", order.feature.relative);
-    let (spec_path, tasks_path) = (place("spec.md"), place("tasks.md"));
+    let [spec_path, tasks_path] =
+        ["spec.md", "tasks.md"].map(|name| format!("{}/{name}", order.feature.relative));
     let marks = PacketMarks::new();
     let text = prompt(
         &PacketMaterial {
@@ -139,7 +138,7 @@ pub fn review(order: &ReviewOrder<'_>, begins: &dyn Fn()) -> Result<Review> {
             root,
             checks: &checks,
             are_fresh,
-            receipts: &receipts,
+            receipts: &receipts.map(|it| it.all()).unwrap_or_default(),
         },
         &marks,
     );
@@ -155,8 +154,7 @@ pub fn review(order: &ReviewOrder<'_>, begins: &dyn Fn()) -> Result<Review> {
                 .to_owned(),
         );
     }
-    review.caveats.extend(order.hears_the_project());
-    review.caveats.extend(not_in_patch(&hidden));
+    review.caveats.extend([order.hears_the_project(), not_in_patch(&hidden)].into_iter().flatten());
     let before = Before::now(git.as_ref(), &lock, &log);
     begins();
     let ran = order.read(&text, &mut log);
