@@ -242,10 +242,8 @@ hold_in_project() {
     write_event "$1" "$own_session" false
     in_project "$1" "$hook" <"$1/event.json" >/dev/null 2>&1
     write_event "$1" "$own_session" true
-    local note kept
-    kept=$(kept_of "$1")
-    # What is kept outside of the project says how often the loop was judged: put back without it, the notes look forged.
-    for note in "$1/project/.claude/ralph/$own_session"/*.json* "$kept"/{count,feature,session}-*; do
+    local note
+    for note in "$1/project/.claude/ralph/$own_session"/*.json*; do
         cp "$note" "$1/saved-${note##*/}"
         printf '%s\n' -r "$note" "$1/saved-${note##*/}" >>"$1/reset"
     done
