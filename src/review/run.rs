@@ -293,6 +293,7 @@ fn not_in_patch(hidden: &[PathBuf]) -> Option<String> {
     })
 }
 
+/// What has changed since the base; nothing is known without git.
 fn changes(git: Option<&Git>, base: &Base) -> Result<Changes> {
     let (Some(git), Some(commit)) = (git, &base.commit) else { return Ok(Changes::default()) };
     let patch = git.patch_since(commit).with_context(|| {

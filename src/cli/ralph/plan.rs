@@ -90,7 +90,7 @@ fn first_prompt(change: &Change, options: &Options) -> Result<String> {
         iteration: 1,
         missing: &[],
         remarks: &[],
-        near_limit: options.near_limit(&contract, &Ledger::default(), 0),
+        near_limit: options.near_limit(&contract, &Ledger::default(), 0, None),
         tasks: change.tasks().as_deref(),
         proof: options.proof,
         converge: None,

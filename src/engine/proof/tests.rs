@@ -78,16 +78,16 @@ fn a_word_that_no_file_has_is_none_and_other_capital_letters_are_the_same_file()
 fn a_place_in_a_file_names_the_file() {
     let paths = |text: &str| paths_in(text).into_iter().map(|it| it.path).collect::<Vec<_>>();
     for text in [
-        "Mend src/a.rs:12, then stop",
-        "Mend `src/a.rs:3-9`",
-        "Mend \"src/a.rs:12:4\".",
-        "Mend [it](../../src/a.rs#L3) or [`src/a.rs`]",
+        "Fix src/a.rs:12, then stop",
+        "Fix `src/a.rs:3-9`",
+        "Fix \"src/a.rs:12:4\".",
+        "Fix [it](../../src/a.rs#L3) or [`src/a.rs`]",
         "Let src/a.rs::adds pass",
-        "Mend src\\a.rs and `.\\src\\a.rs`",
-        "Mend “src/a.rs” — src/a.rs’s total",
+        "Fix src\\a.rs and `.\\src\\a.rs`",
+        "Fix “src/a.rs” — src/a.rs’s total",
         "修改src/a.rs，再（src/a.rs）里",
         "src/a.rsに合計を, src/a.rs에",
-        "Mend @/src/a.rs",
+        "Fix @/src/a.rs",
     ] {
         assert_eq!(paths(text), ["src/a.rs"], "{text}");
     }

@@ -6,7 +6,9 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::engine::Check;
-use crate::runner::harness::{AgentOrder, Approval, ExitInfo, Permissions, TokenUsage, of_history};
+use crate::runner::harness::{
+    AgentOrder, Approval, ExitInfo, Harness, OutputReader, Permissions, TokenUsage, of_history,
+};
 use crate::runner::prices::{PriceTable, in_dollars};
 use crate::runner::state::{Iteration, LoopState, UncountedReview, is_change_id, time_of};
 use crate::runner::story::read_again;
@@ -23,18 +25,7 @@ pub(super) fn count_cut_off(left: &mut Iteration, folder: &Path, prices: &PriceT
     left.tokens_unknown = true;
     let is_log = left.log.strip_prefix("logs/").is_some_and(is_change_id);
     let Some(harness) = of_history(&left.harness).filter(|_| is_log) else { return };
-    let permissions = Permissions::default();
-    let order = AgentOrder {
-        prompt: "",
-        model: None,
-        version: "",
-        approval: Approval::Own,
-        permissions: &permissions,
-        resume: None,
-        folder,
-        scratch: folder,
-    };
-    let mut reader = harness.reader(&order);
+    let mut reader = reader_of_log(harness.as_ref(), folder);
     let log = folder.join(&left.log);
     let logged = (log.as_path(), left.agent_log_bytes);
     if read_again(reader.as_mut(), left.harness == "command", logged, &mut |_| ()).is_err() {
@@ -92,6 +83,21 @@ pub(super) fn review_of_cut_off(
     UncountedReview { tokens_unknown: true, cost_unknown: true, ..read }
 }
 
+/// What reads a log again; nothing is started.
+fn reader_of_log(harness: &dyn Harness, folder: &Path) -> Box<dyn OutputReader> {
+    let permissions = Permissions::default();
+    harness.reader(&AgentOrder {
+        prompt: "",
+        model: None,
+        version: "",
+        approval: Approval::Own,
+        permissions: &permissions,
+        resume: None,
+        folder,
+        scratch: folder,
+    })
+}
+
 /// What the log of a review says that was cut off.
 fn cut_off_review(
     review: &Check,
@@ -101,18 +107,7 @@ fn cut_off_review(
 ) -> UncountedReview {
     let none = UncountedReview::default();
     let Some(harness) = of_history(review.reader()) else { return none };
-    let permissions = Permissions::default();
-    let order = AgentOrder {
-        prompt: "",
-        model: None,
-        version: "",
-        approval: Approval::Own,
-        permissions: &permissions,
-        resume: None,
-        folder,
-        scratch: folder,
-    };
-    let mut reader = harness.reader(&order);
+    let mut reader = reader_of_log(harness.as_ref(), folder);
     if read_again(reader.as_mut(), false, (log, 0), &mut |_| ()).is_err() {
         return none;
     }

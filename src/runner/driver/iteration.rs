@@ -45,8 +45,7 @@ impl Driver<'_> {
         let list_before = self.view.tasks.as_ref().map(Tasks::hash).unwrap_or_default();
         let (ledger, elapsed) = (&self.files.state.ledger, self.elapsed().as_secs());
         let warned = self.agent.seat().near_usage_limit.then_some(NearLimit::Usage);
-        let near_limit = self.plan.options.near_limit(&self.plan.contract, ledger, elapsed);
-        let near_limit = near_limit.or(warned.filter(|_| self.plan.options.asks_for_handoff()));
+        let near_limit = self.plan.options.near_limit(&self.plan.contract, ledger, elapsed, warned);
         let converges = self.files.state.ledger.converging.asked == Some(list_before);
         let text = self.prompt(number, near_limit, converges)?;
         let (mut log, log_name) = self.write_with_room(|it| it.files.log(number))?;

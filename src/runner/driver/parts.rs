@@ -96,7 +96,7 @@ pub struct RunTotals {
     pub journaled_end: String,
     /// How long they were waited for.
     pub waited_for_limits: Duration,
-    /// How long it was waited for room on the disk.
+    /// How long the runner waited for room on the disk.
     pub waited_for_room: Duration,
     /// Files that should have been committed, and could not be.
     pub uncommitted: BTreeSet<PathBuf>,

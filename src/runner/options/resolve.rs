@@ -151,20 +151,17 @@ impl Options {
 }
 
 impl Options {
-    /// Returns the limit that the next iteration may reach, `None` where none is near or nobody asks for a handoff.
+    /// Returns the limit that the next iteration may reach, `None` where none is near or nobody asks for a handoff;
+    /// `warned` is what the agent program has said of one of its own.
     pub fn near_limit(
         &self,
         contract: &Contract,
         ledger: &Ledger,
         elapsed_seconds: u64,
+        warned: Option<NearLimit>,
     ) -> Option<NearLimit> {
-        let near = near_limit(&contract.guardrails, ledger, elapsed_seconds);
-        near.filter(|_| self.asks_for_handoff())
-    }
-
-    /// Returns whether an iteration that may be the last one is asked to leave a handoff.
-    pub fn asks_for_handoff(&self) -> bool {
-        self.landing == Landing::Asked
+        let near = near_limit(&contract.guardrails, ledger, elapsed_seconds).or(warned);
+        near.filter(|_| self.landing == Landing::Asked)
     }
 }
 

@@ -91,7 +91,7 @@ fn is_whole<T: Serialize + DeserializeOwned>(value: &Value) {
     assert!(contains(&written, value), "{value}\nis read as\n{written}");
 }
 
-/// Whether all that stands in the second value stands in the first one, too.
+/// Whether all that is in the second value is in the first one, too.
 fn contains(all: &Value, part: &Value) -> bool {
     match (all, part) {
         (Value::Object(all), Value::Object(part)) => {
