@@ -2,7 +2,8 @@
 //! is shown in the morning held against the books of the agent itself.
 //!
 //! `plan` says what happens in which run, `agent` is the scripted agent (this program again, started by a stand-in of `claude`),
-//! `books` are what it writes down about itself, `place` is the project, `machine` its disk and its clock, and `figures` and `summary` compare.
+//! `books` are what it writes down about itself, `place` is the project, `machine` its disk and its clock, and `figures`
+//! and `summary` compare.
 
 #![allow(clippy::disallowed_methods, reason = "a test reads and starts what it likes")]
 #![allow(clippy::format_push_string, reason = "a file is made of pieces, once")]

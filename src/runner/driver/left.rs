@@ -95,7 +95,8 @@ impl Driver<'_> {
         }))
     }
 
-    /// Continues with what a run had begun with, and judges what its agent had ticked; `pinned` has what the run has pinned. What is protected only since then is compared with how it is now; `known` are the paths of what is protected.
+    /// Continues with what a run had begun with, and judges what its agent had ticked; `pinned` has what the run has pinned. What
+    /// is protected only since then is compared with how it is now; `known` are the paths of what is protected.
     pub(super) fn begin_with(
         &mut self,
         left: LeftRun,

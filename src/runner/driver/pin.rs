@@ -112,7 +112,8 @@ fn keep_contents(
     })
 }
 
-/// Returns whether `spool task done` judges by what was kept when this was armed: that of the run which this one continues is still there.
+/// Returns whether `spool task done` judges by what was kept when this was armed: that of the run which this one continues is
+/// still there.
 fn has_contents(change: &Change, feature: &Feature, pin: &Pin) -> bool {
     let receipts = Receipts::of(&change.root, &feature.name, &list_of(feature));
     let is_kept = receipts.is_ok_and(|it| it.armed_list(pin.armed_at.millis()).is_some());
