@@ -84,7 +84,8 @@ impl Git {
         {
             return Ok(None);
         }
-        let refs = self.kept_below(&folder_of(unfinished.change))?;
+        // Where git cannot list them, because the commit of one is gone, none is known, and this one is kept all the same.
+        let refs = self.kept_below(&folder_of(unfinished.change)).unwrap_or_default();
         if let Some(same) = refs.iter().find(|kept| kept.tree == tree) {
             return Ok(Some(KeptWork { name: same.name.clone(), left_out }));
         }

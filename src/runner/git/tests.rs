@@ -341,6 +341,20 @@ fn an_old_ref_that_points_to_a_branch_goes_without_that_branch() {
 }
 
 #[test]
+fn a_broken_ref_of_the_change_keeps_no_work_from_being_kept() {
+    for broken in ["garbage\n", "1111111111111111111111111111111111111111\n"] {
+        let it = ScratchRepository::new();
+        it.commit("base");
+        let folder = it.folder.path().join(".git/refs/ralph/log%20in");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("20200101-000000-1"), broken).unwrap();
+        it.write("half", "of an edit");
+        let name = kept(&it.git, 1).unwrap();
+        assert_eq!(it.run(&["show", &format!("{name}:half")]), "of an edit", "{broken}");
+    }
+}
+
+#[test]
 fn what_is_kept_already_is_not_kept_twice_and_a_clean_tree_not_at_all() {
     let it = ScratchRepository::new();
     assert_eq!(kept(&it.git, 1), None);
