@@ -12,6 +12,8 @@ use crate::schema;
 
 /// So many lines say what single tasks cost; one more says it of the rest.
 const SINGLE: usize = 3;
+/// So many lines say where the work is of tries that did not come to their own end.
+const TRIES: usize = 4;
 
 /// What it cost to finish a task, by the books.
 #[derive(Clone, Default)]
@@ -197,10 +199,11 @@ impl<'a> Told<'a> {
             format!("tools were denied in {} iterations: {}", denied.len(), denied[0].denied[0]),
             "permit them with --allow or --permission-mode, or all of its tools with --allow-all"
                 .to_owned(),
-            format!(
-                "Changed: {files} files, +{added} -{removed} lines: {NOTES} +{notes_added} -{notes_removed}, …"
-            ),
         ];
+        text.extend(kept_in_words(self.place));
+        text.push(format!(
+            "Changed: {files} files, +{added} -{removed} lines: {NOTES} +{notes_added} -{notes_removed}, …"
+        ));
         text.extend(self.costs[..SINGLE].iter().map(|it| it.words(&it.tasks.join(", "))));
         let rest = self.costs[SINGLE..].iter().cloned().reduce(Cost::plus).unwrap();
         text.push(rest.words(&format!("{} more tasks", rest.tasks.len())));
@@ -210,6 +213,22 @@ impl<'a> Told<'a> {
         text.push(format!("spool ralph --status --change {CHANGE}"));
         text
     }
+}
+
+/// Where the work is of tries that did not come to their own end, the newest first, as git itself lists them.
+fn kept_in_words(place: &Place) -> Vec<String> {
+    let folder = format!("refs/ralph/{CHANGE}");
+    let refs =
+        place.scratch.git(&["for-each-ref", "--sort=-refname", "--format=%(refname)", &folder]);
+    let refs: Vec<&str> = refs.lines().collect();
+    let named = if refs.len() > TRIES { TRIES - 1 } else { refs.len() };
+    let mut text: Vec<String> =
+        refs[..named].iter().map(|name| format!("git show {name}")).collect();
+    text[0].insert_str(0, "Earlier tries: ");
+    if named < refs.len() {
+        text.push(format!("and {} more: git for-each-ref {folder}", refs.len() - named));
+    }
+    text
 }
 
 /// A line without how long it took, which is the second figure of its kind, and without the files behind the first one.
