@@ -180,13 +180,20 @@ fn tree_of(bench: &Bench) -> Vec<Seen> {
         .collect();
     let root = all.iter().find(|((_, _, command), _)| command.starts_with(&name));
     let Some(((root, ..), _)) = root else { return Vec::new() };
+    // A shell waits in `vfork`, where no signal reaches it, until its new child runs another program: behind one that is
+    // stopped, it stands still as well.
+    let waits = |(id, state, _): &Seen| {
+        *state == 'D' && all.iter().any(|((_, state, _), parent)| parent == id && *state == 'T')
+    };
     let (mut tree, mut parents) = (Vec::new(), vec![*root]);
     while let Some(parent) = parents.pop() {
         let children = all.iter().filter(|(_, it)| *it == parent);
         for (seen, _) in children {
             parents.push(seen.0);
             if seen.1 != 'Z' {
-                tree.push(seen.clone());
+                let mut seen = seen.clone();
+                seen.1 = if waits(&seen) { 'T' } else { seen.1 };
+                tree.push(seen);
             }
         }
     }
@@ -232,7 +239,8 @@ fn ctrl_z_stops_the_agent_with_its_runner_and_no_limit_counts_it() {
     running.types("\x1a");
     running.wait_for("suspended: 14");
     wait_until_all(&bench, "the agent works on", is_stopped);
-    assert!(tree_of(&bench).len() >= 4, "{:#?}", tree_of(&bench));
+    // The agent, the loop that it has started, and what it has stopped itself; a `sleep` of the loop may just be over.
+    assert!(tree_of(&bench).len() >= 3, "{:#?}", tree_of(&bench));
     pause(STOPPED);
     wait_until_all(&bench, "the agent works on", is_stopped);
     running.types("\n");
