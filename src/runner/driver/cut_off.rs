@@ -1,4 +1,4 @@
-//! What an iteration has used in which its runner was killed, and a review in it.
+//! What an iteration has used in which its runner was killed, and a review that was cut off with its runner or by a stop.
 
 use std::fs;
 use std::path::Path;
@@ -49,7 +49,7 @@ pub(super) fn count_cut_off(left: &mut Iteration, folder: &Path, prices: &PriceT
 /// Returns what the review has used that was the last step of this iteration; nothing where there was none. One that was cut off
 /// itself is read from its log, and what nobody knows of it is marked.
 pub(super) fn review_of_cut_off(
-    left: &Iteration,
+    iteration: &Iteration,
     state: &LoopState,
     folder: &Path,
     prices: &PriceTable,
@@ -60,7 +60,7 @@ pub(super) fn review_of_cut_off(
     else {
         return none;
     };
-    let began = time_of(&left.started).unwrap_or_default();
+    let began = time_of(&iteration.started).unwrap_or_default();
     let kept = read::read(&folder.join("review.json"), MOST).map(|it| it.bytes).unwrap_or_default();
     let kept: Value = serde_json::from_slice(&kept).unwrap_or_default();
     let kept_at = kept["began_at"].as_u64().map(WallTime::from_millis);

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::agent::AgentRun;
 use super::awake::tell_standstill;
+use super::cut_off::review_of_cut_off;
 use super::earlier::still_good;
 use super::parts::Driver;
 use crate::checks::ReviewCall;
@@ -20,7 +21,7 @@ use crate::forms::events::RunnerEvent;
 use crate::runner::checks;
 use crate::runner::harness::{AgentReport, RunOutcome, is_passing};
 use crate::runner::screen::lasted;
-use crate::runner::state::Iteration;
+use crate::runner::state::{Iteration, UncountedReview};
 use crate::runner::task_list::{TaskListUpdate, Tasks, list_at};
 use crate::runner::tokens::TokenCount;
 use crate::session::messages::shortfall::of_check;
@@ -44,6 +45,7 @@ impl Driver<'_> {
         let ledger = self.files.state.ledger.clone();
         let contract = self.contract();
         self.proofs.reviewed = None;
+        let mut cut_off = UncountedReview::default();
         let judgement =
             match evaluate(&contract, &ledger, seen, &mut || UnchangedFiles::InFingerprint) {
                 Evaluation::Decided(judgement) => *judgement,
@@ -67,7 +69,13 @@ impl Driver<'_> {
                         }
                         pending.with(&contract, &ledger, results, now)
                     }
-                    Err(Stopped) => pending.interrupted(&contract, &ledger, Demand::Stopped),
+                    Err(Stopped { in_review }) => {
+                        if in_review {
+                            let (state, prices) = (&self.files.state, &self.plan.options.prices);
+                            cut_off = review_of_cut_off(entry, state, &self.files.folder, prices);
+                        }
+                        pending.interrupted(&contract, &ledger, Demand::Stopped)
+                    }
                 },
             };
         entry.done_check = judgement.verdict == Verdict::End(TerminalReason::Completed);
@@ -79,6 +87,7 @@ impl Driver<'_> {
             };
         }
         self.files.state.ledger = judgement.ledger;
+        cut_off.count_in(&mut self.files.state);
         judgement.verdict
     }
 
@@ -205,10 +214,13 @@ impl Driver<'_> {
             let mut call = ReviewCall::of(review, about, &results, left);
             let prices = self.plan.options.prices.0.iter();
             call.arguments.extend(prices.map(|price| format!("--prices={price}")));
+            let mut in_review = false;
             let result = self.check_one(review, (all, all), &mut Vec::new(), &mut |about| {
+                in_review = true;
                 let CheckPlace { supervisor, folder, interrupted } = about;
                 checks::run_review(supervisor, review, &call, folder, log, interrupted)
-            })?;
+            });
+            let result = result.map_err(|_| Stopped { in_review })?;
             let counts_money = self.plan.contract.guardrails.max_cost.is_some();
             if counts_money && result.review.is_some_and(|it| it.tokens > 0 && it.cost == 0) {
                 self.console.screen.warn(
@@ -258,7 +270,7 @@ impl Driver<'_> {
         self.files.state.doing.clone_from(&words);
         began.push(self.saved_now());
         // What a check says on a full disk says nothing of the work.
-        self.has_room().map_err(|_| Stopped)?;
+        self.has_room().map_err(|_| Stopped::default())?;
         let event = RunnerEvent::Check { run: check.run.clone() };
         self.console.screen.report(event, &format!("  {words}"));
         // A command is written for the project, which may lie below the top of the work tree.
@@ -276,7 +288,7 @@ impl Driver<'_> {
         self.console.screen.still();
         self.note_time(&check.run, &clock);
         if self.console.end_request().is_some() {
-            return Err(Stopped);
+            return Err(Stopped::default());
         }
         let outcome = if result.passed { "passed" } else { "failed" };
         let line = format!("  `{}` {outcome}: {}", result.run, result.outcome);
@@ -306,7 +318,11 @@ enum ChecksSeen {
 }
 
 /// A person stopped the loop while checks ran.
-struct Stopped;
+#[derive(Default)]
+struct Stopped {
+    /// Whether a reader was at work then, and has used something.
+    in_review: bool,
+}
 
 /// Where a check runs, and what ends it early.
 struct CheckPlace<'a> {

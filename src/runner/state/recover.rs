@@ -14,7 +14,7 @@ use crate::world::{self, WallTime};
 /// Why an iteration has no end of its own.
 const KILLED: &str = "its runner was killed, or the machine went down";
 
-/// What a review has used that its runner did not live to count.
+/// What a review has used that was cut off before its loop could count it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UncountedReview {
     /// Tokens, as far as they are known.
@@ -88,7 +88,7 @@ pub(super) fn recover(
         if in_shares < runs_of(&folder.join("history.jsonl"), &run, iteration) {
             old.state.add_share(iteration);
         }
-        count_review(&mut old.state, review);
+        review.count_in(&mut old.state);
     }
     if !old.state.status.is_over() {
         let state = &mut old.state;
@@ -148,14 +148,16 @@ fn count_in(state: &mut LoopState, iteration: &Iteration) {
     state.cost_unknown |= iteration.cost_usd.is_none();
 }
 
-/// Counts what its review has used: the ledger never has it.
-fn count_review(state: &mut LoopState, review: UncountedReview) {
-    let ledger = &mut state.ledger;
-    ledger.review_tokens = ledger.review_tokens.saturating_add(review.tokens);
-    ledger.review_cost = ledger.review_cost.saturating_add(review.cost);
-    ledger.review_cost_estimated |= review.estimated && review.cost > 0;
-    state.tokens_unknown |= review.tokens_unknown;
-    state.cost_unknown |= review.cost_unknown;
+impl UncountedReview {
+    /// Counts what it has used: the ledger never has it.
+    pub fn count_in(self, state: &mut LoopState) {
+        let ledger = &mut state.ledger;
+        ledger.review_tokens = ledger.review_tokens.saturating_add(self.tokens);
+        ledger.review_cost = ledger.review_cost.saturating_add(self.cost);
+        ledger.review_cost_estimated |= self.estimated && self.cost > 0;
+        state.tokens_unknown |= self.tokens_unknown;
+        state.cost_unknown |= self.cost_unknown;
+    }
 }
 
 impl Recovered {

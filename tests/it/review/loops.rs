@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use ralph_speckit::world::{Deadline, pause};
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::review::support::{Built, FR_001, FR_002, US1_1};
+use crate::runner::ran::Running;
 use crate::support::witness::PATIENCE;
 
 const REVIEW: &str = ".spool/.state/ralph/001-login/review.json";
@@ -188,8 +190,8 @@ fn the_review_that_the_driver_runs_proves_what_was_ticked_long_before() {
     assert_eq!((&last["by"], &last["reviewer"]), (&json!("review"), &json!("claude")), "{shown:#}");
 }
 
-/// A loop whose runner is killed while its reader is at work, which has said what its first call used.
-fn killed_in_a_review(built: &Built) {
+/// A loop whose reader is at work, and has said what its first call used.
+fn at_work_in_a_review(built: &Built) -> Running {
     built.write(LIST, "- [ ] T001 Write src/more.rs\n");
     built.commit("open tasks");
     let read = "calls Read\nread -r _ < \"$DESK/gate\"\nexec sleep 60";
@@ -198,7 +200,38 @@ fn killed_in_a_review(built: &Built) {
     let call = built.spool("ralph --change 001-login --review --no-stay-awake").arg("Build it");
     let running = call.start();
     gate.open();
-    running.signal(rustix::process::Signal::KILL);
+    running
+}
+
+#[test]
+fn what_a_review_used_that_a_person_stopped_is_counted_and_told_as_not_all() {
+    let ways = [("Ctrl-C", Some(Signal::INT), 130), ("SIGTERM", Some(Signal::TERM), 143)];
+    for (way, signal, code) in ways.into_iter().chain([("spool stop", None, 130)]) {
+        let built = Built::new();
+        let running = at_work_in_a_review(&built);
+        match signal {
+            Some(signal) => running.signal(signal),
+            None => {
+                built.spool("stop").run().with_code(0);
+            }
+        }
+        let ran = running.finish().with_code(code);
+        ran.says("at least 420 tokens, at least $0.2000").says(", reviews 161 tokens, ");
+        let runner = &status(&built)["runners"][0];
+        assert_eq!(runner["loop"]["review_tokens"], json!(161), "{way}: {runner:#}");
+        assert_eq!(runner["cost_complete"], json!(false), "{way}: {runner:#}");
+        // It is not counted again by the run that continues the loop.
+        let met = Built::answer_of_claude(&[US1_1, FR_001, FR_002]);
+        built.worker_and_reader("cost=0.20\nresult done", &format!("cost=0.25\n{met}"));
+        let ran = built.loop_with("--review").with_code(0);
+        ran.says("at least $0.4000").says("reviews 581 tokens, $0.2500");
+    }
+}
+
+/// A loop whose runner is killed while its reader is at work.
+fn killed_in_a_review(built: &Built) {
+    let running = at_work_in_a_review(built);
+    running.signal(Signal::KILL);
     running.finish();
     let lock = std::fs::File::open(built.root.join(".spool/.state/ralph/001-login/lock")).unwrap();
     lock.lock_shared().unwrap();
