@@ -1,5 +1,5 @@
-//! What a run begins with, kept until it ends: where it is stopped, or its runner killed, the next one judges by it what the agent
-//! had ticked.
+//! What a run begins with, kept until its work is done: where it is stopped, a limit ends it, or its runner is killed, the next one
+//! judges by it what the agent had ticked.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -228,10 +228,10 @@ impl Driver<'_> {
         }
     }
 
-    /// Removes what this run began with, or keeps it with how it is left where the next run continues this loop. Where the first
-    /// fails, the next one judges once more what has no receipt.
+    /// Removes what this run began with, or keeps it with how it is left where work of it may be judged by the next run. Where the
+    /// first fails, the next one judges once more what has no receipt.
     pub(super) fn leave_run(&self) {
-        if self.files.state.goes_on() {
+        if self.files.state.leaves_work() {
             self.keep_stop();
         } else {
             let _ = self.receipts().and_then(|receipts| receipts.end_run());

@@ -289,6 +289,14 @@ impl LoopState {
         was_stopped && (has_used || self.ran_seconds >= SHORT)
     }
 
+    /// Returns whether the next runner judges by what this loop began with: it goes on with it, or this one came to an end before
+    /// its work was done. What was ticked without a proof has none then either, and what was done without a tick is still its work.
+    pub fn leaves_work(&self) -> bool {
+        let is_over =
+            [TerminalReason::Stopped, TerminalReason::Completed, TerminalReason::CorruptState];
+        self.goes_on() || self.ledger.ended.as_ref().is_some_and(|end| !is_over.contains(end))
+    }
+
     /// Adds what an iteration used to the share of the agent that works.
     pub fn add_share(&mut self, iteration: &Iteration) {
         let (harness, model) = (&self.harness, &self.model);

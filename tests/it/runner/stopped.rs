@@ -44,7 +44,7 @@ fn stopped(bench: &Bench, stop: impl FnOnce(&super::ran::Running)) -> Ran {
 }
 
 /// Runs the loop to its end. No tick is taken without proof, none that has one is refused, and the armed command is asked.
-fn continues(call: &Call<'_>, bench: &Bench, before: &Ran) {
+fn continues(call: &Call<'_>, bench: &Bench, before: &Ran) -> Ran {
     let ran = call.run().with_code(0);
     let both = format!("{before}{ran}");
     assert_eq!(both.matches("1.3 is open again").count(), 1, "{both}");
@@ -61,6 +61,7 @@ fn continues(call: &Call<'_>, bench: &Bench, before: &Ran) {
     for end in ["run", "run-start", "run-tick", "run-next", "run-stop"] {
         assert_eq!(kept(bench, CHANGE, end), None, "the run has ended: {end}");
     }
+    ran
 }
 
 #[test]
@@ -97,6 +98,27 @@ fn after_a_usage_limit_it_is_judged_too() {
         let before = bench.ralph("").run().with_code(13);
         continues(&bench.ralph(""), &bench, &before);
     }
+}
+
+#[test]
+fn after_a_limit_of_the_loop_it_is_judged_too() {
+    let limits = [
+        ("--max-runtime 8s", "exec sleep 60", 7),
+        ("--max-iterations 2", "", 3),
+        ("--token-budget 500", "calls Read; exec sleep 60", 8),
+    ];
+    std::thread::scope(|scope| {
+        for ((limit, ends, code), bench) in
+            limits.into_iter().flat_map(|it| benches().map(|bench| (it, bench)))
+        {
+            scope.spawn(move || {
+                agent(&bench, ends);
+                let before = bench.ralph(limit).run().with_code(code);
+                let ran = continues(&bench.ralph(""), &bench, &before);
+                assert_eq!(bench.state()["current_iteration"], 2, "{limit}: {ran}");
+            });
+        }
+    });
 }
 
 #[cfg(target_os = "linux")]
