@@ -1,5 +1,7 @@
 //! Files that nobody but a person may change: those that a person named, the settings, and the programs of checks.
 
+use std::path::Path;
+
 use super::pattern::Pattern;
 use crate::engine::proof::{ChangedFile, names_file, paths_in};
 
@@ -8,6 +10,10 @@ const SETTINGS: [&str; 2] = [".claude/ralph-speckit.local.md", ".spool/ralph.tom
 /// Programs whose first argument is the program that runs.
 const INTERPRETERS: [&str; 9] =
     ["sh", "bash", "zsh", "python", "python3", "node", "ruby", "perl", "php"];
+
+/// Options of programs that run what a file defines: where they begin like this, another file may do so.
+const ELSEWHERE: [&str; 9] =
+    ["-C", "-f", "-d", "--prefix", "--cwd", "--dir", "--file", "--makefile", "--justfile"];
 
 /// What is protected in one project.
 pub struct Protected {
@@ -53,11 +59,56 @@ impl Protected {
         found.into_iter().map(str::to_owned).collect()
     }
 
+    /// Returns the files of a project that say what these commands run (`package.json` for `npm test`) and that are not
+    /// protected, each with the first of these commands.
+    pub fn unprotected_behind<'a>(
+        &self,
+        root: &Path,
+        commands: impl Iterator<Item = &'a str>,
+    ) -> Vec<(&'a str, &'static str)> {
+        let mut found: Vec<(&str, &str)> = Vec::new();
+        for run in commands {
+            for names in defining(run) {
+                let Some(file) = names.iter().find(|name| root.join(name).is_file()) else {
+                    continue;
+                };
+                if !self.protects(file) && found.iter().all(|(_, known)| known != file) {
+                    found.push((run, file));
+                }
+            }
+        }
+        found
+    }
+
     fn protects(&self, path: &str) -> bool {
         SETTINGS.contains(&path)
             || self.programs.iter().any(|it| it == path)
             || is_matched(&self.patterns, path)
     }
+}
+
+/// The names that the files have which say what a command line runs, for each program of it that is known for that: as it is
+/// called in the folder of the project.
+fn defining(run: &str) -> impl Iterator<Item = &'static [&'static str]> {
+    let programs = run.split(['&', ';', '|', '\n']).map(str::trim_start);
+    let is_here = |line: &&str| !line.starts_with("cd ");
+    programs.take_while(is_here).filter_map(|line| {
+        let mut words = line.split_whitespace().skip_while(|word| word.contains('=')).peekable();
+        let (program, next) = (words.next()?, words.peek().copied().unwrap_or_default());
+        // It is called with a file of its own, or in another folder.
+        if words.any(|word| ELSEWHERE.iter().any(|flag| word.starts_with(flag))) {
+            return None;
+        }
+        let runs_script = matches!(next, "test" | "t" | "run" | "run-script");
+        let names: &[&str] = match program {
+            "npm" | "pnpm" | "yarn" if runs_script => &["package.json"],
+            "bun" if next == "run" => &["package.json"],
+            "make" => &["GNUmakefile", "Makefile", "makefile"],
+            "just" => &["justfile", "Justfile", ".justfile"],
+            _ => return None,
+        };
+        Some(names)
+    })
 }
 
 /// The file that a command line runs, where it is one of the project.
@@ -137,6 +188,41 @@ mod tests {
         assert!(is_protected("*.lock", "a/b.lock"));
         assert!(!is_protected("tests/**", "src/tests.rs"));
         assert!(!is_protected("!src", "src/a.rs"));
+    }
+
+    #[test]
+    fn the_file_that_says_what_a_check_runs_is_named_where_nothing_protects_it() {
+        let root = tempfile::tempdir().unwrap();
+        for name in ["package.json", "Makefile", "justfile"] {
+            std::fs::write(root.path().join(name), "").unwrap();
+        }
+        let behind = |patterns: &[&str], run: &str| {
+            let patterns: Vec<String> = patterns.iter().map(|it| (*it).to_owned()).collect();
+            let found = Protected::of(&patterns, [run].into_iter())
+                .unprotected_behind(root.path(), [run].into_iter());
+            found.into_iter().map(|(_, file)| file).collect::<Vec<_>>()
+        };
+        for (run, files) in [
+            ("npm test", &["package.json"][..]),
+            ("CI=1 npm run lint -- --fix", &["package.json"]),
+            ("yarn test && make -j4 check", &["package.json", "Makefile"]),
+            ("just test", &["justfile"]),
+            ("make", &["Makefile"]),
+            ("npm ci", &[]),
+            ("cd web && npm test", &[]),
+            ("make -C web test", &[]),
+            ("npm test --prefix web", &[]),
+            ("cargo test", &[]),
+            ("bun test", &[]),
+            ("sh make test", &[]),
+        ] {
+            assert_eq!(behind(&[], run), files, "{run}");
+        }
+        assert!(behind(&["package.json"], "npm test").is_empty());
+        assert!(behind(&["*"], "make").is_empty());
+        assert!(behind(&["tests/"], "make").len() == 1);
+        std::fs::remove_file(root.path().join("Makefile")).unwrap();
+        assert!(behind(&[], "make").is_empty());
     }
 
     #[test]

@@ -101,8 +101,13 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
     let pinned = pin::pin(change, options, left_run.as_ref());
     driver.begin_proofs(pinned.as_ref(), left_run);
     driver.warn_without_open_task();
-    if let Some(pin) = pinned.as_ref().filter(|pin| !pin.words.is_empty()) {
-        driver.console.screen.report(RunnerEvent::Armed { checks: Vec::new() }, &pin.words);
+    let words = pinned.as_ref().map(|pin| pin.words.as_str());
+    let behind = driver.behind_checks();
+    let words: Vec<&str> =
+        words.into_iter().chain([behind.trim_end()]).filter(|it| !it.is_empty()).collect();
+    if !words.is_empty() {
+        let event = RunnerEvent::Armed { checks: Vec::new() };
+        driver.console.screen.report(event, &words.join("\n"));
     }
     if let Some(words) = left {
         driver.console.screen.warn(&words);

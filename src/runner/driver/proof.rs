@@ -370,6 +370,22 @@ impl Driver<'_> {
         protected.among(changed, &self.proofs.list_at_start.as_ref().unwrap_or(file).bytes)
     }
 
+    /// Returns the line on files that say what the armed commands run, where the loop may change them; empty for none.
+    pub(super) fn behind_checks(&self) -> String {
+        let options = self.plan.options;
+        if options.proof == LeastProof::Word || self.view.tasks.is_none() {
+            return String::new();
+        }
+        let armed = self.proofs.armed.values();
+        let commands = options.checks.iter().map(|check| &check.run).chain(armed);
+        let commands = commands.map(String::as_str);
+        let protected = Protected::of(&options.protect, commands.clone());
+        let found = protected.unprotected_behind(&self.project_folder(), commands);
+        messages::behind_checks(&found, |files| {
+            format!("add `--protect {}`", files.join(" --protect "))
+        })
+    }
+
     /// Opens the boxes of what is not proved, and tells the next agent and the person of it.
     fn take_back(
         &mut self,

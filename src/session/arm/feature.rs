@@ -11,12 +11,13 @@ use crate::engine::order::map_of;
 use crate::engine::proof::LeastProof;
 use crate::engine::scope::in_runs;
 use crate::engine::tasks::TaskList;
-use crate::engine::{Ledger, ReviewWhen};
+use crate::engine::{Contract, Ledger, ReviewWhen};
 use crate::evidence::commits;
+use crate::evidence::protected::Protected;
 use crate::evidence::task_list::{self, TASKS, TaskFile};
 use crate::feature::project::{Feature, Project, printable};
 use crate::feature::requirements::specification;
-use crate::feature::settings::{READERS, Settings, reviewer};
+use crate::feature::settings::{READERS, SETTINGS, Settings, reviewer};
 use crate::feature::snapshot::{FeatureSnapshot, limits_of};
 use crate::feature::state::State;
 use crate::feature::{HANDOFF, STATE};
@@ -25,6 +26,7 @@ use crate::refusal::Refusal;
 use crate::session::arguments::feature::FeatureRequest;
 use crate::session::arguments::scope::{Selection, done_already};
 use crate::session::messages::person;
+use crate::session::messages::proof::behind_checks;
 use crate::session::pinned;
 use crate::session::proof::{keep_armed, list_of};
 use crate::session::record::new_record;
@@ -109,7 +111,7 @@ pub fn arm(
     }
     let has_checks = !pin.checks.is_empty() || !commands.is_empty();
     let no_checks = if has_checks || !armer.is_person() { "" } else { NO_CHECKS };
-    let shown = [no_checks, &runs].concat();
+    let shown = [no_checks, &runs, &behind_armed(root, &pin, &commands)].concat();
     claim.unkept = unkept.is_some();
     notes.extend(unkept);
     if !armer.is_person() {
@@ -284,6 +286,20 @@ fn pin_of(
         settings: SettingsThen { hash: settings.digest, tracked: false },
         ..Pin::default()
     }
+}
+
+/// The line on files that say what the armed commands run, where the loop may change them; empty for none.
+fn behind_armed(root: &Path, pin: &Pin, commands: &VerifyCommands) -> String {
+    if pin.proof == LeastProof::Word {
+        return String::new();
+    }
+    let (checks, _) = Contract::commands_and_review(&pin.checks);
+    let runs = checks.iter().map(|check| &check.run).chain(commands.values());
+    let runs = runs.map(String::as_str);
+    let protected = Protected::of(&pin.protect, runs.clone());
+    behind_checks(&protected.unprotected_behind(root, runs), |files| {
+        format!("put `protect: [\"{}\"]` into {SETTINGS}", files.join("\", \""))
+    })
 }
 
 /// Keeps what the files contain and which boxes are open; the words say that it cannot be kept.

@@ -51,6 +51,21 @@ pub fn lack(unproved: &Unproved) -> String {
     }
 }
 
+/// Returns the line on files that say what armed commands run and that the loop may change, each with one of these commands; empty
+/// for none. `how` says what protects such files.
+pub fn behind_checks(found: &[(&str, &str)], how: impl Fn(&[&str]) -> String) -> String {
+    if found.is_empty() {
+        return String::new();
+    }
+    let says =
+        |(run, file): &(&str, &str)| format!("{file} says what `{}` runs", title(run, NAMES));
+    let said: Vec<String> = found.iter().map(says).collect();
+    let files: Vec<&str> = found.iter().map(|(_, file)| *file).collect();
+    let it = if files.len() == 1 { "it" } else { "them" };
+    let (said, how) = (said.join(", "), how(&files));
+    format!("{said}, and the loop may change {it}: to protect {it}, {how}\n")
+}
+
 /// Returns what an agent has to do about what holds up every task, without a full stop; `None` for what one task lacks.
 pub fn remedy(unproved: &Unproved) -> Option<&'static str> {
     match unproved {

@@ -623,3 +623,29 @@ fn arming_shows_each_protected_pattern_on_a_line_of_its_own() {
     let shown = "Protected, from .claude/ralph-speckit.local.md, nobody but you may change:\n  tests/\n  *.lock\n";
     assert!(said.contains(shown), "{said}");
 }
+
+#[test]
+fn arming_names_a_file_that_says_what_a_check_runs_unless_it_is_protected() {
+    let project = Project::with("- [ ] T001 a\n  - Verify: `make lint`\n- [ ] T002 b\n");
+    let settings = |protect: &str| {
+        let text = format!("---\nchecks:\n  - npm test\n  - npm run build\n{protect}---\n");
+        project.write(".claude/ralph-speckit.local.md", &text);
+    };
+    settings("");
+    assert!(!start(&project, &[]).ok().contains("package.json"), "there is none");
+    project.write("package.json", "{}");
+    let shown = "package.json says what `npm test` runs, and the loop may change it: to protect it, put `protect: [\"package.json\"]` into .claude/ralph-speckit.local.md\n";
+    let said = start(&project, &[]).ok();
+    assert!(said.contains(shown), "{said}");
+    project.write("Makefile", "lint:\n");
+    let both = "package.json says what `npm test` runs, Makefile says what `make lint` runs, and the loop may change them: to protect them, put `protect: [\"package.json\", \"Makefile\"]` into .claude/ralph-speckit.local.md\n";
+    let said = start(&project, &[]).ok();
+    assert!(said.contains(both), "{said}");
+    settings("protect: [\"package.json\", \"Makefile\"]\n");
+    let said = start(&project, &[]).ok();
+    assert!(!said.contains("the loop may change"), "{said}");
+    // Where every tick counts, nothing is protected.
+    settings("proof: word\n");
+    let said = start(&project, &[]).ok();
+    assert!(!said.contains("the loop may change"), "{said}");
+}

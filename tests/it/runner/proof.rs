@@ -110,6 +110,25 @@ fn protected_files_keep_a_loop_from_being_done_until_they_are_as_before() {
 }
 
 #[test]
+fn the_start_names_a_file_that_says_what_a_check_runs_unless_it_is_protected() {
+    let bench = Bench::with_tasks("- [ ] 1.1 Begin it\n");
+    bench.write("justfile", "test:\n");
+    bench.commit("a check");
+    bench.agent("true");
+    let says = |arguments: &str| {
+        let call = bench.ralph(&format!("--max-iterations 1 {arguments}")).arg("--check");
+        call.arg("just test || false").run().with_code(3).output
+    };
+    let line = "justfile says what `just test || false` runs, and the loop may change it: to protect it, add `--protect justfile`\n";
+    let said = says("");
+    assert_eq!(said.matches(line).count(), 1, "{said}");
+    for arguments in ["--protect justfile", "--proof word"] {
+        let said = says(arguments);
+        assert!(!said.contains("the loop may change"), "{arguments}: {said}");
+    }
+}
+
+#[test]
 fn a_protected_file_that_changes_after_the_last_tick_keeps_the_loop_from_being_done() {
     let bench = Bench::with_tasks("- [ ] 1.1 Begin it\n");
     bench.write("check.sh", "exit 1\n");
