@@ -16,7 +16,7 @@ use super::options::DoneCriteria;
 use super::requests::Requests;
 use super::state::{
     Iteration, LoopState, PAUSED, Past, changes_with_state, find_state_folder, holder, read_state,
-    readable, tail, time_of,
+    readable, tail, time_of, waits_for_room,
 };
 use crate::engine::scoreboard::Scoreboard;
 use crate::feature::project::printable;
@@ -55,6 +55,8 @@ pub struct RunnerReport {
     pub runner: RunnerLife,
     /// Since when a person wants it to pause, `None` when nobody does.
     pub paused_since: Option<WallTime>,
+    /// Until when it waits for room on a full disk, `None` where it does not wait for that.
+    pub waits_for_room_until: Option<WallTime>,
     /// Why the state could not be read, empty when it could.
     pub unreadable: String,
     /// What the state file says.
@@ -81,7 +83,12 @@ impl RunnerReport {
             (Ok(alive), Err(why)) => (alive, (None, why)),
             (Err(why), _) => (false, (None, why.to_string())),
         };
-        let (state, running_iteration) = read.unwrap_or_default();
+        let (mut state, running_iteration) = read.unwrap_or_default();
+        let waits = waits_for_room(&folder).filter(|_| alive).map(WallTime::from_seconds);
+        if let Some(until) = waits {
+            // The state says what it did before: it cannot be written.
+            state.doing = format!("waiting for room on the disk (until {})", readable(until));
+        }
         let runner = match (alive, state.status.is_over()) {
             (true, _) => RunnerLife::Alive,
             (false, false) if !state.change_id.is_empty() => RunnerLife::Dead,
@@ -97,6 +104,7 @@ impl RunnerReport {
             folder: folder.display().to_string(),
             runner,
             paused_since: requests.pause_asked().filter(|_| runner == RunnerLife::Alive),
+            waits_for_room_until: waits,
             unreadable,
             state,
             running_iteration,

@@ -12,7 +12,7 @@ use crate::forms::plain::JsonTime;
 use crate::runner::console::EndRequest;
 use crate::runner::exit;
 use crate::runner::screen::lasted;
-use crate::runner::state::{is_disk_full, readable};
+use crate::runner::state::{is_disk_full, note_wait_for_room, readable};
 use crate::store::journal::Entry;
 use crate::store::names::JournalEvent;
 use crate::world::{self, Stopwatch};
@@ -59,13 +59,25 @@ impl Driver<'_> {
 
     fn write_again<T>(
         &mut self,
-        mut error: anyhow::Error,
+        error: anyhow::Error,
         write: &mut impl FnMut(&mut Self) -> Result<T>,
     ) -> Result<T> {
-        let (clock, most) = (Stopwatch::start(), self.plan.options.disk_wait);
+        let most = self.plan.options.disk_wait;
         if !most.is_zero() {
             self.say_full(&error, most);
         }
+        let done = self.write_until(error, most, write);
+        note_wait_for_room(&self.files.folder, 0);
+        done
+    }
+
+    fn write_until<T>(
+        &mut self,
+        mut error: anyhow::Error,
+        most: Duration,
+        write: &mut impl FnMut(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        let clock = Stopwatch::start();
         let mut pause = FIRST_PAUSE;
         loop {
             let left = most.saturating_sub(clock.elapsed());
@@ -114,6 +126,7 @@ impl Driver<'_> {
     /// Says that the disk is full, and how long the loop waits for room.
     fn say_full(&self, error: &anyhow::Error, most: Duration) {
         let until = world::now().after(most);
+        note_wait_for_room(&self.files.folder, until.millis().div_ceil(1000));
         let words = format!(
             "ralph: the disk is full: {}; it is tried again until {} ({}), Ctrl-C or `spool stop --change {}` ends the loop",
             first_line(error),

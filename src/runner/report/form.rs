@@ -34,6 +34,7 @@ impl From<&RunnerReport> for RunnerForm {
             harness_version: words(&state.harness_version),
             model: words(&state.model),
             waits_until: JsonTime::of(waits_until).filter(|_| report.is_alive()),
+            waits_for_room_until: report.waits_for_room_until.and_then(JsonTime::of),
             slept_seconds: state.slept_seconds,
             stopped_seconds: state.stopped_seconds,
             cost_usd: (state.total_cost_usd > 0.0).then_some(state.total_cost_usd),

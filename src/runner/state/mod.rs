@@ -50,6 +50,7 @@ pub use self::holder::{Both, Holder, LockTaken, holder};
 pub use self::logs::prompt_beside;
 pub use self::loop_state::{AgentShare, Iteration, LoopState, LoopStatus, PAUSED};
 pub use self::recover::{Recovered, UncountedReview};
+pub use self::reserve::{note_wait_for_room, waits_for_room};
 pub use self::shares::{shares_in, with_shares};
 pub use self::time::{compact, iso, readable, time_of};
 

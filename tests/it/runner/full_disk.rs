@@ -9,6 +9,7 @@ use rustix::process::Signal;
 
 use crate::runner::claude::TOKENS;
 use crate::runner::support::{Bench, CHANGE, Call, PROMISE, in_state, says};
+use crate::support::schema::holds;
 
 /// Where the loop keeps its files, from the project.
 const STATE: &str = ".spool/.state";
@@ -109,8 +110,23 @@ fn a_disk_that_fills_under_the_agent_is_waited_for_and_nothing_is_lost_or_counte
     running.wait_for("Bash: true");
     disk.fill();
     gate.open();
+    let status = || {
+        let call = bench.spool(&format!("ralph --status --json --change {CHANGE}"));
+        let ran = disk.seen_by(call).run().with_code(0);
+        let status: serde_json::Value = serde_json::from_str(&ran.output).unwrap();
+        holds("ralph-status", &status);
+        status["runner"].clone()
+    };
+    assert_eq!(status()["waits_for_room_until"], serde_json::Value::Null);
     running.wait_for("ralph: the disk is full: ");
     assert_eq!(bench.runs(), 1, "no agent runs meanwhile");
+    // The state cannot be written; until when it waits is told all the same.
+    let waits = status();
+    let until = waits["waits_for_room_until"].as_str().unwrap_or_default();
+    assert!(until > waits["loop"]["armed_at"].as_str().unwrap(), "{waits:#}");
+    let at_work = waits["loop"]["at_work"].as_str().unwrap();
+    assert!(at_work.starts_with("waiting for room on the disk (until "), "{waits:#}");
+    assert_eq!(waits["waits_until"], serde_json::Value::Null);
     disk.make_room();
     running.wait_for("ralph: the disk has room again, after ");
     let ran = running.finish().with_code(0);
