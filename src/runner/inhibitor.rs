@@ -24,6 +24,7 @@ pub enum WakeState {
     /// It is.
     Held,
     /// The first process of a container cannot keep it awake.
+    #[cfg(unix)]
     FirstProcess,
     /// It is not, for this reason.
     Not(String),

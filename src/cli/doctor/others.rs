@@ -35,6 +35,7 @@ pub fn check_other_loops(plugins: &[InstalledPlugin]) -> Finding {
 pub fn check_stay_awake(project: &Path) -> Finding {
     let found = match Inhibitor::start(project).hold() {
         WakeState::Held => "`spool ralph` keeps this machine awake while it runs".to_owned(),
+        #[cfg(unix)]
         WakeState::FirstProcess => "`spool ralph` does not keep this machine awake where it is the first process of a container".to_owned(),
         WakeState::Not(why) => format!("this machine may fall asleep while `spool ralph` runs: {why}"),
     };
