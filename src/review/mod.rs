@@ -1,5 +1,6 @@
 //! `spool review`: another agent program reads the work with a fresh context and answers in a fixed form.
 
+mod armed;
 mod base;
 mod evidence;
 mod form;

@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 
+use super::armed::{gone, missed};
 use super::base::{Base, KnownLoop, base, known_loop};
 use super::evidence::{self, Ground};
-use super::form::{self, JudgedRequirement, RequirementVerdict, Severity};
+use super::form::{self, RequirementVerdict, Severity};
 use super::packet::{PacketMarks, PacketMaterial, prompt};
 use super::record::{self, Outcome, Review};
 use super::watch::{Halt, ReviewWatch};
@@ -19,7 +20,7 @@ use crate::engine::tasks::TaskList;
 use crate::evidence::task_list;
 use crate::evidence::tree::{Bounds, FoundFile, Go, Whole, look};
 use crate::feature::project::{Feature, Project, printable};
-use crate::feature::requirements::{Requirement, requirements, specification};
+use crate::feature::requirements::{Requirement, specification};
 use crate::runner::git::{Git, GitMoment};
 use crate::runner::harness::{
     AgentOrder, AgentReport, Approval, Harness, Permissions, RunOutcome, TokenUsage,
@@ -30,7 +31,6 @@ use crate::runner::process::{self, Cut, ProcessLimits, ProcessOutcome};
 use crate::runner::signals::Signals;
 use crate::runner::state::make_state_folder;
 use crate::runner::tokens::TokenCount;
-use crate::session::proof::TaskProofs;
 use crate::store::lock::Lock;
 use crate::store::read::read_in;
 use crate::store::receipts::Receipts;
@@ -146,7 +146,10 @@ pub fn review(order: &ReviewOrder<'_>, begins: &dyn Fn()) -> Result<Review> {
     let mut log = new_log(&log_path)?;
     let mut review = order.begun(base, &log_path);
     if !gone.is_empty() {
-        return missed(review, gone, &spec_path, &folder);
+        // No reader is asked then.
+        missed(&mut review, gone, &spec_path);
+        record::write(&folder, &mut review)?;
+        return Ok(review);
     }
     if !checks.is_empty() && !are_fresh {
         review.caveats.push(
@@ -188,20 +191,6 @@ pub fn review(order: &ReviewOrder<'_>, begins: &dyn Fn()) -> Result<Review> {
         _ => review.outcome.exit_code(),
     };
     record::write(&folder, &mut review)?;
-    Ok(review)
-}
-
-/// Fills in that these requirements are not met, because they are not there any more: no reader is asked then.
-fn missed(mut review: Review, gone: Vec<String>, path: &str, folder: &Path) -> Result<Review> {
-    let why = format!(
-        "`{path}` had it when the loop was armed, and has not now: put it back; a person who wants less arms the loop again"
-    );
-    let verdict = RequirementVerdict::NotMet;
-    let judged = |id| JudgedRequirement { id, verdict, evidence: Vec::new(), why: why.clone() };
-    review.requirements = gone.into_iter().map(judged).collect();
-    review.outcome = Outcome::NotPassed;
-    review.exit_code = review.outcome.exit_code();
-    record::write(folder, &mut review)?;
     Ok(review)
 }
 
@@ -377,27 +366,10 @@ impl ReviewOrder<'_> {
         let git = Git::within(&self.project.root, Some(Deadline::after(GIT)), interrupt);
         let known = known_loop(self.project, self.feature);
         let base = base(git.as_ref(), self.base, known.as_ref())?;
-        let gone = self.gone(git.as_ref(), &base, &requirements);
+        let armed_on = base.commit.as_deref().filter(|_| self.results.is_some());
+        let gone = gone((self.project, self.feature), git.as_ref(), armed_on, &requirements);
         let specification = String::from_utf8_lossy(&spec).into_owned();
         Ok(ReviewInput { specification, tasks, requirements, gone, git, known, base })
-    }
-
-    /// The requirements that the specification had when the loop was armed and has not now, by their ids: the agent may have taken
-    /// them out.
-    fn gone(&self, git: Option<&Git>, base: &Base, now: &[Requirement]) -> Vec<String> {
-        let path = format!("{}/spec.md", self.feature.relative);
-        let commit = base.commit.as_ref().filter(|_| self.results.is_some());
-        let then = git.zip(commit).and_then(|(git, commit)| git.file_at(commit, &path));
-        let then = requirements(&then.unwrap_or_default()).into_iter().map(|it| it.id);
-        let gone: Vec<String> = then.filter(|id| now.iter().all(|it| it.id != *id)).collect();
-        if gone.is_empty() {
-            return gone;
-        }
-        // A person may have changed it before the loop was armed, and not committed that.
-        let proofs = TaskProofs::standing(self.project, self.feature).ok();
-        let seen = proofs.map(|it| it.look(LOOK)).unwrap_or_default();
-        let has_changed = seen.since_arming.iter().any(|file| file.path == path);
-        if has_changed { gone } else { Vec::new() }
     }
 
     /// Runs the reader to its end; nothing of its process tree is left.
