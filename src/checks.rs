@@ -55,6 +55,8 @@ fn run_check(check: &Check, folder: &Path, limit: Duration) -> CheckResult {
 pub const PASSED: &str = "RALPH_CHECKS";
 /// What stands before all and behind each command and each output in it, a letter that neither has.
 pub const MARK: &str = "\u{1e}";
+/// What stands before a line of a review that has passed, in what [`reviewed`] takes, of what a person should look at.
+pub const NOTE: &str = "note: ";
 /// How much longer a review may take than its reader: git, a look at the files, and the end of the reader.
 const BESIDE_READER: u64 = 100;
 

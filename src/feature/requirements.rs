@@ -31,13 +31,15 @@ pub fn specification(folder: &Path, shown: &str) -> Result<(Vec<u8>, Vec<Require
 }
 
 /// A requirement or an acceptance criterion.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Requirement {
     /// Its id: `FR-001` as it is written, `US1.2` for the second acceptance scenario of user story 1, `AS1` for the
     /// first scenario that belongs to no story.
     pub id: String,
     /// The line that names it, shortened.
     pub title: String,
+    /// Each text that names it, whole: a line, and those that belong to it.
+    pub texts: Vec<String>,
 }
 
 /// Returns all requirements of a specification, each once, in the order of the text; what is in code or a comment is none.
@@ -60,6 +62,8 @@ struct Found {
     in_scenarios: bool,
     /// How many scenarios each story has so far; one that is headed twice continues its count.
     scenarios: BTreeMap<String, usize>,
+    /// The places of those that the last line names; what follows may belong to them.
+    last: Vec<usize>,
 }
 
 impl Found {
@@ -67,7 +71,17 @@ impl Found {
         let level = line.len() - line.trim_start_matches('#').len();
         let plain = line.trim_start_matches('#').replace("**", "");
         let plain = plain.trim();
-        if (1..=6).contains(&level) && line[level..].starts_with([' ', '\t']) {
+        let is_heading = (1..=6).contains(&level) && line[level..].starts_with([' ', '\t']);
+        if plain.is_empty() || is_heading || begins_item(line) {
+            self.last.clear();
+        }
+        for &place in &self.last {
+            if let Some(text) = self.all[place].texts.last_mut() {
+                text.push(' ');
+                push_words(text, plain);
+            }
+        }
+        if is_heading {
             self.heading(level, plain);
         } else if is_label_of_scenarios(plain) {
             self.in_scenarios = true;
@@ -97,11 +111,42 @@ impl Found {
         }
     }
 
-    /// Adds one that is not known yet.
-    fn add(&mut self, id: String, title: &str) {
-        if self.all.iter().all(|known| known.id != id) {
-            self.all.push(Requirement { id, title: text::title(title, TITLE) });
+    /// Adds one, or what else is said of it.
+    fn add(&mut self, id: String, line: &str) {
+        let known = self.all.iter().position(|known| known.id == id);
+        let place = known.unwrap_or(self.all.len());
+        if known.is_none() {
+            let title = text::title(line, TITLE);
+            self.all.push(Requirement { id, title, texts: Vec::new() });
         }
+        if self.last.contains(&place) {
+            return;
+        }
+        let mut text = String::new();
+        push_words(&mut text, line);
+        self.all[place].texts.push(text);
+        self.last.push(place);
+    }
+}
+
+/// Adds the words of a line, however far they are apart.
+fn push_words(text: &mut String, line: &str) {
+    for (place, word) in line.split_whitespace().enumerate() {
+        if place > 0 {
+            text.push(' ');
+        }
+        text.push_str(word);
+    }
+}
+
+/// Whether a line begins an item of the outermost list, or a row of a table.
+fn begins_item(line: &str) -> bool {
+    let digits = line.len() - line.trim_start_matches(|it: char| it.is_ascii_digit()).len();
+    let mark = line[digits..].bytes().next();
+    match mark {
+        Some(b'.' | b')') => digits > 0,
+        Some(b'-' | b'*' | b'+' | b'|') => digits == 0,
+        _ => false,
     }
 }
 
@@ -187,6 +232,22 @@ mod tests {
             ]
         );
         assert_eq!(requirements(spec.as_bytes())[1].title, "Given a form, When sent, Then in");
+    }
+
+    #[test]
+    fn each_text_that_names_a_requirement_is_kept_whole() {
+        let spec = "Why: FR-001.\n\n- **FR-001**: MUST log\n  each   try,\n  also FR-001's\n- a note\n\nno more\n\
+            - FR-002: x\n### Rest\nnothing\n| FR-003 | y |\n| z |\n## User Story 1\nAcceptance Scenarios\n1. Given a\n   and b\n2. Given c\n";
+        let all = requirements(spec.as_bytes());
+        let texts: Vec<&[String]> = all.iter().map(|it| it.texts.as_slice()).collect();
+        let wanted: [&[&str]; 5] = [
+            &["Why: FR-001.", "- FR-001: MUST log each try, also FR-001's"],
+            &["- FR-002: x"],
+            &["| FR-003 | y |"],
+            &["Given a and b"],
+            &["Given c"],
+        ];
+        assert_eq!(texts, wanted);
     }
 
     #[test]

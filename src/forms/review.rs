@@ -44,6 +44,8 @@ pub struct ReviewForm {
     pub changed: Vec<String>,
     /// What a person should know although it does not speak against the work.
     pub caveats: Vec<String>,
+    /// The ids of requirements that read differently in spec.md than when the loop was armed; the caveats have both texts.
+    pub reworded: Vec<String>,
     /// The tokens that it used; null where nothing says.
     pub tokens: Option<JsonNumber>,
     /// What it cost in dollars; null where nothing tells.

@@ -1,5 +1,6 @@
-//! What the specification asked for when the loop was armed, and does not ask for any more.
+//! What the specification asked for when the loop was armed, and asks for otherwise now.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::form::{JudgedRequirement, RequirementVerdict};
@@ -8,30 +9,100 @@ use crate::feature::project::{Feature, Project};
 use crate::feature::requirements::{Requirement, requirements};
 use crate::runner::git::Git;
 use crate::session::proof::TaskProofs;
+use crate::text;
 
 /// The longest look at the files.
 const LOOK: Duration = Duration::from_secs(10);
+/// The most requirements that were reworded and are shown to a person, and the most letters of each of their texts.
+const NAMED: usize = 10;
+const TEXT: usize = 150;
 
-/// Returns the requirements that the specification had in the commit on which a loop was armed and has not now, by their ids: the
-/// agent may have taken them out.
-pub fn gone(
+/// What the specification asks for otherwise than when the loop was armed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SpecificationChanges {
+    /// The ids of the requirements that it has not any more.
+    pub gone: Vec<String>,
+    /// Those that it has with another text.
+    pub reworded: Vec<Reworded>,
+    /// Whether it has changed in a way that nothing tells: it was in no commit then.
+    pub unknown: bool,
+}
+
+/// A requirement that reads differently than when the loop was armed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reworded {
+    /// Its id.
+    pub id: String,
+    /// What it said then, and does not now.
+    pub then: String,
+    /// What it says now, and did not then; empty for nothing.
+    pub now: String,
+}
+
+/// Returns how the specification differs from that of the commit on which a loop was armed, where it has changed since: the agent
+/// may have done that.
+pub fn changes(
     (project, feature): (&Project, &Feature),
     git: Option<&Git>,
     commit: Option<&str>,
     now: &[Requirement],
-) -> Vec<String> {
+) -> SpecificationChanges {
     let path = format!("{}/spec.md", feature.relative);
     let then = git.zip(commit).and_then(|(git, commit)| git.file_at(commit, &path));
-    let then = requirements(&then.unwrap_or_default()).into_iter().map(|it| it.id);
-    let gone: Vec<String> = then.filter(|id| now.iter().all(|it| it.id != *id)).collect();
-    if gone.is_empty() {
-        return gone;
+    let changes = match then {
+        Some(then) => between(&requirements(&then), now),
+        None => SpecificationChanges { unknown: true, ..SpecificationChanges::default() },
+    };
+    if changes == SpecificationChanges::default() {
+        return changes;
     }
     // A person may have changed it before the loop was armed, and not committed that.
     let proofs = TaskProofs::standing(project, feature).ok();
     let seen = proofs.map(|it| it.look(LOOK)).unwrap_or_default();
     let has_changed = seen.since_arming.iter().any(|file| file.path == path);
-    if has_changed { gone } else { Vec::new() }
+    if has_changed { changes } else { SpecificationChanges::default() }
+}
+
+fn between(then: &[Requirement], now: &[Requirement]) -> SpecificationChanges {
+    let said_now: BTreeSet<&String> = now.iter().flat_map(|it| &it.texts).collect();
+    let mut changes = SpecificationChanges::default();
+    for old in then {
+        let Some(new) = now.iter().find(|it| it.id == old.id) else {
+            changes.gone.push(old.id.clone());
+            continue;
+        };
+        // A scenario that has only another number now is still asked for.
+        let lost: Vec<&str> =
+            old.texts.iter().filter(|it| !said_now.contains(it)).map(String::as_str).collect();
+        if !lost.is_empty() {
+            let is_new = |it: &&String| !old.texts.contains(it);
+            let added: Vec<&str> = new.texts.iter().filter(is_new).map(String::as_str).collect();
+            let (id, then, now) = (old.id.clone(), lost.join(" / "), added.join(" / "));
+            changes.reworded.push(Reworded { id, then, now });
+        }
+    }
+    changes
+}
+
+/// Notes in a review what was reworded, for a person.
+pub fn note(review: &mut Review, changes: &SpecificationChanges, path: &str) {
+    let reworded = &changes.reworded;
+    if changes.unknown {
+        review.caveats.push(format!(
+            "`{path}` has changed since the loop was armed, and nothing tells how: no commit had it then"
+        ));
+    }
+    review.reworded = reworded.iter().map(|it| it.id.clone()).collect();
+    let words = |it: &Reworded| {
+        let [then, now] = [&it.then, &it.now].map(|text| text::title(text, TEXT));
+        format!("{} was reworded since the loop was armed: \"{then}\" is \"{now}\" now", it.id)
+    };
+    review.caveats.extend(reworded.iter().take(NAMED).map(words));
+    if let Some(more) = reworded.len().checked_sub(NAMED).filter(|more| *more > 0) {
+        review
+            .caveats
+            .push(format!("{more} more requirements were reworded since the loop was armed"));
+    }
 }
 
 /// Fills in that these requirements are not met, because the specification at this path has them no more.
@@ -44,4 +115,38 @@ pub fn missed(review: &mut Review, gone: Vec<String>, path: &str) {
     review.requirements = gone.into_iter().map(judged).collect();
     review.outcome = Outcome::NotPassed;
     review.exit_code = review.outcome.exit_code();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reworded(then: &str, now: &str) -> Vec<(String, String, String)> {
+        let [then, now] = [then, now].map(|spec| requirements(spec.as_bytes()));
+        let all = between(&then, &now).reworded.into_iter();
+        all.map(|it| (it.id, it.then, it.now)).collect()
+    }
+
+    #[test]
+    fn other_words_are_seen_and_not_blanks_a_new_mention_or_a_scenario_that_moved() {
+        let then = "Why: FR-001\n\n- **FR-001**: MUST log\n  each try\n- FR-002: MUST stay\n";
+        let now = then.replace("each try", "some tries");
+        let (old, new) = ("- FR-001: MUST log each try", "- FR-001: MUST log some tries");
+        let wanted = vec![("FR-001".to_owned(), old.to_owned(), new.to_owned())];
+        assert_eq!(reworded(then, &now), wanted);
+        let same =
+            then.replace("  each try", "\teach   try").replace("**", "") + "\nAs FR-001 says.\n";
+        assert_eq!(reworded(then, &same), []);
+        // What named it is left, what it asks for is not.
+        let less = then.replace("- **FR-001**: MUST log\n  each try\n", "");
+        assert_eq!(reworded(then, &less), [("FR-001".to_owned(), old.to_owned(), String::new())]);
+        let story = "## User Story 1\nAcceptance Scenarios\n";
+        let then = format!("{story}1. Given a\n2. Given b\n");
+        let more = format!("{story}1. Given c\n2. Given a\n3. Given b\n");
+        assert_eq!(reworded(&then, &more), []);
+        // The text of another one stands in its place.
+        let twice = format!("{story}1. Given b\n2. Given b\n");
+        let wanted = ("US1.1".to_owned(), "Given a".to_owned(), "Given b".to_owned());
+        assert_eq!(reworded(&then, &twice), [wanted]);
+    }
 }

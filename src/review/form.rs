@@ -233,7 +233,9 @@ mod tests {
     const CODE: &str = "0123abcd";
 
     fn wanted() -> Vec<Requirement> {
-        ["FR-001", "US1.1"].map(|id| Requirement { id: id.to_owned(), title: String::new() }).into()
+        ["FR-001", "US1.1"]
+            .map(|id| Requirement { id: id.to_owned(), ..Requirement::default() })
+            .into()
     }
 
     fn parsed(body: &str) -> Result<ReviewAnswer, Vec<String>> {

@@ -137,6 +137,8 @@ pub struct Review {
     pub problems: Vec<String>,
     /// What was said of each requirement; empty where there is no usable answer.
     pub requirements: Vec<JudgedRequirement>,
+    /// The ids of those that read differently than when the loop was armed.
+    pub reworded: Vec<String>,
     /// What else was found, the worst first.
     pub findings: Vec<ReaderFinding>,
     /// What changed meanwhile: files from the root of the project, and commits.

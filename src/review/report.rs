@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::form::{Evidence, RequirementVerdict};
 use super::record::{Outcome, Review};
+use crate::checks::NOTE;
 use crate::engine::scope::in_runs;
 use crate::engine::{Dollars, Hasher, ReviewResult};
 use crate::forms::FORMS_VERSION;
@@ -79,6 +80,13 @@ impl Review {
             }
             let _ = writeln!(words, "{line}");
         }
+        if self.outcome == Outcome::Passed && !self.reworded.is_empty() {
+            let ids = text::title(&self.reworded.join(", "), TASKS);
+            let _ = writeln!(
+                words,
+                "{NOTE}spec.md was reworded since the loop was armed, {ids}: `spool review --last` has both texts"
+            );
+        }
         words
     }
 
@@ -109,11 +117,15 @@ impl Review {
 
     fn counted(&self) -> String {
         let (met, all, later) = (self.met(), self.requirements.len(), self.later().count());
+        let reworded = match self.reworded.len() {
+            0 => String::new(),
+            some => format!(", {some} reworded"),
+        };
         match (all, later) {
             (0, _) => String::new(),
-            (_, later) if later == all => format!(" (0 judged, {later} later)"),
-            (_, 0) => format!(" ({met} of {all} met)"),
-            _ => format!(" ({met} of {} met, {later} later)", all - later),
+            (_, later) if later == all => format!(" (0 judged, {later} later{reworded})"),
+            (_, 0) => format!(" ({met} of {all} met{reworded})"),
+            _ => format!(" ({met} of {} met, {later} later{reworded})", all - later),
         }
     }
 
@@ -257,6 +269,7 @@ impl From<&Review> for ReviewForm {
                 .collect(),
             changed: review.changed.clone(),
             caveats: review.caveats.clone(),
+            reworded: review.reworded.clone(),
             tokens: review.tokens.map(Into::into),
             cost_usd: review.cost.map(|cost| cost as f64 / 1e6),
             cost_estimated: review.cost_estimated,

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 
-use super::armed::{gone, missed};
+use super::armed;
 use super::base::{Base, KnownLoop, base, known_loop};
 use super::evidence::{self, Ground};
 use super::form::{self, RequirementVerdict, Severity};
@@ -51,6 +51,9 @@ const LINGERING: Duration = Duration::from_secs(10);
 /// The longest look at the files after the reader has ended, and the most files of it.
 const LOOK: Duration = Duration::from_secs(10);
 const ENTRIES: usize = 200_000;
+/// What is said of checks that did not run for this review.
+const OLD_CHECKS: &str =
+    "the checks are those of the last loop: they may be older than the newest change";
 /// The most changes that are named.
 const CHANGES: usize = 50;
 
@@ -98,8 +101,8 @@ struct ReviewInput {
     specification: String,
     tasks: Option<String>,
     requirements: Vec<Requirement>,
-    /// Those that are not there any more.
-    gone: Vec<String>,
+    /// How it differs from that of the arming.
+    changes: armed::SpecificationChanges,
     git: Option<Git>,
     known: Option<KnownLoop>,
     base: Base,
@@ -108,7 +111,7 @@ struct ReviewInput {
 /// Reviews a feature and returns what came of it, which is written down as well; an error says why no reader was started,
 /// or that the result cannot be written. `begins` is called when nothing stands against starting the reader any more.
 pub fn review(order: &ReviewOrder<'_>, begins: &dyn Fn()) -> Result<Review> {
-    let ReviewInput { specification, tasks, requirements, gone, git, known, base } =
+    let ReviewInput { specification, tasks, requirements, changes: asked, git, known, base } =
         order.ready()?;
     let root = &order.project.root;
     let folder = make_state_folder(root, &order.feature.name)?;
@@ -128,6 +131,7 @@ pub fn review(order: &ReviewOrder<'_>, begins: &dyn Fn()) -> Result<Review> {
         &PacketMaterial {
             feature: &order.feature.name,
             requirements: &requirements,
+            reworded: &asked.reworded,
             part: order.part,
             specification: (&spec_path, &specification),
             tasks: tasks.as_deref().map(|text| (tasks_path.as_str(), text)),
@@ -145,19 +149,16 @@ pub fn review(order: &ReviewOrder<'_>, begins: &dyn Fn()) -> Result<Review> {
     let log_path = folder.join("review.log");
     let mut log = new_log(&log_path)?;
     let mut review = order.begun(base, &log_path);
-    if !gone.is_empty() {
+    armed::note(&mut review, &asked, &spec_path);
+    if !asked.gone.is_empty() {
         // No reader is asked then.
-        missed(&mut review, gone, &spec_path);
+        armed::missed(&mut review, asked.gone, &spec_path);
         record::write(&folder, &mut review)?;
         return Ok(review);
     }
-    if !checks.is_empty() && !are_fresh {
-        review.caveats.push(
-            "the checks are those of the last loop: they may be older than the newest change"
-                .to_owned(),
-        );
-    }
-    review.caveats.extend([order.hears_the_project(), not_in_patch(&hidden)].into_iter().flatten());
+    let old_checks = (!checks.is_empty() && !are_fresh).then(|| OLD_CHECKS.to_owned());
+    let caveats = [old_checks, order.hears_the_project(), not_in_patch(&hidden)];
+    review.caveats.extend(caveats.into_iter().flatten());
     let before = Before::now(git.as_ref(), &lock, &log);
     begins();
     let ran = order.read(&text, &mut log);
@@ -366,10 +367,13 @@ impl ReviewOrder<'_> {
         let git = Git::within(&self.project.root, Some(Deadline::after(GIT)), interrupt);
         let known = known_loop(self.project, self.feature);
         let base = base(git.as_ref(), self.base, known.as_ref())?;
-        let armed_on = base.commit.as_deref().filter(|_| self.results.is_some());
-        let gone = gone((self.project, self.feature), git.as_ref(), armed_on, &requirements);
+        let about = (self.project, self.feature);
+        let changes = match &self.results {
+            Some(_) => armed::changes(about, git.as_ref(), base.commit.as_deref(), &requirements),
+            None => armed::SpecificationChanges::default(),
+        };
         let specification = String::from_utf8_lossy(&spec).into_owned();
-        Ok(ReviewInput { specification, tasks, requirements, gone, git, known, base })
+        Ok(ReviewInput { specification, tasks, requirements, changes, git, known, base })
     }
 
     /// Runs the reader to its end; nothing of its process tree is left.

@@ -30,6 +30,8 @@ pub struct Facts<'a> {
     pub by_word: bool,
     /// The tasks that change nothing, with why, in the agent's words.
     pub no_change: &'a BTreeMap<String, String>,
+    /// What the review that has passed leaves to a person, a sentence each.
+    pub noted: Vec<String>,
     /// How many files should have been committed, and were not.
     pub uncommitted: usize,
     /// What came of the converge command of spec-kit.
@@ -49,7 +51,7 @@ pub fn doubts(facts: &Facts<'_>) -> Vec<String> {
         unseen_hooks(facts),
         not_compared(facts),
     ];
-    all.into_iter().flatten().collect()
+    all.into_iter().flatten().chain(facts.noted.iter().cloned()).collect()
 }
 
 fn only_words(facts: &Facts<'_>) -> Option<String> {

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 
 use super::parts::Driver;
-use crate::checks::{PersonNotice, tell};
+use crate::checks::{NOTE, PersonNotice, tell};
 use crate::engine::scoreboard::Scoreboard;
 use crate::engine::{self, Demand, Observation, TerminalReason};
 use crate::feature::project::printable;
@@ -137,6 +137,7 @@ impl Driver<'_> {
                 && self.plan.done == DoneCriteria::Manual
                 && self.plan.options.checks.is_empty(),
             no_change: &self.proofs.no_change,
+            noted: self.noted_by_review(reason),
             uncommitted: self.totals.uncommitted.len(),
             converging: self.files.state.ledger.converging,
             hooks: match reason {
@@ -144,6 +145,14 @@ impl Driver<'_> {
                 _ => String::new(),
             },
         })
+    }
+
+    /// What the review that has passed leaves to a person to look at.
+    fn noted_by_review(&self, reason: &TerminalReason) -> Vec<String> {
+        let checked = self.checked.iter().filter(|_| *reason == TerminalReason::Completed);
+        let reviews = checked.flat_map(|it| &it.results).filter(|it| it.review.is_some());
+        let lines = reviews.flat_map(|it| it.tail.lines());
+        lines.filter_map(|line| line.strip_prefix(NOTE)).map(str::to_owned).collect()
     }
 
     /// The flag that names the project where the runner was started outside of it.

@@ -293,3 +293,59 @@ fn a_requirement_that_the_agent_takes_out_of_the_specification_is_no_pass_until_
     assert!(told.contains("FR-002") && told.contains(why), "{told}");
     ran.says("passed: passed (3 of 3 met), by claude");
 }
+
+#[test]
+fn a_requirement_that_the_agent_rewords_reaches_the_reader_with_both_texts_and_is_a_doubt() {
+    let built = Built::new();
+    built.write(LIST, "- [ ] T001 Write src/more.rs\n");
+    built.commit("open tasks");
+    let met = Built::answer_of_claude(&[US1_1, FR_001, FR_002]);
+    let read = format!("printf '%s' \"$*\" > \"$DESK/asked\"\n{met}");
+    let less = "sed -i 's/log each try/log some tries/' specs/001-login/spec.md";
+    built.worker_and_reader(&format!("{less}\n{TICK}"), &read);
+    let ran = built.loop_with("--review --strict").with_code(11);
+    assert_eq!(built.reviews(), 1, "{ran}");
+    let asked = built.read("../desk/asked");
+    let both = "FR-002 then: - FR-002: System MUST log each try\nFR-002 now: - FR-002: System MUST log some tries\n";
+    assert!(asked.contains(both) && !asked.contains("FR-001 then"), "{asked}");
+    assert!(asked.contains("where it asks for less than the one of then"), "{asked}");
+    ran.says("passed: passed (3 of 3 met, 1 reworded), by claude");
+    ran.says("spec.md was reworded since the loop was armed, FR-002: `spool review --last` has both texts\n");
+    let last = built.spool("review --last").run().with_code(0);
+    last.says("note: FR-002 was reworded since the loop was armed: \"- FR-002: System MUST log each try\" is \"- FR-002: System MUST log some tries\" now\n");
+    assert_eq!(built.last()["reworded"], json!(["FR-002"]));
+}
+
+#[test]
+fn a_specification_that_nobody_reworded_or_a_person_before_the_loop_is_no_doubt() {
+    for by_person in [false, true] {
+        let built = Built::new();
+        built.write(LIST, "- [ ] T001 Write src/more.rs\n");
+        built.commit("open tasks");
+        let spec = "specs/001-login/spec.md";
+        if by_person {
+            let text = built.read(spec).replace("log each try", "log some tries");
+            built.write(spec, text);
+        }
+        let met = Built::answer_of_claude(&[US1_1, FR_001, FR_002]);
+        let read = format!("printf '%s' \"$*\" > \"$DESK/asked\"\n{met}");
+        built.worker_and_reader(TICK, &read);
+        let ran = built.loop_with("--review --strict").with_code(0);
+        assert!(!built.read("../desk/asked").contains("reworded"), "{ran}");
+        assert!(!ran.output.contains("reworded"), "{ran}");
+    }
+}
+
+#[test]
+fn a_specification_that_changed_and_was_in_no_commit_is_named() {
+    let built = Built::new();
+    built.write(LIST, "- [ ] T001 Write src/more.rs\n");
+    built.git(&["rm", "-q", "--cached", "specs/001-login/spec.md"]);
+    built.git(&["commit", "-q", "-m", "open tasks, and no specification"]);
+    let met = Built::answer_of_claude(&[US1_1, FR_001, FR_002]);
+    let less = "sed -i 's/log each try/log some tries/' specs/001-login/spec.md";
+    built.worker_and_reader(&format!("{less}\n{TICK}"), &met);
+    built.loop_with("--review").with_code(0);
+    let last = built.spool("review --last").run().with_code(0);
+    last.says("note: `specs/001-login/spec.md` has changed since the loop was armed, and nothing tells how: no commit had it then\n");
+}
