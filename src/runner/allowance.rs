@@ -67,7 +67,9 @@ impl<'a> Allowance<'a> {
             && let Some(session) = so_far.session
         {
             let clock = Stopwatch::start();
-            if let Some(recorded) = self.harness.session_tokens_now(session, self.began_at) {
+            let recorded = self.harness.session_tokens_now(session, self.began_at);
+            // An agent may shorten what is written down there: what was used stays used.
+            if let Some(recorded) = recorded.filter(|it| it.total() > self.recorded.total()) {
                 self.recorded = recorded;
             }
             self.next_look = Deadline::after(LOOK.max(clock.elapsed() * REST));
@@ -85,7 +87,11 @@ impl<'a> Allowance<'a> {
     pub fn cost(&self, so_far: SoFar<'_>) -> Option<(u64, bool)> {
         let BudgetsLeft { prices, model, .. } = self.left;
         let by_table = || prices.cost(so_far.model.or(model), self.used(so_far));
-        so_far.cost.map(|cost| (cost, false)).or_else(|| Some((by_table()?, true)))
+        match so_far.cost {
+            Some(cost) if so_far.costs_more => Some((cost.max(by_table().unwrap_or(0)), true)),
+            Some(cost) => Some((cost, false)),
+            None => Some((by_table()?, true)),
+        }
     }
 
     fn is_passed(&mut self, so_far: SoFar<'_>) -> bool {

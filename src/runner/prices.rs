@@ -80,12 +80,17 @@ impl PriceTable {
         counted: &TokenCount,
         passed_at: Option<TokenUsage>,
     ) -> Option<RunCost> {
-        if let Some(cost) = report.cost {
-            return Some(RunCost { cost, estimated: report.missing != Missing::Nothing });
+        if let (Some(cost), Missing::Nothing) = (report.cost, report.missing) {
+            return Some(RunCost { cost, estimated: false });
         }
         let model = report.model.as_deref();
         let used = counted.usage.into_iter().chain(passed_at);
-        let cost = used.filter_map(|usage| self.cost(model, usage)).max();
+        let by_table = used.filter_map(|usage| self.cost(model, usage)).max();
+        // What it said is only a part then.
+        if let Some(cost) = report.cost.map(|cost| cost.max(by_table.unwrap_or(0))) {
+            return Some(RunCost { cost, estimated: true });
+        }
+        let cost = by_table;
         let nothing = counted.tokens == 0 && !counted.unknown;
         let cost = cost.or(nothing.then_some(0))?;
         Some(RunCost { cost, estimated: cost > 0 })
@@ -97,9 +102,10 @@ pub fn in_dollars(micros: u64) -> f64 {
     micros as f64 / 1e6
 }
 
-/// Returns dollars in millionths, 0 for what is no sum of money.
+/// Returns dollars in millionths, 0 for what is no sum of money, and the most that there is for what is more than that.
 pub fn micros(dollars: f64) -> u64 {
-    format!("{:.0}", dollars * 1e6).parse().unwrap_or(0)
+    let most = if dollars > 1.0 { u64::MAX } else { 0 };
+    format!("{:.0}", dollars * 1e6).parse().unwrap_or(most)
 }
 
 #[cfg(test)]

@@ -316,7 +316,8 @@ impl Driver<'_> {
             Some(RunCost { cost, estimated }) => {
                 entry.cost_usd = Some(in_dollars(cost));
                 entry.cost_estimated = estimated;
-                state.total_cost_usd = in_dollars(micros(state.total_cost_usd) + cost);
+                state.total_cost_usd =
+                    in_dollars(micros(state.total_cost_usd).saturating_add(cost));
                 state.cost_estimated |= estimated;
             }
             None => state.cost_unknown = true,

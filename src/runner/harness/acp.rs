@@ -470,8 +470,7 @@ impl AcpReader {
                 }
             }
             "usage_update" if !self.run.resumed && update["cost"]["currency"] == "USD" => {
-                let cost = update["cost"]["amount"].as_f64().and_then(lines::millionths);
-                self.run.cost = cost.or(self.run.cost);
+                self.run.costs(update["cost"]["amount"].as_f64().and_then(lines::millionths));
             }
             _ => {}
         }
@@ -561,6 +560,7 @@ impl OutputReader for AcpReader {
         SoFar {
             usage: self.run.tokens.unwrap_or_default(),
             cost: self.run.cost,
+            costs_more: false,
             session: self.run.session.as_deref(),
             model: self.run.model.as_deref(),
         }

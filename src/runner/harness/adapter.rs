@@ -205,6 +205,8 @@ pub struct SoFar<'a> {
     pub usage: TokenUsage,
     /// What it cost, in millionths of a dollar, `None` where nothing was reported of it.
     pub cost: Option<u64>,
+    /// Whether more was used since it said that.
+    pub costs_more: bool,
     /// The session, `None` before it is known.
     pub session: Option<&'a str>,
     /// The model that answers, `None` before it is known.

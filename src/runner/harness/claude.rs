@@ -1,6 +1,5 @@
 //! Claude Code.
 
-use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +10,7 @@ use super::lines::{self, Once, StreamEnd};
 use super::permissions::{Accepts, ToolRule};
 use super::program::{self, KnownProgram};
 use super::stream::{self, Format, RunState, StreamReader, Take, text};
+use super::usage::MessageUsage;
 use super::{
     AgentOrder, AgentReport, Approval, CallOutcome, ExitInfo, Harness, Launch, OutputReader,
     RunOutcome, TokenUsage, sessions,
@@ -39,8 +39,6 @@ const READ_ONLY: [&str; 5] =
 const NO_PROMPTS: [&str; 2] = ["--permission-prompts", "none"];
 /// The version that has it first, by its list of changes.
 const NO_PROMPTS_SINCE: Version = Version(2, 1, 259);
-/// The most messages of which the tokens are kept.
-const MESSAGES: usize = 100_000;
 
 /// Seen in the help of 2.1.143 and 2.1.330.
 const ACCEPTS: Accepts = Accepts {
@@ -153,18 +151,18 @@ impl Harness for Claude {
                 && (is_session(path.file_stem())
                     || path.ancestors().skip(1).any(|folder| is_session(folder.file_name())))
         };
-        let mut messages: BTreeMap<String, TokenUsage> = BTreeMap::new();
+        let mut messages = MessageUsage::default();
         sessions::read(&self.session_folders(), &is_its, &mut |line| {
             let message = &line["message"];
             if line["type"] != "assistant" || sessions::time(&line["timestamp"]) < since {
                 return;
             }
             // The last line of a message has what it came to.
-            if let (Some(id), Some(cost)) = (message["id"].as_str(), usage(&message["usage"])) {
-                messages.insert(id.to_owned(), cost);
+            if let (Some(id), Some(used)) = (message["id"].as_str(), usage(&message["usage"])) {
+                messages.add(id, used);
             }
         });
-        TokenUsage::sum(messages.into_values())
+        messages.sum()
     }
 
     fn caution(&self, version: &str) -> Option<String> {
@@ -255,8 +253,8 @@ pub struct ClaudeStream {
     trouble: Option<String>,
     /// Tool calls that were denied or failed.
     failed_calls: Once,
-    /// What each message costs according to its lines, by its id; what it came to write is not in them yet.
-    messages: BTreeMap<String, TokenUsage>,
+    /// What the messages used according to their lines; what each came to write is not in them yet.
+    messages: MessageUsage,
 }
 
 /// A usage limit that was hit, from a structured event.
@@ -331,10 +329,8 @@ impl ClaudeStream {
             return;
         }
         run.stream_end = StreamEnd::Nothing;
-        if let (Some(id), Some(cost)) = (message["id"].as_str(), usage(&message["usage"]))
-            && self.messages.len() < MESSAGES
-        {
-            self.messages.insert(id.to_owned(), cost);
+        if let (Some(id), Some(used)) = (message["id"].as_str(), usage(&message["usage"])) {
+            self.messages.add(id, used);
         }
         let main = line["parent_tool_use_id"].is_null();
         for block in blocks {
@@ -390,8 +386,8 @@ impl ClaudeStream {
         run.session = lines::session(&line["session_id"]).or(run.session.take());
         self.tokens.take_in(line);
         // A resumed session counts from its first day.
-        run.cost =
-            line["total_cost_usd"].as_f64().filter(|_| !run.resumed).and_then(lines::millionths);
+        let cost = line["total_cost_usd"].as_f64().filter(|_| !run.resumed);
+        run.costs(cost.and_then(lines::millionths));
         for refused in line["permission_denials"].as_array().into_iter().flatten() {
             let tool = refused["tool_name"].as_str().unwrap_or("a tool");
             run.refusals.add(tool, &lines::what(&refused["tool_input"]));
@@ -454,14 +450,18 @@ impl Format for ClaudeStream {
     }
 
     fn usage_so_far(&self, _run: &RunState) -> TokenUsage {
-        TokenUsage::sum(self.messages.values().copied()).unwrap_or_default()
+        self.messages.sum().unwrap_or_default()
+    }
+
+    fn costs_more(&self, run: &RunState) -> bool {
+        // Agents in the background wake the session after its result.
+        run.cost.is_some() && run.stream_end == StreamEnd::Nothing
     }
 
     fn report(&mut self, run: &mut RunState, left: &ExitInfo) -> AgentReport {
         run.tokens = self.tokens.of_this_run(run.resumed).or_else(|| {
             // A run that was cut has no result: the messages report the tokens, each counted once.
-            let messages = self.messages.values().copied();
-            (run.stream_end == StreamEnd::Nothing).then(|| TokenUsage::sum(messages)).flatten()
+            self.messages.sum().filter(|_| run.stream_end == StreamEnd::Nothing)
         });
         run.report(&PROGRAM, left)
     }
@@ -475,7 +475,9 @@ impl ResultTokens {
         if let Some(share) = of_models(&result["model_usage_since_last_result"]) {
             share.add_to(&mut self.shares);
         }
-        self.process = of_models(&result["modelUsage"]).or(self.process);
+        if let Some(all) = of_models(&result["modelUsage"]) {
+            self.process = Some(self.process.unwrap_or_default().at_least(all));
+        }
     }
 
     /// Newer clients count `modelUsage` from the first day of a resumed session, older ones leave

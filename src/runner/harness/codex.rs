@@ -215,7 +215,7 @@ impl CodexStream {
         let usage = &line["usage"];
         if usage.is_object() {
             // A later turn counts on from the one before: the last figure is the whole.
-            run.tokens = Some(used(usage));
+            run.uses(used(usage));
         }
         run.stream_end = StreamEnd::Result;
         run.finished();

@@ -1,6 +1,5 @@
 //! Gemini CLI.
 
-use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +10,7 @@ use super::lines::{self, StreamEnd};
 use super::permissions::{Accepts, ToolRule};
 use super::program::{self, KnownProgram};
 use super::stream::{self, Format, RunState, StreamReader, Take, text};
+use super::usage::MessageUsage;
 use super::{
     AgentOrder, AgentReport, Approval, CallOutcome, ExitInfo, Harness, Launch, OutputReader,
     RunOutcome, TokenUsage, sessions,
@@ -158,7 +158,7 @@ impl Harness for Gemini {
             let name = path.file_stem().and_then(OsStr::to_str).unwrap_or_default();
             path.extension().is_some_and(|it| it == "jsonl") && name.ends_with(&short)
         };
-        let mut messages: BTreeMap<String, TokenUsage> = BTreeMap::new();
+        let mut messages = MessageUsage::default();
         let mut is_meant = false;
         sessions::read(&self.session_folders(), &is_its, &mut |line| {
             // Its first line says whose it is.
@@ -173,11 +173,10 @@ impl Harness for Gemini {
                 let input = lines::number(&tokens["input"]);
                 let output = lines::number(&tokens["total"]).saturating_sub(input);
                 let cached = lines::number(&tokens["cached"]);
-                let cost = TokenUsage::of_all_input(input, output, cached, 0);
-                messages.insert(id.to_owned(), cost);
+                messages.add(id, TokenUsage::of_all_input(input, output, cached, 0));
             }
         });
-        TokenUsage::sum(messages.into_values())
+        messages.sum()
     }
 
     fn caution(&self, version: &str) -> Option<String> {
@@ -262,7 +261,7 @@ impl GeminiStream {
             // Only the total knows of the thoughts.
             let rest = lines::number(&stats["total_tokens"]).saturating_sub(sent);
             let cached = lines::number(&stats["cached"]);
-            run.tokens = Some(TokenUsage::of_all_input(sent, output.max(rest), cached, 0));
+            run.uses(TokenUsage::of_all_input(sent, output.max(rest), cached, 0));
         }
         if line["status"] == "success" {
             run.stream_end = StreamEnd::Result;

@@ -105,9 +105,9 @@ pub fn is_plain(word: &str) -> bool {
     (1..=128).contains(&word.len()) && !word.starts_with('-') && word.bytes().all(plain)
 }
 
-/// Returns dollars in millionths, `None` for what is no sum of money.
+/// Returns dollars in millionths, a billion dollars at most; `None` for what is no sum of money.
 pub fn millionths(dollars: f64) -> Option<u64> {
-    format!("{:.0}", dollars * 1e6).parse().ok()
+    format!("{:.0}", dollars.min(1e9) * 1e6).parse().ok()
 }
 
 /// Returns a number of tokens, 0 for what is none.

@@ -32,6 +32,11 @@ pub trait Format: fmt::Debug {
         run.tokens.unwrap_or_default()
     }
 
+    /// Returns whether more was used since it said what the run cost.
+    fn costs_more(&self, _run: &RunState) -> bool {
+        false
+    }
+
     /// Returns what the whole run came to.
     fn report(&mut self, run: &mut RunState, left: &ExitInfo) -> AgentReport;
 }
@@ -70,6 +75,7 @@ impl<F: Format> OutputReader for StreamReader<F> {
         SoFar {
             usage: self.format.usage_so_far(&self.run),
             cost: self.run.cost,
+            costs_more: self.format.costs_more(&self.run),
             session: self.run.session.as_deref(),
             model: self.run.model.as_deref(),
         }
@@ -179,6 +185,16 @@ impl RunState {
     /// Shows something that does not end the run.
     pub fn trouble(&mut self, words: String) {
         self.events.push(AgentEvent::Trouble(words));
+    }
+
+    /// Takes in what the whole run has cost so far: it cost no less before, whatever is said later.
+    pub fn costs(&mut self, cost: Option<u64>) {
+        self.cost = self.cost.max(cost);
+    }
+
+    /// Takes in what the whole run has used so far, in the same way.
+    pub fn uses(&mut self, tokens: TokenUsage) {
+        self.tokens = Some(self.tokens.unwrap_or_default().at_least(tokens));
     }
 
     /// Shows that the result is there.

@@ -1,6 +1,11 @@
 //! Tokens that a run of an agent program used.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
+
+/// The most messages that are known by their ids; repetitions stand close together.
+const MESSAGES: usize = 100_000;
 
 /// Tokens, each message counted once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -78,6 +83,17 @@ impl TokenUsage {
         }
     }
 
+    /// Returns the higher figure of each kind: what was reported once was used, whatever is said of it later.
+    #[must_use]
+    pub fn at_least(self, other: Self) -> Self {
+        Self {
+            input: self.input.max(other.input),
+            output: self.output.max(other.output),
+            cache_read: self.cache_read.max(other.cache_read),
+            cache_write: self.cache_write.max(other.cache_write),
+        }
+    }
+
     /// Returns the sum of all of them, `None` where there is none.
     pub fn sum(usages: impl IntoIterator<Item = Self>) -> Option<Self> {
         usages.into_iter().reduce(Self::plus)
@@ -86,5 +102,59 @@ impl TokenUsage {
     /// Adds this to a sum, which may have nothing in it yet.
     pub fn add_to(self, sum: &mut Option<Self>) {
         *sum = Self::sum(sum.iter().copied().chain([self]));
+    }
+}
+
+/// What messages used by their ids, each counted once: a later line of a message may have more of it, and never less.
+#[derive(Clone, Debug, Default)]
+pub struct MessageUsage {
+    known: BTreeMap<String, TokenUsage>,
+    sum: Option<TokenUsage>,
+}
+
+impl MessageUsage {
+    /// Takes in what a message used, as one of its lines has it.
+    pub fn add(&mut self, id: &str, usage: TokenUsage) {
+        if self.known.len() >= MESSAGES && !self.known.contains_key(id) {
+            // What they used stays in the sum.
+            self.known.clear();
+        }
+        let before = self.known.get(id).copied().unwrap_or_default();
+        let now = before.at_least(usage);
+        now.minus(before).add_to(&mut self.sum);
+        self.known.insert(id.to_owned(), now);
+    }
+
+    /// Returns what all of them used, `None` where there was none.
+    pub fn sum(&self) -> Option<TokenUsage> {
+        self.sum
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn used(input: u64, output: u64) -> TokenUsage {
+        TokenUsage { input, output, ..TokenUsage::default() }
+    }
+
+    #[test]
+    fn a_later_line_of_a_message_has_more_of_it_and_never_less() {
+        let mut messages = MessageUsage::default();
+        assert_eq!(messages.sum(), None);
+        for (id, usage) in [("a", used(100, 1)), ("b", used(10, 0)), ("a", used(0, 40))] {
+            messages.add(id, usage);
+        }
+        assert_eq!(messages.sum(), Some(used(110, 40)));
+    }
+
+    #[test]
+    fn more_messages_than_are_known_by_their_ids_count_as_well() {
+        let mut messages = MessageUsage::default();
+        for number in 0..=MESSAGES {
+            messages.add(&number.to_string(), used(1, 0));
+        }
+        assert_eq!(messages.sum().unwrap().total(), MESSAGES as u64 + 1);
     }
 }

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::runner::claude::TOKENS;
 use crate::runner::support::{Bench, CHANGE};
 
 /// A `claude` that calls the model again and again, and counts its calls on the desk; each uses 161 tokens.
@@ -118,4 +119,67 @@ fn a_run_of_which_nothing_tells_the_cost_is_named() {
     let ran = bench.ralph("--max-usd 1 --max-iterations 1").run().with_code(3);
     ran.warns("nothing tells what this iteration cost, so --max-usd does not count it");
     assert_eq!(bench.state()["cost_unknown"], json!(true));
+}
+
+/// A word for the script of a `claude`: a message by its id, with so many tokens sent.
+const MESSAGE: &str = r#"used() {
+    printf '{"type":"assistant","message":{"id":"%s","model":"claude-sonnet-4-5","content":[{"type":"text","text":"On it."}],"usage":{"input_tokens":%s,"output_tokens":1}},"parent_tool_use_id":null,"session_id":"%s"}\n' "$1" "$2" "$session"
+}
+"#;
+
+#[test]
+fn a_message_that_is_repeated_with_fewer_tokens_takes_nothing_back() {
+    let bench = Bench::new();
+    bench.claude(&format!(
+        "{MESSAGE}for i in 1 2 3 4; do for tokens in 400 0 -5 null; do used $i $tokens; done; done\nsleep 60"
+    ));
+    let ran = bench.ralph("--token-budget 1000").run().with_code(8);
+    ran.says("(cut short: the budget is used up)");
+    let used = bench.state()["total_tokens"].as_u64().unwrap();
+    assert!((1_203..=1_604).contains(&used), "{used}");
+}
+
+#[test]
+fn what_a_run_has_used_is_not_less_because_a_later_result_says_so() {
+    let bench = Bench::new();
+    let less = r#"printf '{"type":"result","subtype":"success","is_error":false,"result":"On it.","modelUsage":{"claude-sonnet-4-5":{"inputTokens":1}}}\n'"#;
+    bench.claude(&format!("calls Bash\nresult 'On it.'\nbegin\n{less}"));
+    bench.ralph("--max-iterations 1").run().with_code(3);
+    assert_eq!(bench.iterations()[0]["tokens_used"], TOKENS);
+}
+
+#[test]
+fn what_a_run_has_cost_is_not_less_because_a_later_result_says_so() {
+    let bench = Bench::new();
+    bench.claude(
+        "cost=2\ncalls Bash\nresult 'On it.'\nbegin\ncost=0.01\ncalls Bash\nresult 'On it.'",
+    );
+    let ran = bench.ralph("--max-usd 1").run().with_code(8);
+    ran.says("$2.00 are used, and $1.00 are allowed");
+    assert_eq!(bench.runs(), 1);
+}
+
+#[test]
+fn what_a_run_uses_after_its_result_costs_by_the_table_of_prices_as_well() {
+    let bench = Bench::new();
+    // An agent in the background wakes the session again.
+    bench.claude(&format!("cost=0.01\nresult 'On it.'\nbegin\n{CALLS}"));
+    let prices = "--prices claude-sonnet=10/50/1/12.50";
+    let ran = bench.ralph(&format!("--max-usd 0.015 {prices}")).run().with_code(8);
+    ran.says("(cut short: the budget is used up)");
+    let calls: u32 = bench.desk("calls").trim().parse().unwrap();
+    // Each is 0.00134 dollars: the twelfth one passes the limit.
+    assert!((12..=13).contains(&calls), "{calls}");
+}
+
+#[test]
+fn a_cost_beyond_all_sums_of_money_ends_the_loop_and_is_counted() {
+    for cost in ["1e300", "18000000000000"] {
+        let bench = Bench::new();
+        bench.claude(&format!("cost={cost}\ncalls Bash\necho $n > made.txt\nresult 'On it.'"));
+        bench.ralph("--max-iterations 2").run().with_code(3);
+        assert_eq!(bench.state()["total_cost_usd"], json!(2e9), "{cost}");
+        let ran = bench.ralph("--max-usd 5").run().with_code(8);
+        ran.says("$1000000000.00 are used, and $5.00 are allowed");
+    }
 }
