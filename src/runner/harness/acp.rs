@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::command::split;
 use super::lines::{self, Once, StreamEnd};
-use super::permissions::{Accepts, ToolRule};
+use super::permissions::{Accepts, Letters, ToolRule};
 use super::program;
 use super::stream::{self, RunState, text};
 use super::{
@@ -43,6 +43,7 @@ const ACCEPTS: Accepts = Accepts {
     allow: Some(ToolRule::Asked(KINDS)),
     deny: Some(ToolRule::Asked(KINDS)),
     settings: "the program's own settings",
+    letters: Letters::WithValue,
     own: &[],
     ours: &[],
 };

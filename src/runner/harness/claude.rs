@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use serde_json::Value;
 
 use super::lines::{self, Once, StreamEnd};
-use super::permissions::{Accepts, ToolRule};
+use super::permissions::{Accepts, Letters, ToolRule};
 use super::program::{self, KnownProgram};
 use super::stream::{self, Format, RunState, StreamReader, Take, text};
 use super::usage::MessageUsage;
@@ -51,6 +51,7 @@ const ACCEPTS: Accepts = Accepts {
     allow: Some(ToolRule::Flag("--allowedTools")),
     deny: Some(ToolRule::Flag("--disallowedTools")),
     settings: "`permissions` of .claude/settings.json",
+    letters: Letters::WithValue,
     own: &[
         "-p",
         "--print",

@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp, Zoned};
 use serde_json::Value;
 
 use super::lines::{self, StreamEnd};
-use super::permissions::Accepts;
+use super::permissions::{Accepts, Letters};
 use super::program::{self, KnownProgram};
 use super::stream::{Format, RunState, StreamReader, Take, text};
 use super::{
@@ -47,7 +47,8 @@ const ACCEPTS: Accepts = Accepts {
     allow: None,
     deny: None,
     settings: "its config.toml",
-    own: &["--json", "-C", "--cd", "-h", "--help", "-V", "--version"],
+    letters: Letters::WithValue,
+    own: &["--json", "-C", "--cd", "--worktree", "-h", "--help", "-V", "--version"],
     ours: &[
         ("-m", "--model"),
         ("--model", "--model"),

@@ -7,7 +7,7 @@ use anyhow::Result;
 use serde_json::Value;
 
 use super::lines::{self, StreamEnd};
-use super::permissions::{Accepts, ToolRule};
+use super::permissions::{Accepts, Letters, ToolRule};
 use super::program::{self, KnownProgram};
 use super::stream::{self, Format, RunState, StreamReader, Take, text};
 use super::{
@@ -45,6 +45,7 @@ const ACCEPTS: Accepts = Accepts {
     allow: Some(ToolRule::Flag("--allow-tool")),
     deny: Some(ToolRule::Flag("--deny-tool")),
     settings: "flags of its own, as `-- --allow-url DOMAIN`",
+    letters: Letters::WithValue,
     own: &[
         "-p",
         "--prompt",

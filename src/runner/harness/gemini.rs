@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 use super::lines::{self, StreamEnd};
-use super::permissions::{Accepts, ToolRule};
+use super::permissions::{Accepts, Letters, ToolRule};
 use super::program::{self, KnownProgram};
 use super::stream::{self, Format, RunState, StreamReader, Take, text};
 use super::usage::MessageUsage;
@@ -55,6 +55,7 @@ const ACCEPTS: Accepts = Accepts {
     allow: Some(ToolRule::Flag("--allowed-tools")),
     deny: None,
     settings: "its policies or .gemini/settings.json",
+    letters: Letters::InGroups,
     own: &[
         "-p",
         "--prompt",

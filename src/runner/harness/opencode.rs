@@ -7,7 +7,7 @@ use anyhow::Result;
 use serde_json::{Map, Value};
 
 use super::lines::{self, Once, StreamEnd};
-use super::permissions::{Accepts, Permissions, ToolRule};
+use super::permissions::{Accepts, Letters, Permissions, ToolRule};
 use super::program::{self, KnownProgram};
 use super::stream::{self, Format, RunState, StreamReader, Take, text};
 use super::{
@@ -65,6 +65,7 @@ const ACCEPTS: Accepts = Accepts {
     allow: Some(ToolRule::Name),
     deny: Some(ToolRule::Name),
     settings: "`permission` of opencode.json",
+    letters: Letters::InGroups,
     own: &[
         "--format",
         "--fork",

@@ -36,10 +36,21 @@ pub struct Accepts {
     pub deny: Option<ToolRule>,
     /// Where a person says in the program's own files what it may do.
     pub settings: &'static str,
+    /// How it takes flags of one letter.
+    pub letters: Letters,
     /// Flags that the runner gives itself, or that would lead the program elsewhere.
     pub own: &'static [&'static str],
     /// Flags for which `spool ralph` has one: theirs, and ours.
     pub ours: &'static [(&'static str, &'static str)],
+}
+
+/// How an agent program takes flags of one letter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Letters {
+    /// What follows the letter in the same word is its value.
+    WithValue,
+    /// All letters of a word are flags.
+    InGroups,
 }
 
 /// How an agent program takes one tool.
@@ -152,9 +163,18 @@ impl Accepts {
             let name = flag.strip_prefix("--")?.split('=').next()?;
             Some(name.replace(['-', '_'], "").to_ascii_lowercase())
         };
-        let is = |flag: &str| match long(flag) {
-            Some(name) => long(argument) == Some(name),
-            None => argument.starts_with(flag),
+        let is = |flag: &str| match (long(flag), flag.strip_prefix('-')) {
+            (Some(name), _) => long(argument) == Some(name),
+            (None, Some(letter)) => {
+                let is_in_group = self.letters == Letters::InGroups
+                    && !argument.starts_with("--")
+                    && argument.strip_prefix('-').is_some_and(|group| {
+                        group.split('=').next().is_some_and(|letters| letters.contains(letter))
+                    });
+                let is_long = argument.strip_prefix("--").and_then(|it| it.split('=').next());
+                argument.starts_with(flag) || is_in_group || is_long == Some(letter)
+            }
+            (None, None) => false,
         };
         if argument == "--" {
             bail!("`--` cannot be handed to {title}: what follows would be part of the prompt");
@@ -235,6 +255,20 @@ mod tests {
                 assert!(!later.is_empty(), "{choice:?} {flag}");
             }
         }
+        for (choice, flags) in [
+            (HarnessChoice::Gemini, &["-dy", "-dp", "--y", "--p", "--o=text", "--m"][..]),
+            (HarnessChoice::Opencode, &["-fc", "--m", "--s", "--c"]),
+            (HarnessChoice::Claude, &["--p", "--c", "--r"]),
+            (HarnessChoice::Codex, &["--worktree", "--s"]),
+        ] {
+            for flag in flags {
+                let why = refused(&choice, &with(&[flag]));
+                assert!(why.contains("cannot be handed to"), "{choice:?} {flag}: {why}");
+            }
+        }
+        // The letters of a value are none.
+        assert_eq!(refused(&HarnessChoice::Codex, &with(&["-cmodel_verbosity=low", "--Cc"])), "");
+        assert_eq!(refused(&HarnessChoice::Claude, &with(&["-dapi,hooks"])), "");
         for choice in &KNOWN {
             assert_eq!(refused(choice, &with(&["--some-flag", "value", "--other=x"])), "");
             assert!(refused(choice, &with(&["value"])).contains("is no flag of"));
