@@ -73,15 +73,15 @@ impl Receipts {
 
     /// Returns how this run was left when it was stopped; `None` where its runner was killed.
     pub fn stop_of(&self, run: &KeptRun) -> io::Result<Option<StoppedRun>> {
-        let parsed = |kept: Vec<u8>| {
-            let (head, rest) = kept.split_at(memchr::memchr(b'\n', &kept)?);
+        let parsed = |kept: &[u8]| {
+            let (head, rest) = kept.split_at(memchr::memchr(b'\n', kept)?);
             let stop: StoppedRun = serde_json::from_slice(head).ok()?;
-            let is_its = stop.began_at == run.began_at && stop.stops == run.stops;
-            let (list, contents) =
-                rest[1..].split_at_checked(stop.list_bytes).filter(|_| is_its)?;
+            let (list, contents) = rest[1..].split_at_checked(stop.list_bytes)?;
             Some(StoppedRun { list: list.to_vec(), contents: contents.to_vec(), ..stop })
         };
-        Ok(self.kept_if_any("run-stop")?.and_then(parsed))
+        let Some(kept) = self.kept_if_any("run-stop")? else { return Ok(None) };
+        let stop = parsed(&kept).ok_or_else(|| self.broken("run-stop"))?;
+        Ok((stop.began_at == run.began_at && stop.stops == run.stops).then_some(stop))
     }
 
     /// Continues a run that was stopped, with what the files contained when it began and when a task of it was judged last. How
@@ -118,7 +118,16 @@ impl Receipts {
             let run: KeptRun = serde_json::from_slice(head).ok()?;
             Some(KeptRun { list: list[1..].to_vec(), ..run })
         };
-        Ok(parsed(&kept))
+        parsed(&kept).map(Some).ok_or_else(|| self.broken("run"))
+    }
+
+    /// The error for a file that is there and says nothing, by the end of its name.
+    pub fn broken(&self, end: &str) -> io::Error {
+        let path = self.path(end);
+        io::Error::other(format!(
+            "`{}`: it is missing, broken, or of another version or run",
+            path.display()
+        ))
     }
 
     /// Returns whether there is no such run.
@@ -137,9 +146,13 @@ impl Receipts {
 
     /// Removes what a run began with: it has ended, and its ticks were judged.
     pub fn end_run(&self) -> io::Result<()> {
-        ["run", "run-start", "run-next", "run-tick", "run-stop"]
-            .iter()
-            .try_for_each(|end| self.remove(end))
+        ["run", "run-start", "run-next", "run-tick", "run-stop"].iter().try_for_each(|end| {
+            let named = |error: io::Error| {
+                let words = format!("`{}` cannot be removed: {error}", self.path(end).display());
+                io::Error::new(error.kind(), words)
+            };
+            self.remove(end).map_err(named)
+        })
     }
 }
 

@@ -70,10 +70,18 @@ impl Driver<'_> {
         let run = receipts.run()?.filter(|run| run.folder == self.view.folder);
         let folder = self.view.tasks.as_ref().and_then(Tasks::folder);
         let Some((run, folder)) = run.zip(folder) else { return Ok(None) };
-        let look =
-            |bytes| KeptContents::parse(bytes).filter(|it| it.number == run.began_at.millis());
-        let [start, tick] = receipts.run_contents()?.map(|bytes| bytes.and_then(look));
-        let Some(KeptContents { contents: at_start, .. }) = start else { return Ok(None) };
+        let look = |bytes: Vec<u8>| {
+            // One that has no files ends with its number; one of another version has other bytes behind it.
+            let has_none = bytes.last() == Some(&0);
+            KeptContents::parse(bytes).filter(|it| {
+                it.number == run.began_at.millis() && (it.contents.is_some() || has_none)
+            })
+        };
+        let [start, tick] = receipts.run_contents()?;
+        let start = start.and_then(look).ok_or_else(|| receipts.broken("run-start"))?;
+        let at_start = start.contents;
+        let tick = tick.map(|bytes| look(bytes).ok_or_else(|| receipts.broken("run-tick")));
+        let tick = tick.transpose()?;
         let (mut bytes, mut stop) = (run.list.clone(), None);
         if let Some(left) = receipts.stop_of(&run)? {
             let now = task_list::read(&folder).map_err(|why| {

@@ -1,6 +1,7 @@
 //! What the agent of a killed runner had ticked: the next runner judges it.
 
 use std::fs;
+use std::path::Path;
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -209,4 +210,70 @@ fn what_is_known_of_a_run_that_was_killed_is_told_before_the_next_one() {
     bench.ralph("").run().with_code(0);
     let ran = bench.spool(&summary).run().with_code(0);
     assert!(ran.output.starts_with("ralph: done") && !ran.output.contains("killed"), "{ran}");
+}
+
+#[test]
+fn a_kept_file_that_is_broken_is_named_and_no_box_counts_without_it() {
+    let broken = |end: &str, path: &Path| match end {
+        "empty" => fs::write(path, "").unwrap(),
+        "garbage" => fs::write(path, b"\xff\0\xfe garbage\n").unwrap(),
+        "gone" => fs::remove_file(path).unwrap(),
+        "folder" => {
+            fs::remove_file(path).unwrap();
+            fs::create_dir(path).unwrap();
+        }
+        "of another version" => {
+            let kept = fs::read(path).unwrap();
+            let text = b"seen4";
+            let at = kept.windows(text.len()).position(|it| it == text).unwrap();
+            let with = [&kept[..at], b"seen9".as_slice(), &kept[at + text.len()..]].concat();
+            fs::write(path, with).unwrap();
+        }
+        _ => unreachable!("{end}"),
+    };
+    let bench = killed("tick 1.2; tick 1.3");
+    let projects = bench.home().join(".local/state/ralph-speckit/projects");
+    let folder = fs::read_dir(projects).unwrap().next().unwrap().unwrap().path();
+    let list = bench.read(&in_change("tasks.md"));
+    for (end, ways) in [
+        ("run", &["empty", "garbage", "folder"][..]),
+        ("run-start", &["empty", "garbage", "gone", "folder", "of another version"]),
+        ("run-tick", &["empty", "garbage", "of another version"]),
+    ] {
+        let path = folder.join(format!("receipts-{CHANGE}.{end}"));
+        let whole = fs::read(&path).unwrap();
+        for way in ways {
+            broken(way, &path);
+            let ran = bench.ralph("").run().with_code(1);
+            for words in [&path.display().to_string(), "--restart begins a new loop"] {
+                assert!(ran.errors.contains(words), "{end} {way}: {ran:?}");
+            }
+            assert_eq!(
+                (bench.runs(), bench.read(&in_change("tasks.md"))),
+                (2, list.clone()),
+                "{end} {way}"
+            );
+            if *way == "folder" {
+                fs::remove_dir(&path).unwrap();
+            }
+            fs::write(&path, &whole).unwrap();
+        }
+    }
+    bench.agent(&format!(
+        "echo 'fn b() {{}}' > b.rs; echo 'fn c() {{}}' > c.rs; sed -i 's/\\[ \\]/[x]/' {}",
+        in_change("tasks.md")
+    ));
+    bench.ralph("").run().with_code(0).says("  1.3 is open again");
+}
+
+#[test]
+fn a_folder_in_the_place_of_a_kept_file_is_named_also_with_restart() {
+    let bench = killed("tick 1.2");
+    let projects = bench.home().join(".local/state/ralph-speckit/projects");
+    let folder = fs::read_dir(projects).unwrap().next().unwrap().unwrap().path();
+    let path = folder.join(format!("receipts-{CHANGE}.run"));
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    let ran = bench.ralph("--restart").run().with_code(0);
+    ran.warns(&format!("`{}` cannot be removed", path.display()));
 }
