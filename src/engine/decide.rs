@@ -163,6 +163,14 @@ pub fn change_is_gone(folder: &str) -> TerminalReason {
     TerminalReason::Blocked { need: format!("the folder of the change, `{folder}`, is gone") }
 }
 
+/// Returns the end of a loop in the place of whose change there is a link: what is behind it is not what the loop began with.
+pub fn change_is_a_link(folder: &str) -> TerminalReason {
+    let need = format!(
+        "the folder of the change, `{folder}`, is behind a link now: nothing there is read or written"
+    );
+    TerminalReason::Blocked { need }
+}
+
 /// Returns the end of a loop that would wait longer for a usage limit than it may; `None` while it may wait. `seconds` are
 /// those of all waits in a row, the next one included; `words` say when the limit is lifted.
 pub fn waits_too_long(contract: &Contract, seconds: u64, words: &str) -> Option<TerminalReason> {

@@ -9,6 +9,7 @@ use crate::engine::tasks::TaskList;
 use crate::engine::{Tampered, Work, hash_of};
 use crate::evidence::task_list::{self, TaskFile};
 use crate::store::read::Problem;
+use crate::system::files::real_path;
 use crate::world::Deadline;
 
 /// How long to wait for someone who is writing it.
@@ -44,6 +45,12 @@ pub fn list_at(path: &Path) -> Option<TaskList> {
     task_list::read(path.parent()?).ok().map(|file| file.list)
 }
 
+/// Returns whether a folder that was a real path still is one: an agent may have put a link in its place, and what is behind
+/// that is not read and not written.
+pub fn is_in_place(folder: &Path) -> bool {
+    folder.is_dir() && real_path(folder).is_ok_and(|real| real == folder)
+}
+
 impl Tasks {
     /// Returns the list of a change: in its folder, or at the root of the work tree (spec 001);
     /// `None` where there is none.
@@ -56,7 +63,11 @@ impl Tasks {
     pub fn look(&mut self) -> TaskListUpdate {
         let folder = self.path.parent().unwrap_or(Path::new("."));
         let deadline = Deadline::after(PATIENCE);
-        let mut found = task_list::read_settled(folder, deadline);
+        let mut found = if is_in_place(folder) {
+            task_list::read_settled(folder, deadline)
+        } else {
+            Err(Problem::Missing)
+        };
         if let (Err(Problem::Missing), Some(archived)) = (&found, self.archived()) {
             found = task_list::read_settled(&archived, deadline);
         }
@@ -117,8 +128,8 @@ impl Tasks {
 
     /// Returns the folder of the list, also of one that the agent has put into the archive; `None` where there is none.
     pub fn folder(&self) -> Option<PathBuf> {
-        let folder = self.path.parent()?;
-        Some(self.archived().unwrap_or_else(|| folder.to_owned()))
+        let folder = || self.path.parent().filter(|it| is_in_place(it)).map(Path::to_owned);
+        self.archived().or_else(folder)
     }
 
     /// The folder that the agent has put the change into once it was done: `archive/<id>`, with a date in
@@ -136,7 +147,7 @@ impl Tasks {
         names.retain(|name| *name == self.id || dated(name));
         names.sort();
         // The latest date comes last.
-        names.pop().map(|name| archive.join(name))
+        names.pop().map(|name| archive.join(name)).filter(|it| is_in_place(it))
     }
 
     /// Returns a hash of the list as it was last read.
@@ -153,7 +164,7 @@ mod tests {
 
     fn list(text: &str) -> (tempfile::TempDir, Tasks) {
         let root = tempfile::tempdir().unwrap();
-        let folder = root.path().join("changes").join("001-01_x");
+        let folder = real_path(root.path()).unwrap().join("changes").join("001-01_x");
         fs::create_dir_all(&folder).unwrap();
         fs::write(folder.join(TASKS), text).unwrap();
         let path = folder.join(TASKS);

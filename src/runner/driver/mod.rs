@@ -41,6 +41,7 @@ use crate::runner::screen::lasted;
 use crate::runner::signals::Signals;
 use crate::runner::state::{LockTaken, PAUSED, holder, read_state, readable, state_folder};
 use crate::runner::target::Change;
+use crate::runner::task_list::is_in_place;
 use crate::session::pinned;
 use crate::store::loops::VerifyCommands;
 use crate::system::processes;
@@ -229,8 +230,11 @@ impl Driver<'_> {
     fn change_is_gone(&self) -> Option<TerminalReason> {
         let change = self.plan.change;
         let document = change.folder.join(change.primary());
-        let is_gone = !document.exists() && !change.folder.is_dir();
-        is_gone.then(|| engine::change_is_gone(&change.folder.display().to_string()))
+        let shown = || change.folder.display().to_string();
+        if !change.folder.is_dir() {
+            return (!document.exists()).then(|| engine::change_is_gone(&shown()));
+        }
+        (!is_in_place(&change.folder)).then(|| engine::change_is_a_link(&shown()))
     }
 
     /// The end of a loop whose budget is used up.

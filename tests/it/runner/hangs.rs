@@ -163,3 +163,21 @@ fn h2_a_runner_that_may_start_no_thread_goes_on() {
     assert_eq!((ran.code, bench.runs()), (Some(0), 1), "{ran}");
     assert_eq!(bench.iterations()[0]["files_changed"], 1, "{ran}");
 }
+
+#[test]
+fn nothing_is_read_or_written_behind_a_link_that_an_agent_puts_in_the_place_of_the_change() {
+    for folder in [".spool/changes", &format!(".spool/changes/{CHANGE}")] {
+        let bench = Bench::with_tasks("- [ ] 1.1 Write `a.rs`\n");
+        let elsewhere = bench.beside("elsewhere");
+        bench.agent(&format!(
+            "cp -a {folder} {0}; rm -rf {folder}; ln -s {0} {folder}; find {0} -name tasks.md -exec sed -i 's/\\[ \\]/[x]/' {{}} +",
+            elsewhere.display()
+        ));
+        let ran = bench.ralph("").run().with_code(6);
+        ran.says("the folder of the change,").says("is behind a link now");
+        let list =
+            elsewhere.join(if folder.ends_with(CHANGE) { "" } else { CHANGE }).join("tasks.md");
+        assert_eq!(std::fs::read_to_string(list).unwrap(), "- [x] 1.1 Write `a.rs`\n");
+        assert_eq!(bench.runs(), 1);
+    }
+}
