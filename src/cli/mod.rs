@@ -122,7 +122,7 @@ pub fn main() -> ExitCode {
     let command = match arguments.and_then(|found| Spool::from_arg_matches(&found)) {
         Ok(spool) => spool.command,
         Err(error) => {
-            let error = unproposed(with_the_best_proposal(error));
+            let error = with_its_help(unproposed(with_the_best_proposal(error)));
             return said_by_clap(&without_dashes(error));
         }
     };
@@ -198,6 +198,32 @@ fn unproposed(mut error: clap::Error) -> clap::Error {
         error.remove(ContextKind::SuggestedArg);
     }
     error
+}
+
+/// The error of a flag without its value, with what the flag takes.
+fn with_its_help(mut error: clap::Error) -> clap::Error {
+    use clap::error::{ContextKind, ContextValue, ErrorKind};
+    let is_missing = error.kind() == ErrorKind::InvalidValue
+        && matches!(error.get(ContextKind::InvalidValue), Some(ContextValue::String(it)) if it.is_empty());
+    if let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg)
+        && is_missing
+        && let Some(name) = flag.strip_prefix("--").and_then(|it| it.split([' ', '=']).next())
+        && let Some(help) = help_of(&command_line(), name)
+    {
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![help.into()]));
+    }
+    error
+}
+
+/// What the help of a command, or of one below it that was typed, says of the long flag with this name, in one line.
+fn help_of(command: &Command, name: &str) -> Option<String> {
+    let typed: Vec<String> =
+        std::env::args_os().map(|it| it.to_string_lossy().into_owned()).collect();
+    let own = command.get_arguments().find(|it| it.get_long() == Some(name));
+    let mut below =
+        command.get_subcommands().filter(|it| typed.iter().any(|word| word == it.get_name()));
+    let help = own.and_then(|it| Some(it.get_help()?.to_string()));
+    below.find_map(|it| help_of(it, name)).or(help)
 }
 
 /// The error without the proposal to put one mistyped word behind `--`: what stands there goes to the agent program.

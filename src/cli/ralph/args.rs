@@ -101,7 +101,8 @@ Exit codes:
   3 iterations used up · 4 no commits · 5 nothing changes
   6 a person is needed · 7 time is up · 8 tokens or money used up
   9 the agent program failed
-  13 at a usage limit (see --max-limit-wait)
   10 the task list stayed unreadable
   11 done, but --strict finds something to look at
+  12 another runner has the change or the work tree
+  13 at a usage limit (see --max-limit-wait)
   129, 130, 131, 143 ended by a closed terminal, by Ctrl-C or `spool stop`, by Ctrl-\\, by SIGTERM";

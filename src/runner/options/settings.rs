@@ -152,24 +152,25 @@ pub struct RunnerSettings {
     /// iterations in a row that changed nothing; 0 for never [default: 10]
     #[arg(long, value_name = "N", help_heading = LIMITS)]
     pub no_progress: Option<Set<Number<0>>>,
-    /// Unless this is set, the first three end the loop when none of them gets any answer: otherwise,
-    /// end after this many failed runs that changed nothing in a row [default: 12]
+    /// End after this many failed runs in a row that changed nothing; unless this is set, the first three end the loop when
+    /// none of them gets any answer [default: 12]
     #[arg(long, value_name = "N", help_heading = LIMITS)]
     pub max_failures: Option<Set<Number<1>>>,
     /// The longest that an iteration may take; 0 for no limit [default: 60 minutes]
     #[arg(long, value_name = "TIME", help_heading = LIMITS)]
     pub iteration_timeout: Option<Set<Time<60>>>,
-    /// While a tool runs, and three times as long while its model thinks, where its output shows which: the longest that the
-    /// agent program may print nothing; 0 for no limit [default: 0]
+    /// The longest that the agent program may print nothing while a tool runs, and three times as long while its model
+    /// thinks, where its output shows which; 0 for no limit [default: 0]
     #[arg(long, value_name = "TIME", help_heading = LIMITS)]
     pub idle_timeout: Option<Set<Time<60>>>,
-    /// In whole seconds, the longest that the whole loop may take; 0 for no limit [default: 0]
+    /// The longest that the whole loop may take, such as 8h; 0 for no limit [default: 0]
     #[arg(long, value_name = "TIME", help_heading = LIMITS)]
     pub max_runtime: Option<Set<Time<60>>>,
     /// The most tokens, also in the middle of an iteration, that the loop may use; 0 for no limit [default: 0]
     #[arg(long, value_name = "N", help_heading = LIMITS)]
     pub token_budget: Option<Set<Number<0, { i64::MAX as u64 }>>>,
-    /// The most dollars that the loop may cost, also in the middle of an iteration where --prices is given; 0 for no limit
+    /// The most dollars that the loop may cost, also in the middle of an iteration where --prices is given or the
+    /// agent program (opencode) says it there; 0 for no limit
     /// [default: 0]
     #[arg(long, value_name = "DOLLARS", help_heading = LIMITS)]
     pub max_usd: Option<Set<Money>>,

@@ -192,7 +192,7 @@ fn a_command_line_makes_the_harness_a_command() {
     let unknown = refused(&[("harness", "cursor")]);
     assert!(
         unknown.contains(
-            "`claude`, `opencode`, `codex`, `gemini`, `copilot`, `command` or `demo`, not `cursor`"
+            "`claude`, `opencode`, `codex`, `gemini`, `copilot`, `command`, `demo` or `acp:COMMAND`, not `cursor`"
         ),
         "{unknown}"
     );
@@ -246,7 +246,7 @@ fn a_mistake_in_a_file_is_told_with_its_line_and_the_nearest_key() {
         ("\nmax-iterations = \"3\"\n", "line 2: `max-iterations` needs a whole number"),
         ("max-iterations = 0x3\n", "`max-iterations` needs a whole number"),
         ("max-iterations = 1.5\n", "`max-iterations` needs a whole number"),
-        ("commit = 1\n", "`commit` is `true` or `false`"),
+        ("commit = 1\n", "`commit` has to be `true` or `false`"),
         ("check = [1]\n", "`check` needs a text in quotes, or a list of them"),
         ("model = 1\n", "`model` needs a text in quotes"),
         ("grace = true\n", "`grace` needs a number, or a text"),
@@ -268,7 +268,7 @@ fn a_mistake_in_a_file_is_told_with_its_line_and_the_nearest_key() {
             "`max-iterations` needs a whole number from 0 to 1000000, not `-1`",
         ),
         ("check = [\"true\", \"#\"]\n", "`check` needs a command: this one runs nothing"),
-        ("harness = \"cursor\"\n", "`harness` is `claude`, `opencode`"),
+        ("harness = \"cursor\"\n", "`harness` has to be `claude`, `opencode`"),
         ("harness = \"acp\"\n", "`harness` needs a command on one line, as in `acp:opencode acp`"),
     ] {
         let said = OptionsBench::new("", text).refused();

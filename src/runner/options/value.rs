@@ -71,7 +71,7 @@ impl SettingValue for String {
 }
 
 impl SettingValue for bool {
-    const NEEDS: &str = "is `true` or `false`";
+    const NEEDS: &str = "has to be `true` or `false`";
 
     fn parse(text: &str) -> Result<Self, String> {
         one_of(text, &[("true", true), ("false", false)])
@@ -82,6 +82,9 @@ impl SettingValue for bool {
     }
 }
 
+/// From here on the largest number that is taken says nothing to a person.
+const ANY: u64 = 1_000_000_000_000;
+
 impl<const LEAST: u64, const MOST: u64> SettingValue for Number<LEAST, MOST> {
     const NEEDS: &str = "needs a whole number";
 
@@ -90,6 +93,10 @@ impl<const LEAST: u64, const MOST: u64> SettingValue for Number<LEAST, MOST> {
         let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         match text.parse::<u64>() {
             Ok(number) if digits && (LEAST..=MOST).contains(&number) => Ok(Self(number)),
+            // Nobody needs to know that limit.
+            _ if MOST > ANY => {
+                Err(format!("needs a whole number such as `5000000`, not `{}`", printable(text)))
+            }
             _ => Err(format!(
                 "needs a whole number from {LEAST} to {MOST}, not `{}`",
                 printable(text)
@@ -268,7 +275,8 @@ impl SettingValue for HarnessChoice {
             Some(line) if !line.trim().is_empty() && !line.contains(char::is_control) => {
                 Ok(Self::Acp(line.trim().to_owned()))
             }
-            None if text != ACP_WITHOUT_COMMAND => one_of(text, &HARNESSES),
+            None if text != ACP_WITHOUT_COMMAND => one_of(text, &HARNESSES)
+                .map_err(|why| why.replacen(" or `demo`", ", `demo` or `acp:COMMAND`", 1)),
             _ => Err("needs a command on one line, as in `acp:opencode acp`".to_owned()),
         }
     }
@@ -385,7 +393,7 @@ fn one_of<T: Clone>(value: &str, allowed: &[(&str, T)]) -> Result<T, String> {
         };
         let near = nearest(value, allowed.iter().map(|(word, _)| *word));
         let meant = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-        format!("is {words}, not `{}`{meant}", printable(value))
+        format!("has to be {words}, not `{}`{meant}", printable(value))
     })
 }
 
