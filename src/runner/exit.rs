@@ -75,11 +75,9 @@ pub fn words(reason: &TerminalReason, signal: Option<i32>) -> String {
     }
 }
 
-const NEXT: NextStep<'_> =
-    NextStep { again: "run the same command again", look_at: "the log of the last iteration" };
-
-/// Returns what a person does next, in one or two sentences; empty when there is nothing to do.
-pub fn what_next(reason: &TerminalReason) -> String {
+/// Returns what a person does next when the loop on this change has ended after this iteration, in one or two sentences; empty
+/// when there is nothing to do.
+pub fn what_next(reason: &TerminalReason, change: &str, iteration: u32) -> String {
     let next = match reason {
         TerminalReason::Completed => "",
         TerminalReason::TimedOut { .. } => {
@@ -102,7 +100,11 @@ pub fn what_next(reason: &TerminalReason) -> String {
             "Run the command again with what you permit: without that, the same is denied again."
         }
         TerminalReason::CorruptState => "Look at tasks.md, then run the same command again.",
-        _ => return NEXT.after(reason),
+        _ => {
+            let look_at = format!("`spool log --change {change} --iteration {iteration}`");
+            let step = NextStep { again: "run the same command again", look_at: &look_at };
+            return step.after(reason);
+        }
     };
     next.to_owned()
 }

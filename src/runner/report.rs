@@ -175,7 +175,7 @@ impl RunnerReport {
             let name = printable(&state.kept_as);
             let _ = writeln!(text, "  Kept: {name}");
             let _ = writeln!(text, "    (see it: git show {name})");
-            let _ = writeln!(text, "    (remove it: git update-ref -d {name})");
+            let _ = writeln!(text, "    (remove it: git update-ref --no-deref -d {name})");
         }
         self.write_table(&mut text);
         let _ = writeln!(text, "\nAll of it: {}", self.folder);
@@ -240,7 +240,8 @@ impl RunnerReport {
     /// What a person does next; empty where there is nothing to do.
     fn next_step(&self) -> String {
         let ended = self.state.ledger.ended.as_ref().filter(|_| self.runner == RunnerLife::Gone);
-        ended.map(exit::what_next).unwrap_or_default()
+        let last = self.state.current_iteration;
+        ended.map(|reason| exit::what_next(reason, &self.change_id, last)).unwrap_or_default()
     }
 
     fn write_loop(&self, text: &mut String) {
@@ -271,9 +272,7 @@ impl RunnerReport {
                     state.pid
                 );
                 let _ = writeln!(text, "  Last sign of life: {}", since(&state.updated_at));
-                text.push_str(
-                    "  Start it again with `spool ralph`; what was cut off is then recorded.\n",
-                );
+                text.push_str("  Next: Run the same command again: it continues this loop.\n");
             }
             RunnerLife::Gone if state.change_id.is_empty() => {
                 text.push_str("  Loop: nothing is written yet\n");
@@ -410,7 +409,7 @@ fn why(iteration: &Iteration) -> String {
     if iteration.timed_out {
         words.push("over its time limit");
     }
-    if !iteration.failure.is_empty() {
+    if !iteration.failure.is_empty() && !iteration.words.contains(&iteration.failure) {
         words.push(&iteration.failure);
     }
     if !iteration.words.is_empty() {

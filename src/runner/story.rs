@@ -17,7 +17,8 @@ use super::harness::{
 };
 use super::process::LineSplitter;
 use super::state::{
-    Iteration, Past, compact, find_state_folder, prompt_beside, read_state, tail, time_of,
+    Iteration, LoopState, Past, compact, find_state_folder, holder, prompt_beside, read_state,
+    tail, time_of,
 };
 use crate::feature::project::printable;
 use crate::mask::masked_text;
@@ -78,11 +79,13 @@ impl Story {
         };
         let history = folder.join("history.jsonl");
         let all = tail(&history, usize::MAX);
-        let all = all.map_err(|why| {
+        let mut all = all.map_err(|why| {
             anyhow!("`{}` cannot be read: {why}\nmake it readable", history.display())
         })?;
+        let is_alive = matches!(holder(&folder), Ok(Some(_)));
+        let (state, running) = read_state(&folder).ok().flatten().unwrap_or_default();
+        all.iterations.extend(running.map(|it| not_over(it, &state, is_alive)));
         let past = which.of(&all.iterations, change)?;
-        let state = read_state(&folder).ok().flatten().map(|(state, _)| state).unwrap_or_default();
         let harness = match past.iteration.harness.as_str() {
             // An older version did not write it down.
             "" => state.harness,
@@ -183,6 +186,18 @@ impl Story {
     }
 }
 
+/// The entry of an iteration that runs, or in which the runner was killed.
+fn not_over(running: Iteration, state: &LoopState, is_alive: bool) -> Past {
+    let words = if is_alive {
+        "it is at work"
+    } else {
+        "the runner was killed in it; the next run counts it and goes on"
+    };
+    let interrupted = !is_alive;
+    let iteration = Iteration { words: words.to_owned(), interrupted, ..running };
+    Past { run_started_at: state.started_at.clone(), iteration }
+}
+
 /// Looks for what was kept of an iteration in which the runner was killed: the next one keeps it when the entry of the
 /// history is written.
 pub fn find_kept(change: &str, iteration: &mut Iteration, git: &Git) {
@@ -198,7 +213,9 @@ impl WhichIteration {
     fn of<'a>(self, all: &'a [Past], change: &str) -> Result<&'a Past> {
         let change = printable(change);
         if all.is_empty() {
-            bail!("no iteration of `{change}` has ended yet");
+            bail!(
+                "no iteration of `{change}` has begun yet\n`spool ralph --status --change {change}` shows what its loop does"
+            );
         }
         let is_meant = |past: &&Past| match self {
             Self::Number(number) => past.iteration.n == number,

@@ -155,11 +155,18 @@ pub fn run(args: &LogArgs) -> Result<ExitCode> {
     let mut shown = ShownLog { as_json: args.json, receipts, ..ShownLog::default() };
     shown.show_all(&all)?;
     if all.is_empty() && !args.follow && !args.json {
-        let nothing = if args.typed().is_some() { NOTHING_OF_IT } else { NOTHING };
-        outln!("{}", if is_empty { nothing } else { "Nothing happened in that time." });
+        match (is_empty, args.typed().is_some()) {
+            (true, true) => outln!("{NOTHING_OF_IT}"),
+            // Its runner may have been killed before any iteration had ended.
+            (true, false) => match summary::below(args.which.place(), None) {
+                killed if killed.is_empty() => outln!("{NOTHING}"),
+                killed => out!("{killed}"),
+            },
+            (false, _) => outln!("Nothing happened in that time."),
+        }
     }
     let change = args.typed_as(NameKind::Change).filter(|_| !args.json && !args.follow);
-    let below = change.map(|it| summary::below(args.which.place(), it)).unwrap_or_default();
+    let below = change.map(|it| summary::below(args.which.place(), Some(it))).unwrap_or_default();
     if !below.is_empty() {
         out!("\n{below}");
     }

@@ -77,6 +77,7 @@ fn text_of(story: &Story) -> String {
     out.push('\n');
     indented(&mut out, &messages::figures(it));
     let came = match it.verdict.as_str() {
+        "" if it.ended.is_none() => "not over".to_owned(),
         "" => "ended".to_owned(),
         verdict => printable(verdict),
     };
@@ -171,7 +172,7 @@ fn steps(out: &mut String, story: &Story) {
                     Some(CallOutcome::Done) => (style::GOOD, "done  "),
                     Some(CallOutcome::Failed) => (style::BAD, "failed"),
                     Some(CallOutcome::Denied) => (style::BAD, "denied"),
-                    None => (style::DIM, "?     "),
+                    None => (style::DIM, "no end"),
                 };
                 let what = text::narrow(&format!("{tool}: {words}"), WIDTH - 10);
                 let _ = writeln!(out, "  {}{came}{}  {what}", style.render(), style.render_reset());

@@ -55,10 +55,11 @@ pub fn show(place: &Where, change: Option<&str>, as_json: bool) -> Result<ExitCo
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns what is said below the entries of a change: the summary of its last run where that has ended; empty otherwise.
-pub fn below(place: &Where, change: &str) -> String {
+/// Returns what is said below the entries of a change, or of the one that is meant without a name: the summary of its last run
+/// where that has ended or was killed; empty otherwise.
+pub fn below(place: &Where, change: Option<&str>) -> String {
     let Ok(start) = place.start() else { return String::new() };
-    let Ok((root, change)) = meant(&start, Some(change)) else { return String::new() };
+    let Ok((root, change)) = meant(&start, change) else { return String::new() };
     let report = RunnerReport::of(root, &change).ok();
     if let Some((_, words)) = report.and_then(|it| killed(&it, root)) {
         return format!("{}\n", text::block(&words));

@@ -177,7 +177,9 @@ impl Driver<'_> {
 
     /// Returns what a person does next, in one or two sentences; empty when there is nothing to do.
     pub(super) fn what_next(&self, reason: &TerminalReason) -> String {
-        self.full_disk(reason).map_or_else(|| exit::what_next(reason), |_| MAKE_ROOM.to_owned())
+        let next =
+            || exit::what_next(reason, &self.plan.change.id, self.files.state.current_iteration);
+        self.full_disk(reason).map_or_else(next, |_| MAKE_ROOM.to_owned())
     }
 }
 

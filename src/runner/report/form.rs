@@ -9,7 +9,6 @@ use crate::forms::loops::{
 use crate::forms::plain::{JsonNumber, JsonTime, dollars, words};
 use crate::forms::proofs::ProofsForm;
 use crate::forms::runner::{AgentShareForm, DoneWhen, RunnerForm};
-use crate::runner::exit;
 use crate::runner::options::DoneCriteria;
 use crate::runner::state::{AgentShare, Iteration, LoopState, Past, time_of};
 use crate::world::WallTime;
@@ -154,8 +153,10 @@ impl RunnerReport {
             RunnerLife::Alive => {
                 Some(format!("nothing; `spool stop --change {change}` ends the loop"))
             }
-            RunnerLife::Dead => Some("start it again with `spool ralph`".to_owned()),
-            RunnerLife::Gone => words(&exit::what_next(self.state.ledger.ended.as_ref()?)),
+            RunnerLife::Dead => {
+                Some("run the same command again: it continues this loop".to_owned())
+            }
+            RunnerLife::Gone => words(&self.next_step()),
         }
     }
 }

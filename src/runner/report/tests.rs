@@ -117,7 +117,7 @@ fn a_runner_that_is_gone_although_the_file_says_running_is_called_dead() {
     for words in [
         "Loop: dead. Its file says running, but process 4711 was killed",
         "(2 min ago)",
-        "spool ralph",
+        "Next: Run the same command again: it continues this loop.",
         "was cut off; began 1970-01-01",
     ] {
         assert!(text.contains(words), "{words}\n{text}");

@@ -42,7 +42,7 @@ pub struct NextStep<'a> {
     /// How the work continues: a command, after "then".
     pub again: &'a str,
     /// What shows why the work stopped, after "look at".
-    pub look_at: &'static str,
+    pub look_at: &'a str,
 }
 
 impl NextStep<'_> {

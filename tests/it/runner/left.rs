@@ -188,11 +188,16 @@ fn what_is_known_of_a_run_that_was_killed_is_told_before_the_next_one() {
         ran.says("       2 iterations, ").says(", tokens unknown, 0 commits, 2 files\n");
         ran.says("       Proved: 1 by files");
         ran.says("Not in it: what iteration 2 used and left; the next run counts it from its log");
-        ran.says("Start it again with `spool ralph`: it continues this loop.");
+        ran.says("Run the same command again: it continues this loop.");
     };
     let summary = format!("log --summary --change {CHANGE}");
     known(&bench.spool(&summary).run().with_code(0));
     known(&bench.spool(&format!("log --change {CHANGE}")).run().with_code(0));
+    // What is on the disk of that iteration is shown, although it has no end.
+    for which in ["--iteration 2", "--failed"] {
+        let story = bench.spool(&format!("log --change {CHANGE} {which}")).run().with_code(0);
+        story.says("· iteration 2 ·").says("not over: the runner was killed in it").says("Prompt");
+    }
     let json = bench.spool(&format!("{summary} --json")).run().with_code(0);
     let event: Value = serde_json::from_str(&json.output).unwrap();
     crate::support::schema::holds("ralph-event", &event);
@@ -276,4 +281,17 @@ fn a_folder_in_the_place_of_a_kept_file_is_named_also_with_restart() {
     fs::create_dir(&path).unwrap();
     let ran = bench.ralph("--restart").run().with_code(0);
     ran.warns(&format!("`{}` cannot be removed", path.display()));
+}
+
+#[test]
+fn a_runner_that_was_killed_before_any_iteration_ended_is_told_without_a_name_too() {
+    let bench = Bench::with_tasks(THREE);
+    bench.agent("read -r _ < \"$DESK/gate\"; exec sleep 60");
+    kill_at_the_gate(&bench, &bench.ralph(""), &super::support::in_state("lock"));
+    let log = bench.spool("log").run().with_code(0);
+    log.says("ralph: killed: process ").says("Run the same command again: it continues this loop.");
+    let story = bench.spool("log --iteration 1").run().with_code(0);
+    story.says("not over: the runner was killed in it; the next run counts it and goes on");
+    let status = bench.spool("ralph --status").run().with_code(0);
+    status.says("  Next: Run the same command again: it continues this loop.\n");
 }

@@ -44,7 +44,7 @@ fn a_try_that_its_time_limit_cut_short_is_kept_and_named_until_one_comes_to_its_
     first_run(&bench, "sleep 600");
     let ran = bench.ralph("--iteration-timeout 3s").run().with_code(0);
     let name = is_kept_and_named(&bench);
-    ran.says(&format!("its work tree is kept as {name}"));
+    ran.says(&format!("unfinished work is kept as {name}"));
     let history = bench.state_lines("history.jsonl");
     assert_eq!((&history[0]["kept_as"], &history[1]["kept_as"]), (&json!(name), &Value::Null));
     assert_eq!(bench.state()["kept_as"], Value::Null, "the second one came to its own end");
@@ -118,7 +118,7 @@ fn a_try_that_a_person_interrupted_is_kept_and_the_next_loop_names_it() {
     ran.says(&format!("Unfinished work: git show {name}"));
     let status = bench.spool(&format!("ralph --status --change {CHANGE}")).run().with_code(0);
     status.says(&format!("Kept: {name}\n"));
-    status.says(&format!("(remove it: git update-ref -d {name})"));
+    status.says(&format!("(remove it: git update-ref --no-deref -d {name})"));
     let status = bench.spool(&format!("ralph --status --json --change {CHANGE}")).run();
     let form: Value = serde_json::from_str(&status.output).unwrap();
     assert_eq!(form["runner"]["kept_as"], json!(name));
