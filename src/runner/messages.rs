@@ -4,7 +4,7 @@ use crate::engine::{Dollars, Verdict, Waiting};
 use crate::session::messages::shortfall::{brief, open_count};
 
 use super::exit;
-use super::harness::Approval;
+use super::harness::{Accepts, Approval};
 use super::prices::micros;
 use super::screen::{counted, grouped, lasted};
 use super::state::{AgentShare, Iteration, LoopState};
@@ -52,7 +52,7 @@ pub fn with_notes(iteration: &Iteration) -> String {
     };
     let kept = match iteration.kept_as.as_str() {
         "" => String::new(),
-        name => format!("; its work tree is kept as {name}"),
+        name => format!("; unfinished work is kept as {name}"),
     };
     let handoff = if iteration.handoff_asked { "; a handoff was asked for" } else { "" };
     format!("{}{denied}{unproved}{kept}{handoff}", iteration.words)
@@ -67,17 +67,26 @@ pub fn some_of(ids: &[&str]) -> String {
     format!("{}{more}", ids[..ids.len().min(NAMED)].join(", "))
 }
 
-/// Returns what a person can do about tools that were denied where this is approved.
-pub fn remedies(approval: Approval) -> &'static str {
-    match approval {
-        Approval::All => {
-            "--allow-all is set: look at --deny, and at the rules and hooks of the agent program's own settings"
-        }
-        Approval::Own | Approval::ReadOnly => {
-            "permit them with --allow or --permission-mode, or all of its tools with --allow-all"
-        }
+/// Returns what a person can do about tools that were denied where this is approved, by the flags that the agent program takes.
+pub fn remedies(approval: Approval, accepts: Option<&Accepts>) -> String {
+    if approval == Approval::All {
+        return "--allow-all is set: look at --deny, and at the rules and hooks of the agent program's own settings"
+            .to_owned();
     }
+    let allow = accepts.filter(|it| it.allow.is_some()).map(|_| "--allow TOOL".to_owned());
+    let modes = accepts.and_then(|it| it.mode).map(|(_, modes)| modes);
+    // The first mode that permits something.
+    let mode = modes.and_then(|modes| modes.iter().find(|it| PERMITTING.contains(it)));
+    let mode = mode.map(|mode| format!("--permission-mode {mode}"));
+    let some: Vec<String> = allow.into_iter().chain(mode).collect();
+    if some.is_empty() {
+        return "permit all of its tools with --allow-all".to_owned();
+    }
+    format!("permit them with {}, or all of its tools with --allow-all", some.join(" or "))
 }
+
+/// The modes that permit edits within the project.
+const PERMITTING: [&str; 3] = ["acceptEdits", "workspace-write", "auto_edit"];
 
 /// Returns which tools were denied in a run, empty for none.
 pub fn denied(state: &LoopState) -> String {
@@ -215,6 +224,23 @@ pub fn figures(iteration: &Iteration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::runner::harness::harness;
+    use crate::runner::options::HarnessChoice;
+
+    #[test]
+    fn a_person_reads_only_flags_that_the_agent_program_takes() {
+        for (choice, said) in [
+            (HarnessChoice::Claude, "--allow TOOL or --permission-mode acceptEdits"),
+            (HarnessChoice::Codex, "--permission-mode workspace-write"),
+            (HarnessChoice::Opencode, "--allow TOOL"),
+            (HarnessChoice::Gemini, "--allow TOOL or --permission-mode auto_edit"),
+            (HarnessChoice::Copilot, "--allow TOOL"),
+        ] {
+            let harness = harness(&choice).unwrap();
+            let whole = format!("permit them with {said}, or all of its tools with --allow-all");
+            assert_eq!(remedies(Approval::Own, harness.accepts()), whole, "{choice:?}");
+        }
+    }
 
     #[test]
     fn an_agents_share_says_what_of_it_is_an_estimate_or_not_known() {

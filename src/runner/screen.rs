@@ -5,6 +5,7 @@
 use std::cell::{Cell, RefCell};
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
+use std::path::{MAIN_SEPARATOR, Path};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -31,6 +32,8 @@ pub struct Screen {
     shown: Shown,
     form: Form,
     change: String,
+    /// The folder of the work, with its slash: a path below it is shown without.
+    folder: String,
     live: ProgressBar,
     has_title: bool,
     /// The title that the terminal has, empty for its own.
@@ -44,7 +47,7 @@ pub struct Screen {
 
 impl Screen {
     /// Returns the screen for the loop of a change; the live line and the title need a terminal.
-    pub fn new(change: &str, shown: Shown, form: Form) -> Self {
+    pub fn new((change, folder): (&str, &Path), shown: Shown, form: Form) -> Self {
         let terminal = io::stderr().is_terminal();
         let is_dumb = crate::world::variable("TERM").is_some_and(|term| term == "dumb");
         let live = if terminal && !is_dumb && form == Form::Words && shown != Shown::Quiet {
@@ -58,6 +61,7 @@ impl Screen {
             shown,
             form,
             change: plain(change),
+            folder: format!("{}{MAIN_SEPARATOR}", folder.display()),
             live,
             has_title: terminal && !is_dumb,
             title: RefCell::default(),
@@ -123,6 +127,7 @@ impl Screen {
             }
             (AgentEvent::Called { tool, what }, _) => {
                 let (on, off) = (style.render(), style.render_reset());
+                let what = what.strip_prefix(&self.folder).unwrap_or(what);
                 self.print(&format!("  {on}{}: {}{off}", plain(tool), shortened(what)));
             }
             (AgentEvent::Trouble(words), _) => {

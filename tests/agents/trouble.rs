@@ -169,7 +169,7 @@ fn d6_a_tool_that_a_rule_of_opencode_denies_is_named_also_with_allow_all() {
         let (code, printed) = stage.ralph(&["--allow-all", "--max-iterations", "1"]).end();
         let facts = stage.facts();
         assert_eq!(code, Some(3), "{facts}");
-        assert!(printed.contains("tools were denied in 1 iteration: bash"), "{facts}");
+        assert!(printed.contains("Tools were denied in 1 iteration: bash"), "{facts}");
         assert_eq!(stage.state()["iterations"][0]["denied"][0], "bash", "{facts}");
     });
 }

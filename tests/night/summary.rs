@@ -196,8 +196,8 @@ impl<'a> Told<'a> {
                 "{iterations} iterations{slept}, {tokens} tokens, {money}, {commits} commits, {files} files, {tasks}/{tasks} tasks"
             ),
             format!("Proved: {tasks} by files"),
-            format!("tools were denied in {} iterations: {}", denied.len(), denied[0].denied[0]),
-            "permit them with --allow or --permission-mode, or all of its tools with --allow-all"
+            format!("Tools were denied in {} iterations: {}", denied.len(), denied[0].denied[0]),
+            "permit them with --allow TOOL or --permission-mode acceptEdits, or all of its tools with --allow-all"
                 .to_owned(),
         ];
         text.extend(kept_in_words(self.place));

@@ -239,6 +239,11 @@ impl Driver<'_> {
         self.unfinished_words().into_iter().chain(kept).chain(shares).collect()
     }
 
+    /// What a person can do about tools that were denied.
+    pub(super) fn remedies(&self) -> String {
+        messages::remedies(self.plan.options.allow_all, self.agent.seat().harness.accepts())
+    }
+
     fn summary(&self, reason: &TerminalReason, code: u8, doubts: &[String]) {
         let state = &self.files.state;
         let tasks = self.view.tasks_line();
@@ -261,15 +266,13 @@ impl Driver<'_> {
         }
         let denied = messages::denied(state);
         if !denied.is_empty() {
-            words = format!(
-                "{words}\n       tools were denied {denied}\n       {}",
-                messages::remedies(self.plan.options.allow_all)
-            );
+            words =
+                format!("{words}\n       Tools were denied {denied}\n       {}", self.remedies());
         }
         if !self.proofs.taken_back.is_empty() {
             let ids: Vec<&str> = self.proofs.taken_back.iter().map(String::as_str).collect();
             let ids = crate::runner::messages::some_of(&ids);
-            words = format!("{words}\n       ticked with nothing behind it, and taken back: {ids}");
+            words = format!("{words}\n       Ticked with nothing behind it, and taken back: {ids}");
         }
         let came = self.run_summary();
         let is_elsewhere = !self.plan.options.start.starts_with(self.view.folder);

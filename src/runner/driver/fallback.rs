@@ -105,16 +105,16 @@ impl Driver<'_> {
                 Some(at) => format!("lifted at {}", readable(WallTime::from_seconds(at))),
                 None => "lifted at a time that nothing tells".to_owned(),
             };
-            self.console.screen.warn(&format!(
-                "the usage limit is {when}: the loop waits for it and continues when you confirm that with `spool resume --change {}`, and --max-limit-wait TIME confirms it at the start",
+            let words = format!(
+                "ralph: paused: the usage limit is {when}; in another terminal, `spool resume --change {}` has the loop wait for that and continue, `spool stop` ends it; --max-limit-wait TIME waits without asking",
                 self.plan.change.id
-            ));
+            );
             self.write(|it| {
                 let asked = it.console.requests.ask(RunnerRequest::Pause);
                 asked.context("the pause cannot be written down")
             })?;
-            let what = format!("{PAUSED} at a usage limit, {when}");
-            if let Some(request) = self.wait_while_paused(&what)? {
+            let what = format!("{PAUSED} for `spool resume`: usage limit, {when}");
+            if let Some(request) = self.wait_while_paused(&what, &words)? {
                 return Ok(Some(request));
             }
         }

@@ -122,7 +122,8 @@ impl Driver<'_> {
         log: &mut File,
     ) -> Result<(Option<u64>, AgentRun)> {
         self.begin(entry, text)?;
-        let live = self.announce(entry.n, task);
+        let converge = self.plan.options.spec_kit.converge.as_ref().filter(|_| converges);
+        let live = self.announce(entry.n, task, converge);
         let used_before = self.used(log);
         let mut ran = self.try_agent(text, &live, log)?;
         if let RunOutcome::SessionGone(why) = &ran.report.outcome
@@ -361,6 +362,10 @@ impl Driver<'_> {
         }
         let at = world::now();
         self.keep_receipts(entry, began_at, at);
+        let by = match self.agent.seats.as_slice() {
+            [_] => String::new(),
+            _ => format!("{}: ", self.agent.seat().words()),
+        };
         let noted = Entry {
             at,
             event: JournalEvent::Iteration,
@@ -371,7 +376,7 @@ impl Driver<'_> {
             reason: reason.map_or(EndName::None, EndName::of),
             status: reason.map_or(EndStatus::None, |reason| EndStatus::of(reason, promised)),
             promise: entry.promise.clone(),
-            words: messages::with_notes(entry),
+            words: format!("{by}{}", messages::with_notes(entry)),
             ..Entry::default()
         };
         let ledger = &self.files.state.ledger;
@@ -388,7 +393,7 @@ impl Driver<'_> {
             (true, ..) => cut_short(ran),
             (_, true, _) => " (interrupted)".to_owned(),
             _ if ran.passed_at.is_some() => " (cut short: the budget is used up)".to_owned(),
-            (.., false) if !is_limit => format!(" (failed: {})", entry.failure),
+            (.., false) if !is_limit => format!(" (failed: {})", entry.failure.replace('\n', "; ")),
             _ => String::new(),
         };
         // What the agent has just said on the screen is not said again.
@@ -430,8 +435,11 @@ impl Driver<'_> {
             self.feedback
                 .remarks
                 .push(format!("These tools were denied in the last iteration: {denied}."));
-            let remedies = messages::remedies(self.plan.options.allow_all);
-            self.console.screen.warn(&format!("tools were denied: {denied}\n{remedies}"));
+            // An end says it by itself.
+            if !matches!(verdict, Verdict::End(_)) {
+                let remedies = self.remedies();
+                self.console.screen.warn(&format!("tools were denied: {denied}\n{remedies}"));
+            }
         }
         let (tree, log) = (&ran.ended.trouble, &ran.ended.log_trouble);
         let log = log.as_ref().map(|why| format!("the log of this iteration is not whole: {why}"));

@@ -39,7 +39,7 @@ impl Driver<'_> {
         match git.keep(&unfinished) {
             Ok(None) => self.files.state.kept_as.clear(),
             Ok(Some(kept)) => {
-                let mut words = format!("  its work tree is kept as {}", kept.name);
+                let mut words = format!("  unfinished work is kept as {}", kept.name);
                 if !kept.left_out.is_empty() {
                     words = format!("{words}, without {}", named(&kept.left_out));
                 }
@@ -65,7 +65,7 @@ impl Driver<'_> {
             event: JournalEvent::Interrupted,
             about: self.plan.change.id.clone(),
             iteration: iteration.n,
-            words: format!("its work tree is kept as {name}"),
+            words: format!("unfinished work is kept as {name}"),
             ..Entry::default()
         };
         // The ref is there, and the prompt and the state name it: a journal that cannot be written ends the loop soon enough.

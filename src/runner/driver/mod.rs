@@ -183,7 +183,11 @@ impl Driver<'_> {
     fn one_after_the_other(&mut self) -> Result<u8> {
         loop {
             self.has_room()?;
-            if let Some(request) = self.wait_while_paused(PAUSED)? {
+            let words = format!(
+                "ralph: paused; `spool resume --change {}` resumes it, `spool stop` ends it",
+                self.plan.change.id
+            );
+            if let Some(request) = self.wait_while_paused(PAUSED, &words)? {
                 return self.stop(request);
             }
             if let Some(reason) = self.limit_is_up() {

@@ -1,8 +1,10 @@
 //! What a loop says at its start and at the start of each iteration.
 
+use super::agent::AgentSeat;
 use super::parts::Driver;
 use crate::engine::Dollars;
 use crate::exec::find::find_inside;
+use crate::feature::converge::ConvergeCommand;
 use crate::forms::events::RunnerEvent;
 use crate::forms::plain;
 use crate::runner::harness::{Approval, HarnessChoice};
@@ -37,6 +39,52 @@ impl Driver<'_> {
                 ),
             );
         }
+        self.warn_of_the_agents();
+        self.warn_of_the_place();
+        let until = match self.plan.done {
+            DoneCriteria::Tasks => "until every box of tasks.md is ticked".to_owned(),
+            DoneCriteria::Manual => {
+                format!("until <promise>{}</promise>", self.plan.options.promise)
+            }
+            DoneCriteria::Check => "until every check passes".to_owned(),
+        };
+        let limit = limits(self.plan.options);
+        let (name, version) =
+            (self.agent.seat().harness.name(), self.agent.seat().version.as_str());
+        let shown = match &self.plan.options.harness {
+            // Nothing else says which program that is.
+            HarnessChoice::Acp(line) if self.agent.current == 0 => format!("acp:{line}"),
+            _ => name.to_owned(),
+        };
+        let others: Vec<String> = self.agent.seats.iter().skip(1).map(AgentSeat::words).collect();
+        let others = match others.as_slice() {
+            [] => String::new(),
+            others => format!(" (at a usage limit {})", others.join(", then ")),
+        };
+        let words = format!(
+            "ralph: {}{}, {}{others}, {until}, {limit}",
+            self.plan.change.id,
+            self.plan
+                .change
+                .module
+                .as_ref()
+                .map_or_else(String::new, |it| format!(" (module {it})")),
+            format!("{shown} {version}").trim_end(),
+        );
+        let event = RunnerEvent::Start {
+            change: self.plan.change.id.clone(),
+            module: self.plan.change.module.clone(),
+            harness: name.to_owned(),
+            harness_version: plain::words(version),
+            done_when: self.plan.done.into(),
+            max_iterations: self.plan.options.max_iterations,
+            process: std::process::id(),
+        };
+        self.console.screen.report(event, &words);
+    }
+
+    /// Says what a person should know of each agent program before it runs.
+    fn warn_of_the_agents(&self) {
         let options = self.plan.options;
         let mut named: Vec<&str> = Vec::new();
         for seat in &self.agent.seats {
@@ -61,42 +109,16 @@ impl Driver<'_> {
             if let Some(words) = seat.harness.caution(&seat.version) {
                 self.console.screen.warn(&words);
             }
-        }
-        self.warn_of_the_place();
-        let until = match self.plan.done {
-            DoneCriteria::Tasks => "until every box of tasks.md is ticked".to_owned(),
-            DoneCriteria::Manual => {
-                format!("until <promise>{}</promise>", self.plan.options.promise)
+            if options.max_cost.is_some()
+                && options.prices.0.is_empty()
+                && !seat.harness.reports_cost_while_it_runs()
+            {
+                self.console.screen.warn(&format!(
+                    "{} says what a run cost only at its end: --max-usd is judged after each iteration; with --prices it ends one in its middle",
+                    seat.harness.name()
+                ));
             }
-            DoneCriteria::Check => "until every check passes".to_owned(),
-        };
-        let limit = limits(self.plan.options);
-        let (name, version) =
-            (self.agent.seat().harness.name(), self.agent.seat().version.as_str());
-        let shown = match &self.plan.options.harness {
-            // Nothing else says which program that is.
-            HarnessChoice::Acp(line) if self.agent.current == 0 => format!("acp:{line}"),
-            _ => name.to_owned(),
-        };
-        let words = format!(
-            "ralph: {}{}, {shown} {version}, {until}, {limit}",
-            self.plan.change.id,
-            self.plan
-                .change
-                .module
-                .as_ref()
-                .map_or_else(String::new, |it| format!(" (module {it})")),
-        );
-        let event = RunnerEvent::Start {
-            change: self.plan.change.id.clone(),
-            module: self.plan.change.module.clone(),
-            harness: name.to_owned(),
-            harness_version: plain::words(version),
-            done_when: self.plan.done.into(),
-            max_iterations: self.plan.options.max_iterations,
-            process: std::process::id(),
-        };
-        self.console.screen.report(event, &words.replace(" , ", ", "));
+        }
     }
 
     /// Says what will not go as a person expects, before the first token is spent.
@@ -129,8 +151,13 @@ impl Driver<'_> {
         }
     }
 
-    /// Says that an iteration begins and returns what the live line shows of it.
-    pub(super) fn announce(&self, number: u32, task: Option<&(String, String)>) -> LiveLine {
+    /// Says that an iteration begins, of a task or of spec-kit's converge command, and returns what the live line shows of it.
+    pub(super) fn announce(
+        &self,
+        number: u32,
+        task: Option<&(String, String)>,
+        converge: Option<&ConvergeCommand>,
+    ) -> LiveLine {
         let of = match self.plan.options.max_iterations {
             Some(limit) => format!("{number}/{limit}"),
             None => format!("{number}/∞"),
@@ -141,6 +168,7 @@ impl Driver<'_> {
             let title = crate::text::title(title, 60);
             if id.starts_with('@') { format!(" · {title}") } else { format!(" · {id} {title}") }
         });
+        let next = converge.map_or(next, |command| format!(" · /{}", command.name));
         let words = format!("-- iteration {of}{next}");
         let event = RunnerEvent::Iteration { number, task: task.map(|it| it.0.clone()) };
         self.console.screen.report(event, &words);

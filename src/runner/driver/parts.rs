@@ -141,7 +141,7 @@ impl<'a> Driver<'a> {
         let files = StateFiles::open_with(change, first, options.counting, complete)?;
         let mut driver = Self {
             console: Console {
-                screen: Screen::new(&change.id, options.shown, options.form),
+                screen: Screen::new((&change.id, &change.root), options.shown, options.form),
                 signals,
                 requests: files.requests(),
                 noticed: Cell::default(),

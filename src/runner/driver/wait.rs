@@ -23,8 +23,13 @@ const AFTER_LIMIT: Duration = Duration::from_secs(5);
 pub(super) const LONGEST_LIMIT: Duration = Duration::from_hours(8 * 24);
 
 impl Driver<'_> {
-    /// Waits while a person wants a pause and there is time; returns what ends it. `what` says that it is paused, and why.
-    pub(super) fn wait_while_paused(&mut self, what: &str) -> Result<Option<EndRequest>> {
+    /// Waits while a person wants a pause and there is time; returns what ends it. `what` says that it is paused, and why, and
+    /// `words` say what to do.
+    pub(super) fn wait_while_paused(
+        &mut self,
+        what: &str,
+        words: &str,
+    ) -> Result<Option<EndRequest>> {
         let mut reported = false;
         loop {
             self.look_for_standstill();
@@ -40,13 +45,9 @@ impl Driver<'_> {
             }
             if !reported {
                 reported = true;
-                let words = format!(
-                    "ralph: paused; `spool resume --change {}` resumes it, `spool stop` ends it",
-                    self.plan.change.id
-                );
                 what.clone_into(&mut self.files.state.doing);
                 self.write(|it| it.files.save())?;
-                self.console.screen.report(RunnerEvent::Paused, &words);
+                self.console.screen.report(RunnerEvent::Paused, words);
             }
             if engine::time_is_up(&self.plan.contract, self.elapsed().as_secs()).is_some() {
                 self.console.screen.still();
@@ -64,10 +65,10 @@ impl Driver<'_> {
         let length = self.time_left().map_or(length, |left| length.min(left));
         // A moment that is still to come, also when the wait is shorter than a second.
         let until = WallTime::from_seconds(world::now().after(length).millis().div_ceil(1000));
-        self.files.state.doing = format!("waiting for {what}");
+        let clock = readable(until);
+        self.files.state.doing = format!("waiting for {what} until {clock}");
         self.files.state.waits_until = until.millis() / 1000;
         self.write(|it| it.files.save())?;
-        let clock = readable(until);
         let words = format!("   waiting for {what}, {} (until {clock})", lasted(length));
         let event = RunnerEvent::Waiting { r#for: what.to_owned(), until: JsonTime::of(until) };
         self.console.screen.report(event, &words);

@@ -352,6 +352,11 @@ pub trait Harness {
         false
     }
 
+    /// Returns whether it reports that while the run goes on, and not only at its end.
+    fn reports_cost_while_it_runs(&self) -> bool {
+        false
+    }
+
     /// Returns a reader for the output of one run.
     fn reader(&self, order: &AgentOrder<'_>) -> Box<dyn OutputReader>;
 

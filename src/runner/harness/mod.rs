@@ -27,7 +27,7 @@ pub use adapter::{
     Told,
 };
 pub use lines::{is_overload, is_passing};
-pub use permissions::Permissions;
+pub use permissions::{Accepts, Permissions};
 pub use usage::TokenUsage;
 
 /// Returns the harness that a history names, for its reader; `None` for a name that this version does not know.

@@ -149,6 +149,10 @@ impl Harness for Opencode {
         true
     }
 
+    fn reports_cost_while_it_runs(&self) -> bool {
+        true
+    }
+
     fn can_only_read(&self) -> bool {
         true
     }
@@ -327,7 +331,7 @@ impl OpencodeStream {
             None => StreamEnd::Nothing,
             Some("stop") => StreamEnd::Result,
             Some("tool-calls") if !run.refusals.is_empty() => StreamEnd::Failure(RunOutcome::Failed(
-                "`opencode` ended the run because a permission was refused\nallow it in its settings, or give --allow-all".to_owned(),
+                "`opencode` ended the run because a permission was refused\nallow it in its settings, with --allow, or give --allow-all".to_owned(),
             )),
             Some(reason) => StreamEnd::Failure(RunOutcome::Failed(format!(
                 "`opencode` ended in the middle of its work, with the reason `{reason}`"

@@ -102,8 +102,10 @@ fn d5_an_agent_that_quotes_such_words_is_not_ended() {
 fn what_is_denied_although_all_is_allowed_is_not_answered_with_that_flag() {
     let bench = Bench::new();
     bench.claude(&format!("{}\necho $n > made.txt\nsays no\n{}", call("denied"), denied("no")));
-    let ran = bench.ralph("--max-iterations 1 --allow-all").run().with_code(3);
+    let ran = bench.ralph("--max-iterations 2 --allow-all").run().with_code(3);
     ran.says("--allow-all is set: look at --deny").warns("--allow-all is set: look at --deny");
+    // The end says it once, without a warning just above it.
+    assert_eq!(ran.to_string().matches("tools were denied: ").count(), 1, "{ran}");
     assert!(!ran.to_string().contains("all of its tools with --allow-all"), "{ran}");
 }
 
@@ -112,7 +114,7 @@ fn d6_denied_tools_are_named_everywhere() {
     let bench = Bench::new();
     bench.claude(&format!("{}\necho $n > made.txt\nsays no\n{}", call("denied"), denied("no")));
     let ran = bench.ralph("--max-iterations 2").run().with_code(3);
-    ran.says("tools were denied in 2 iterations: Bash: rm x")
+    ran.says("Tools were denied in 2 iterations: Bash: rm x")
         .says("1 tool call (1 failed or denied)");
     let entry = &bench.iterations()[0];
     assert_eq!((&entry["denied"][0], &entry["failed_calls"]), (&"Bash: rm x".into(), &1.into()));
@@ -129,7 +131,7 @@ fn a_wall_of_denials_ends_the_loop_by_name_after_two_iterations() {
     bench.claude(&format!("{}\nsays no\n{}", call("denied"), denied("no")));
     let ran = bench.ralph("").run().with_code(6);
     ran.says("allow what it was denied in 2 iterations that changed nothing: Bash: rm x").says(
-        "permit them with --allow or --permission-mode, or all of its tools with --allow-all",
+        "permit them with --allow TOOL or --permission-mode acceptEdits, or all of its tools with --allow-all",
     );
     // The same command would be denied the same.
     ran.says("Run the command again with what you permit");
@@ -235,4 +237,31 @@ fn d9_tokens_that_nobody_can_count_are_unknown_and_not_0() {
     assert_eq!(bench.iterations()[0]["tokens_unknown"], true);
     let status = bench.spool("ralph --status").run().with_code(0);
     status.says("Tokens: unknown");
+}
+
+#[test]
+fn a_failure_with_its_advice_is_one_line_and_a_path_of_the_project_is_short() {
+    let bench = Bench::new();
+    let stream =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/streams/opencode-rejected.jsonl");
+    let version = "--version) echo 1.18.33; exit ;;";
+    bench.named_agent("opencode", version, &format!("echo $n > made.txt; cat '{stream}'"));
+    let ran = bench.ralph("--harness opencode --max-iterations 2").run().with_code(3);
+    ran.says(
+        "-- iteration 1 (failed: `opencode` ended the run because a permission was refused; allow it in its settings, with --allow, or give --allow-all): ",
+    );
+    ran.warns("permit them with --allow TOOL, or all of its tools with --allow-all");
+    let bench = Bench::new();
+    let block = |path: &str| {
+        format!(
+            "block \"{{\\\"type\\\":\\\"tool_use\\\",\\\"id\\\":\\\"{path}\\\",\\\"name\\\":\\\"Write\\\",\\\"input\\\":{{\\\"file_path\\\":\\\"{path}\\\"}}}}\"\n"
+        )
+    };
+    bench.claude(&format!(
+        "{}{}result '{PROMISE}'",
+        block("$(pwd -P)/src/made.rs"),
+        block("/etc/other.txt")
+    ));
+    let ran = bench.ralph("").run();
+    ran.says("  Write: src/made.rs\n").says("  Write: /etc/other.txt\n");
 }

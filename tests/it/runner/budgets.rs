@@ -99,6 +99,9 @@ fn money_that_the_program_reports_is_summed_and_is_no_estimate() {
     bench.claude("cost=0.75\ncalls Bash\necho $n > made.txt\nresult 'On it.'");
     let ran = bench.ralph("--max-usd 1").run().with_code(8);
     ran.says("$1.50 are used, and $1.00 are allowed").says(" tokens, $1.50, ");
+    ran.warns(
+        "claude says what a run cost only at its end: --max-usd is judged after each iteration",
+    );
     assert_eq!(bench.runs(), 2);
     let state = bench.state();
     assert_eq!((&state["total_cost_usd"], &state["cost_estimated"]), (&json!(1.5), &json!(null)));

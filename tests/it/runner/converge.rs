@@ -32,6 +32,8 @@ fn a_run_that_leaves_the_list_as_it_is_ends_the_loop_as_done() {
     let bench = feature("true");
     let ran = ralph(&bench, "--converge --strict --check true").run().with_code(0);
     ran.says("converge found nothing missing");
+    // The iteration of its own says what it is for.
+    ran.says("-- iteration 2/50 · /speckit-converge\n");
     assert_eq!(bench.runs(), 2);
     let (first, second) = (bench.prompt(1), bench.prompt(2));
     assert!(!first.contains("onverge"), "{first}");

@@ -32,7 +32,14 @@ fn the_fallback_model_goes_on_at_a_usage_limit_until_that_is_lifted() {
     ran.says(
         "ralph: claude small continues: claude main is at its usage limit, and is tried again at 20",
     );
+    ran.says(", claude 2.1.330 (at a usage limit claude small), until ");
     ran.says("ralph: claude main works again");
+    bench
+        .spool("log")
+        .run()
+        .with_code(0)
+        .says("  claude main: usage limit: ")
+        .says("  claude small: ");
     let who = who(&bench);
     let (last, between) = who[1..].split_last().unwrap();
     assert!(between.len() >= 3 && between.iter().all(|it| it == "small"), "{who:?}");

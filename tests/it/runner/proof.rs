@@ -31,7 +31,7 @@ fn ticks_alone_are_taken_back_by_one_byte_each_and_the_loop_gets_no_further() {
         bench.agent(&format!("{behind}{TICK}"));
         let ran = bench.ralph("--no-progress 3 --max-iterations 5").run();
         ran.says("1.1 is open again: it was ticked, but no file has changed for it");
-        ran.says("ticked with nothing behind it, and taken back: 1.1, 1.2");
+        ran.says("Ticked with nothing behind it, and taken back: 1.1, 1.2");
         // A file that grows is a change, if not of the work: only where none does the loop end as one without progress.
         if behind.is_empty() {
             ran.with_code(5);

@@ -36,7 +36,10 @@ fn a_usage_limit_says_where_it_stands_and_ends_on_a_signal() {
     let mut running = bench.ralph("--max-limit-wait 0").start();
     running.wait_for("waiting for the usage limit, ");
     let status = bench.spool(&format!("ralph --status --change {CHANGE}")).run().with_code(0);
-    status.says("Loop: running").says("waiting for the usage limit");
+    status.says("Loop: running").says("  Doing: waiting for the usage limit until 20");
+    // What the agent program said is not said twice.
+    status.says("usage limit: You have hit your 5-hour limit");
+    assert_eq!(status.output.matches("You have hit").count(), 1, "{status}");
     let state = bench.state();
     assert!(
         state["waits_until"].as_u64().unwrap() > ralph_speckit::world::now().millis() / 1000 + 7000
@@ -114,9 +117,10 @@ fn on_a_terminal_a_person_confirms_the_wait_for_a_usage_limit() {
     let bench = Bench::new();
     limited(&bench, "$(($(date +%s) + 2))");
     let Some(mut running) = bench.ralph("").on_a_terminal() else { return };
-    running
-        .wait_for("the loop waits for it and continues when you confirm that with `spool resume");
-    running.wait_for("ralph: paused");
+    // One message, and the live line says what it waits for as long as it does.
+    running.wait_for("ralph: paused: the usage limit is lifted at 20");
+    running.wait_for("in another terminal, `spool resume --change");
+    running.wait_for("paused for `spool resume`: usage limit, lifted at 20");
     assert_eq!(bench.runs(), 1);
     bench.spool(&format!("resume --change {CHANGE}")).run().with_code(0);
     running.finish().with_code(0);

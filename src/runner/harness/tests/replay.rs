@@ -430,7 +430,7 @@ fn opencode_ends_where_a_permission_was_refused_and_that_is_no_success() {
         tool_calls: Some(1),
         denied: vec![format!("bash: {COMMAND}")],
         tokens: Some(tokens(60, 50, 40, 0)),
-        outcome: RunOutcome::Failed("`opencode` ended the run because a permission was refused\nallow it in its settings, or give --allow-all".to_owned()),
+        outcome: RunOutcome::Failed("`opencode` ended the run because a permission was refused\nallow it in its settings, with --allow, or give --allow-all".to_owned()),
         failed_calls: 1,
         ..report("ses_dff76c47affeKF9qN5ZPSDWvGn", None)
     };
