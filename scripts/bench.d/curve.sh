@@ -131,7 +131,7 @@ print_hand_curve() {
 
 check_hand_curve() {
     command -v git >/dev/null || return 0
-    budget 'a tick by hand: instructions for each file' "$(figure hand per_file)" '<=' 3500
+    budget 'a tick by hand: instructions for each file' "$(figure hand per_file)" '<=' 1700
     local files
     for files in 1000 10000; do
         is_judged "hand_$files" ||

@@ -45,10 +45,8 @@ __pycache__/
 #[derive(Debug, Default)]
 pub struct Rules {
     patterns: Vec<Pattern>,
-    /// The places of those that may match a file: as a rule a few.
-    of_files: Vec<usize>,
-    /// The bits of the ends of the names that those match.
-    ends: u64,
+    /// The places of those that may match a file, each with the bits of the ends of the names that it matches.
+    of_files: Vec<(u64, usize)>,
     /// How long the path of the list's folder is, from the top of the repository, in bytes.
     base: usize,
     above: Option<Rc<Rules>>,
@@ -62,24 +60,22 @@ impl Rules {
         if patterns.is_empty() {
             return Rc::clone(self);
         }
-        let of_files = (0..patterns.len()).filter(|place| !patterns[*place].only_folders);
-        let of_files: Vec<usize> = of_files.collect();
-        let ends = of_files.iter().fold(0, |ends, place| ends | patterns[*place].end_bits());
-        Rc::new(Self { patterns, of_files, ends, base, above: Some(Rc::clone(self)) })
+        let of_files = patterns.iter().enumerate().filter(|(_, pattern)| !pattern.only_folders);
+        let of_files = of_files.map(|(place, pattern)| (pattern.end_bits(), place)).collect();
+        Rc::new(Self { patterns, of_files, base, above: Some(Rc::clone(self)) })
     }
 
     /// Returns whether a path from the top of the repository is ignored; the folders above it are not.
     pub fn ignore(&self, path: &[u8], name: &[u8], is_folder: bool) -> bool {
-        let mut level = Some(self);
+        let (mut level, end) = (Some(self), end_bits(name));
         while let Some(rules) = level {
             let path = path.get(rules.base..).unwrap_or_default();
             let matches = |one: &&Pattern| one.matches(path, name, is_folder);
             let found = if is_folder {
                 rules.patterns.iter().rev().find(matches)
-            } else if rules.ends & end_bits(name) == 0 {
-                None
             } else {
-                rules.of_files.iter().rev().map(|place| &rules.patterns[*place]).find(matches)
+                let ends_alike = rules.of_files.iter().rev().filter(|(ends, _)| ends & end != 0);
+                ends_alike.map(|(_, place)| &rules.patterns[*place]).find(matches)
             };
             if let Some(found) = found {
                 return !found.negated;

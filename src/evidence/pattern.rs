@@ -62,11 +62,12 @@ impl Pattern {
         Self::parse(text.as_bytes()).filter(|pattern| is_plain && !pattern.negated)
     }
 
-    /// Returns a bit for the end of each name that it can match, all bits where more than the name has to be compared.
+    /// Returns a bit for the end of each name that it can match, all bits where that can be any.
     pub fn end_bits(&self) -> u64 {
-        let end = if self.ending.is_some() { &self.text[1..] } else { &self.text[..] };
-        let is_plain = self.ending.is_some() || self.literal == self.text.len();
-        if self.name_only && is_plain { end_bits(end) } else { u64::MAX }
+        // What follows its last star, set or backslash stands for itself.
+        let is_special = |byte: &u8| is_special(*byte) || *byte == b']';
+        let end = self.text.iter().rposition(is_special).map_or(0, |last| last + 1);
+        end_bits(&self.text[end..])
     }
 
     /// Returns whether it matches a path below the folder of its file; `name` is the path's last part.
@@ -95,7 +96,7 @@ impl Pattern {
     }
 }
 
-/// Returns a bit for how a name ends, all bits for a short one: two names that end alike have a bit in common.
+/// Returns a bit for how a name or a path ends, all bits for a short one: two names that end alike have a bit in common.
 pub fn end_bits(name: &[u8]) -> u64 {
     name.last_chunk().map_or(u64::MAX, |[one, last]| 1 << ((one.wrapping_mul(31) ^ last) % 64))
 }
@@ -319,4 +320,42 @@ fn in_class(name: &[u8], byte: u8) -> Option<bool> {
         b"xdigit" => byte.is_ascii_hexdigit(),
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_that_matches_a_path_has_the_bit_of_its_end() {
+        let parts =
+            ["**/", "*", "?", "[!a-c]", "[]x]", "a", "b.c", "/", "\\*", "\\\\", ".log", "]"];
+        let names = ["a", "b.c", "ab.c", "x.log", "*", "]", "a]", "a\\", "b.cb.c", "/a"];
+        let mut matched = 0;
+        for [one, two, three] in all(parts) {
+            let Some(pattern) = Pattern::parse([one, two, three].concat().as_bytes()) else {
+                continue;
+            };
+            for path in all(names).map(|[one, two, _]| format!("{one}/{two}")).chain(["a".into()]) {
+                let name = path.rsplit('/').next().unwrap_or_default();
+                if pattern.matches(path.as_bytes(), name.as_bytes(), false) {
+                    matched += 1;
+                    let both = pattern.end_bits() & end_bits(name.as_bytes());
+                    assert_ne!(both, 0, "{one}{two}{three} {path}");
+                }
+            }
+        }
+        assert!(matched > 10_000, "{matched}");
+        let few = ["*.log", "**/specs/*/.progress.md", "[ab].log", "/docs/x.txt"];
+        for pattern in few.map(|text| Pattern::parse(text.as_bytes()).unwrap()) {
+            assert_eq!(pattern.end_bits() & end_bits(b"main.rs"), 0, "{pattern:?}");
+        }
+    }
+
+    /// Three of these, in each order and any of them again.
+    fn all<const N: usize>(of: [&'static str; N]) -> impl Iterator<Item = [&'static str; 3]> {
+        let places = (0..N).flat_map(|one| (0..N).map(move |two| (one, two)));
+        let places = places.flat_map(|(one, two)| (0..N).map(move |three| [one, two, three]));
+        places.map(move |places| places.map(|place| of[place]))
+    }
 }
