@@ -108,8 +108,6 @@ fn a_disk_that_fills_under_the_agent_is_waited_for_and_nothing_is_lost_or_counte
     ));
     let mut running = disk.seen_by(bench.ralph("--max-usd 9")).start();
     running.wait_for("Bash: true");
-    disk.fill();
-    gate.open();
     let status = || {
         let call = bench.spool(&format!("ralph --status --json --change {CHANGE}"));
         let ran = disk.seen_by(call).run().with_code(0);
@@ -117,7 +115,10 @@ fn a_disk_that_fills_under_the_agent_is_waited_for_and_nothing_is_lost_or_counte
         holds("ralph-status", &status);
         status["runner"].clone()
     };
+    disk.fill();
     assert_eq!(status()["waits_for_room_until"], serde_json::Value::Null);
+    // From here on the runner finds out at any moment.
+    gate.open();
     running.wait_for("ralph: the disk is full: ");
     assert_eq!(bench.runs(), 1, "no agent runs meanwhile");
     // The state cannot be written; until when it waits is told all the same.
