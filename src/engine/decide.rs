@@ -16,6 +16,8 @@ use super::verdict::{BudgetUnit, Shortfall, Stall, TerminalReason, Verdict};
 
 /// How many of the things that were denied an end names.
 const DENIED: usize = 3;
+/// The most things that are kept of all that was denied in an iteration.
+pub const MOST_DENIED: usize = 50;
 
 /// How many iterations in a row may pass in which nobody looked at the files.
 pub const UNSEEN: u32 = 32;
@@ -510,12 +512,19 @@ pub const DENIED_WORDS: &str = "allow what it was denied";
 
 /// What a person must do when an agent is denied all that would get it further.
 fn permission(times: u32, denied: &[String]) -> String {
-    let named = denied.iter().take(DENIED).map(String::as_str).collect::<Vec<_>>().join(", ");
-    let more = match denied.len().saturating_sub(DENIED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    format!("{DENIED_WORDS} in {times} iterations that changed nothing: {named}{more}")
+    let named = some_denied(denied, DENIED, MOST_DENIED);
+    format!("{DENIED_WORDS} in {times} iterations that changed nothing: {named}")
+}
+
+/// Returns the first `named` of these as a list for one line, and how many more there are; where as many are there as are
+/// `kept` at most, more than that may have been denied.
+pub fn some_denied(denied: &[String], named: usize, kept: usize) -> String {
+    let list = denied.iter().take(named).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let least = if denied.len() < kept { "" } else { "at least " };
+    match denied.len().saturating_sub(named) {
+        0 => list,
+        more => format!("{list} and {least}{more} more"),
+    }
 }
 
 fn go_on(mut after: Ledger, seen: &Observation, missing: Vec<Shortfall>) -> Decision {

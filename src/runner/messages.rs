@@ -1,6 +1,6 @@
 //! What the runner says of an iteration and of an end, in one line each.
 
-use crate::engine::{Dollars, Verdict, Waiting};
+use crate::engine::{self, Dollars, Verdict, Waiting};
 use crate::session::messages::shortfall::{brief, open_count};
 
 use super::exit;
@@ -8,6 +8,7 @@ use super::harness::{Accepts, Approval};
 use super::prices::micros;
 use super::screen::{counted, grouped, lasted};
 use super::state::{AgentShare, Iteration, LoopState};
+use crate::text::title;
 use crate::world::Standstill;
 
 use std::time::Duration;
@@ -44,7 +45,7 @@ fn wait(waiting: &Waiting) -> String {
 pub fn with_notes(iteration: &Iteration) -> String {
     let denied = match iteration.denied.as_slice() {
         [] => String::new(),
-        denied => format!("; denied: {}", denied.join(", ")),
+        denied => format!("; denied: {}", some_denied(denied)),
     };
     let unproved = match iteration.unproved.as_slice() {
         [] => String::new(),
@@ -58,8 +59,12 @@ pub fn with_notes(iteration: &Iteration) -> String {
     format!("{}{denied}{unproved}{kept}{handoff}", iteration.words)
 }
 
-/// The most tasks that are named.
+/// The most tasks, or tools that were denied, that are named.
 const NAMED: usize = 10;
+/// The most letters of a tool that was denied, and of what it was to do.
+const LONGEST_DENIED: usize = 80;
+/// The most tools that are kept of all that were denied in a run.
+pub const MOST_DENIED_OF_RUN: usize = 20;
 
 /// Returns these ids as a list, at most ten of them.
 pub fn some_of(ids: &[&str]) -> String {
@@ -94,7 +99,18 @@ pub fn denied(state: &LoopState) -> String {
         return String::new();
     }
     let times = counted(state.denied_iterations.into(), "iteration");
-    format!("in {times}: {}", state.denied.join(", "))
+    let denied = in_short(&state.denied);
+    format!("in {times}: {}", engine::some_denied(&denied, NAMED, MOST_DENIED_OF_RUN))
+}
+
+/// Returns the tools that were denied in an iteration as a list for one line: at most ten of them, and how many more.
+pub fn some_denied(denied: &[String]) -> String {
+    engine::some_denied(&in_short(denied), NAMED, engine::MOST_DENIED)
+}
+
+/// Returns the same tools, each with as much of what it was to do as one line has room for.
+pub fn in_short(denied: &[String]) -> Vec<String> {
+    denied.iter().map(|it| title(it, LONGEST_DENIED)).collect()
 }
 
 /// A sum as far as it is known.

@@ -30,8 +30,6 @@ use crate::world::WallTime;
 const SHOWN: usize = 10;
 /// How long the words below a row of the table may be, in letters.
 const WHY: usize = 72;
-/// How long the list of denied tools may be, in letters.
-const DENIED: usize = 300;
 
 /// Whether anybody drives the loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,7 +167,7 @@ impl RunnerReport {
         write_proofs(&mut text, &self.proofs);
         let denied = messages::denied(state);
         if !denied.is_empty() {
-            let _ = writeln!(text, "  Denied: {}", cut(&denied, DENIED));
+            let _ = writeln!(text, "  Denied: {denied}");
         }
         if !state.kept_as.is_empty() {
             let name = printable(&state.kept_as);

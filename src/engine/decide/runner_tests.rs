@@ -162,6 +162,10 @@ fn two_iterations_that_change_nothing_because_of_what_was_denied_end_a_loop_by_n
     assert!(ends(&contract, &[denied.clone(), failed.clone(), denied.clone()]).is_some());
     let both = Observation { failed: failed.failed.clone(), ..denied.clone() };
     assert!(ends(&contract, &[both.clone(), both]).is_some());
+    let all: Vec<String> = (0..MOST_DENIED).map(|at| at.to_string()).collect();
+    let all: Vec<&str> = all.iter().map(String::as_str).collect();
+    let blocked = ends(&contract, &[denied.clone(), at(1, &all)]).unwrap().to_string();
+    assert!(blocked.ends_with("nothing: 0, 1, 2 and at least 47 more"), "{blocked}");
     // Work, and an iteration in which nothing was denied, begin the count again.
     assert_eq!(ends(&contract, &[denied.clone(), at(2, &["Bash"]), at(2, &["Bash"])]), None);
     let commit = Observation { commits: Some(1), ..denied.clone() };

@@ -32,8 +32,6 @@ use crate::world::{self, WallTime};
 
 /// How long a program may linger once its result is there.
 const LINGERING: Duration = Duration::from_secs(10);
-/// The most denied tools that are named at the end.
-const DENIED: usize = 20;
 
 impl Driver<'_> {
     /// One iteration from its prompt to its verdict.
@@ -334,7 +332,7 @@ impl Driver<'_> {
         let state = &mut self.files.state;
         state.denied_iterations = state.denied_iterations.saturating_add(1);
         for tool in denied {
-            if state.denied.len() < DENIED && !state.denied.contains(tool) {
+            if state.denied.len() < messages::MOST_DENIED_OF_RUN && !state.denied.contains(tool) {
                 state.denied.push(tool.clone());
             }
         }
@@ -431,7 +429,7 @@ impl Driver<'_> {
             ));
         }
         if !entry.denied.is_empty() {
-            let denied = entry.denied.join(", ");
+            let denied = messages::some_denied(&entry.denied);
             self.feedback
                 .remarks
                 .push(format!("These tools were denied in the last iteration: {denied}."));

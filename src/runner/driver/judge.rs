@@ -20,6 +20,7 @@ use crate::evidence::task_list::TASKS;
 use crate::forms::events::RunnerEvent;
 use crate::runner::checks;
 use crate::runner::harness::{AgentReport, RunOutcome, is_passing};
+use crate::runner::messages::in_short;
 use crate::runner::screen::lasted;
 use crate::runner::state::{Iteration, UncountedReview};
 use crate::runner::task_list::{TaskListUpdate, Tasks, list_at};
@@ -120,7 +121,7 @@ impl Driver<'_> {
             tampered: looked.tampered,
             tool_calls: report.tool_calls,
             failed_calls: report.failed_calls,
-            denied: report.denied.clone(),
+            denied: in_short(&report.denied),
             answered: is_answered(report),
             commits,
             tokens: counted.tokens,

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{ExitInfo, RunOutcome};
+use crate::engine::MOST_DENIED;
 use crate::hosts::json::read_json;
 
 /// The most that is kept of an agent's final text, in bytes: its end, where a promise stands.
@@ -16,8 +17,6 @@ pub const FINAL_TEXT: usize = 1 << 20;
 const WORDS: usize = 400;
 /// The most letters of what a tool is used with.
 const WHAT: usize = 200;
-/// Names of refused tools that are kept.
-const REFUSALS: usize = 50;
 /// Tool calls among which a repeated one is recognised; repetitions stand close together.
 const RECENT: usize = 4_096;
 /// Lines of standard error that are kept of its beginning, and of its end.
@@ -193,7 +192,7 @@ impl Refusals {
     pub fn add(&mut self, tool: &str, what: &str) {
         let tool = one_line(tool, WHAT);
         let refusal = if what.is_empty() { tool } else { format!("{tool}: {what}") };
-        if self.0.len() < REFUSALS && !self.0.contains(&refusal) {
+        if self.0.len() < MOST_DENIED && !self.0.contains(&refusal) {
             self.0.push(refusal);
         }
     }

@@ -126,6 +126,34 @@ fn d6_denied_tools_are_named_everywhere() {
 }
 
 #[test]
+fn d6_of_hundreds_of_denied_tools_a_line_names_ten_and_files_keep_a_bounded_number() {
+    let bench = Bench::new();
+    let long = "x".repeat(300);
+    let denials = format!(
+        "all=$(seq 300 | sed 's/.*/{{\"tool_name\":\"Bash\",\"tool_input\":{{\"command\":\"rm & {long}\"}}}}/' | paste -sd, -)\n\
+         printf '{{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"session_id\":\"%s\",\"permission_denials\":[%s],\"result\":\"no\"}}\\n' \"$session\" \"$all\""
+    );
+    bench.claude(&format!("{}\necho $n > made.txt\nsays no\n{denials}", call("denied")));
+    let ran = bench.ralph("--max-iterations 2").run().with_code(3);
+    let (of_one, of_run) = ("and at least 40 more", "and at least 10 more");
+    ran.warns("tools were denied: Bash: rm 1 xxx").warns(of_one);
+    ran.says("Tools were denied in 2 iterations: Bash: rm 1 xxx").says(of_run);
+    let status = bench.spool("ralph --status").run().with_code(0);
+    status.says("  Denied: in 2 iterations: Bash: rm 1 xxx").says(of_run);
+    let journal = bench.state_lines("journal.jsonl");
+    let words = journal[1]["words"].as_str().unwrap();
+    assert!(words.contains("denied: Bash: rm 1 xxx") && words.contains(of_one), "{journal:?}");
+    assert!(bench.arguments(2).join("\n").contains(of_one), "{ran}");
+    for all in [ran.to_string(), status.to_string(), words.to_owned()] {
+        assert!(!all.contains("rm 11 ") && all.contains(", Bash: rm 10 xxx"), "{all}");
+        assert!(all.lines().all(|line| line.chars().count() < 1_200), "{all}");
+    }
+    let kept = |of: &serde_json::Value| of["denied"].as_array().unwrap().len();
+    let entries = bench.state_lines("history.jsonl");
+    assert_eq!((kept(&entries[0]), kept(&bench.state())), (50, 20), "{ran}");
+}
+
+#[test]
 fn a_wall_of_denials_ends_the_loop_by_name_after_two_iterations() {
     let bench = Bench::new();
     bench.claude(&format!("{}\nsays no\n{}", call("denied"), denied("no")));
