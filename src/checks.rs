@@ -182,7 +182,9 @@ pub const NOTICE_LIMIT: Duration = Duration::from_secs(5);
 /// No word of the notice is in a command line: all are in variables, and the words on its standard input as well.
 pub fn tell(command: &str, notice: &PersonNotice, project: &Path) -> Option<String> {
     let mut shell = shell::line_with_words(command);
-    shell.current_dir(project).env("RALPH_PROJECT", project);
+    // Of a project that is gone, a person wants to know as well.
+    let folder = project.ancestors().find(|it| it.is_dir()).unwrap_or(project);
+    shell.current_dir(folder).env("RALPH_PROJECT", project);
     for (name, value) in [
         ("RALPH_ABOUT", &notice.about),
         ("RALPH_REASON", &notice.reason),

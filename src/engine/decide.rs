@@ -19,6 +19,10 @@ const DENIED: usize = 3;
 /// The most things that are kept of all that was denied in an iteration.
 pub const MOST_DENIED: usize = 50;
 
+/// How the need of a folder begins that is gone, and how it ends.
+const FOLDER: &str = "the folder of the ";
+const GONE: &str = "is gone";
+
 /// How many iterations in a row may pass in which nobody looked at the files.
 pub const UNSEEN: u32 = 32;
 
@@ -162,7 +166,17 @@ pub fn budget_is_up(contract: &Contract, after: &Ledger) -> Option<TerminalReaso
 
 /// Returns the end of a loop whose change, in this folder, is not there any more: only a person can bring it back.
 pub fn change_is_gone(folder: &str) -> TerminalReason {
-    TerminalReason::Blocked { need: format!("the folder of the change, `{folder}`, is gone") }
+    TerminalReason::Blocked { need: format!("{FOLDER}change, `{folder}`, {GONE}") }
+}
+
+/// Returns the end of a loop whose project, in this folder, is not there any more: nothing can be read or written there.
+pub fn project_is_gone(folder: &str) -> TerminalReason {
+    TerminalReason::Blocked { need: format!("{FOLDER}project, `{folder}`, {GONE}") }
+}
+
+/// Returns whether a person has only to bring back a folder that is gone.
+pub fn needs_folder(need: &str) -> bool {
+    need.starts_with(FOLDER) && need.ends_with(GONE)
 }
 
 /// Returns the end of a loop in the place of whose change there is a link: what is behind it is not what the loop began with.

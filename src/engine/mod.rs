@@ -36,7 +36,8 @@ pub use contract::{Check, Contract, Guardrails, REVIEW, ReviewWhen, WithoutWork}
 pub use converge::Converging;
 pub use decide::{
     DENIED_WORDS, MOST_DENIED, UNSEEN, budget_is_up, change_is_a_link, change_is_gone,
-    is_last_idle_stop, limit_is_up, some_denied, time_is_up, waits_too_long,
+    is_last_idle_stop, limit_is_up, needs_folder, project_is_gone, some_denied, time_is_up,
+    waits_too_long,
 };
 pub use evaluate::{Evaluation, Judgement, Pending, ends, evaluate};
 pub use fallback::{AgentRest, Lineup, NextAgent, OVERLOAD_REST, OVERLOADS, RestCause, RunSign};

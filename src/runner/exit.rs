@@ -6,7 +6,7 @@ use crate::system::signals::{SIGHUP, SIGINT, SIGTERM};
 
 use super::screen::lasted;
 use super::state::LoopStatus;
-use crate::engine::{BudgetUnit, DENIED_WORDS, Stall, TerminalReason};
+use crate::engine::{BudgetUnit, DENIED_WORDS, Stall, TerminalReason, needs_folder};
 use crate::session::messages::NextStep;
 
 /// Exit code when the loop cannot continue: its files cannot be read or written.
@@ -98,6 +98,9 @@ pub fn what_next(reason: &TerminalReason, change: &str, iteration: u32) -> Strin
         }
         TerminalReason::Blocked { need } if need.starts_with(DENIED_WORDS) => {
             "Run the command again with what you permit: without that, the same is denied again."
+        }
+        TerminalReason::Blocked { need } if needs_folder(need) => {
+            "Bring that folder back, then run the same command again."
         }
         TerminalReason::CorruptState => "Look at tasks.md, then run the same command again.",
         _ => {

@@ -47,6 +47,8 @@ impl Driver<'_> {
 
     /// Writes the end down, says it, and returns its exit code.
     pub(super) fn finish(&mut self, reason: &TerminalReason, signal: Option<i32>) -> Result<u8> {
+        let gone = self.project_is_gone();
+        let reason = gone.as_ref().unwrap_or(reason);
         let doubts = self.doubts(reason);
         let is_doubted = self.plan.options.doubted == Doubted::Fails && !doubts.is_empty();
         let (code, words) = match self.full_disk(reason) {
@@ -88,8 +90,8 @@ impl Driver<'_> {
         self.console.screen.title(&status.word());
         self.summary(reason, code, &doubts);
         self.tell_person(reason);
-        // The end is reported in any case, also where it cannot be written down.
-        saved.and(noted).map(|()| code)
+        // The end is reported in any case, also where it cannot be written down; without the project, that is no news.
+        if gone.is_some() { Ok(code) } else { saved.and(noted).map(|()| code) }
     }
 
     /// Has the person's command tell of an end that they did not make themselves.
@@ -222,7 +224,10 @@ impl Driver<'_> {
 
     /// Says what a run came to, and keeps it, so that it can be read again.
     fn report_end(&self, event: RunnerEvent, words: &str) {
-        if let Err(error) = keep(&self.files.folder, &self.files.state.started_at, &event, words) {
+        if self.project_is_gone().is_none()
+            && let Err(error) =
+                keep(&self.files.folder, &self.files.state.started_at, &event, words)
+        {
             self.console.screen.warn(&format!(
                 "the summary cannot be read again later: `{}` cannot be written: {error}\nsee that the disk has room; the next end writes its own",
                 self.files.folder.join(KEPT).display()
@@ -287,9 +292,10 @@ impl Driver<'_> {
         for line in came.text(elsewhere) {
             words = format!("{words}\n       {line}");
         }
-        let place = self.project_flag();
-        words =
-            format!("{words}\n       spool ralph --status --change {}{place}", self.plan.change.id);
+        if self.project_is_gone().is_none() {
+            let (change, place) = (&self.plan.change.id, self.project_flag());
+            words = format!("{words}\n       spool ralph --status --change {change}{place}");
+        }
         let end = RunnerEnd {
             status: word,
             reason: reason.name(),

@@ -82,6 +82,11 @@ impl Driver<'_> {
                 "nothing tells what this iteration cost, so --max-usd does not count it; --prices does",
             );
         }
+        if let Some(reason) = self.project_is_gone() {
+            self.fill(&mut entry, &ran, &counted, &TaskListUpdate::default());
+            self.fill_cost(&mut entry, cost);
+            return Ok(Next::End(reason));
+        }
         let mut looked = self.view.tasks.as_mut().map(Tasks::look).unwrap_or_default();
         if let (Some(tasks), Some(problem)) = (&self.view.tasks, &looked.problem) {
             self.console

@@ -176,6 +176,10 @@ impl Driver<'_> {
     fn until_the_end(&mut self) -> Result<u8> {
         match self.one_after_the_other() {
             Err(_) if self.given_up.is_some() => self.end_on_full_disk(),
+            Err(error) => match self.project_is_gone() {
+                Some(reason) => self.finish(&reason, None),
+                None => Err(error),
+            },
             end => end,
         }
     }
@@ -193,7 +197,7 @@ impl Driver<'_> {
             if let Some(reason) = self.limit_is_up() {
                 return self.finish(&reason, None);
             }
-            if let Some(reason) = self.change_is_gone() {
+            if let Some(reason) = self.project_is_gone().or_else(|| self.change_is_gone()) {
                 return self.finish(&reason, None);
             }
             self.say_if_it_may_sleep();
@@ -228,6 +232,13 @@ impl Driver<'_> {
                 return self.stop(request);
             }
         }
+    }
+
+    /// The end of a loop whose project somebody has taken away: its files and the loop's own are not there any more.
+    pub(super) fn project_is_gone(&self) -> Option<TerminalReason> {
+        let root = &self.plan.change.root;
+        let is_gone = matches!(root.try_exists(), Ok(false));
+        is_gone.then(|| engine::project_is_gone(&root.display().to_string()))
     }
 
     /// The end of a loop whose change somebody has taken away: nothing says any more what is wanted.

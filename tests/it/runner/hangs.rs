@@ -57,7 +57,53 @@ fn a_change_whose_folder_vanishes_is_a_named_end() {
     bench.agent(&format!("rm -rf {}\necho $n > made-$n.txt", in_change("")));
     let ran = bench.ralph("").run().with_code(6);
     assert_eq!((bench.state()["reason"].clone(), bench.runs()), ("blocked".into(), 1), "{ran}");
-    ran.says("the folder of the change,").says("is gone");
+    ran.says("the folder of the change,").says("is gone").says("Bring that folder back, then run");
+}
+
+#[test]
+fn a_project_that_vanishes_is_a_named_end_that_leaves_nothing_and_tells_the_person() {
+    for (how, flags) in [
+        ("rm -rf \"$PWD\"", ""),
+        ("mv \"$PWD\" \"$DESK/elsewhere\"", "--commit"),
+        ("mv \"$PWD\" \"$DESK/elsewhere\"\nexit 3", ""),
+        // It stays until the check runs.
+        ("sed -i 's/\\[ \\]/[x]/' \"$list\"", "--proof word --check=away"),
+    ] {
+        let bench = Bench::with_tasks(TASKS);
+        bench.program("away", "#!/bin/sh\nmv \"$PWD\" \"$DESK/elsewhere\"\n");
+        bench.agent(&format!("list={}\necho $n > made-$n.txt\n{how}", in_change("tasks.md")));
+        let notify = "printf '%s %s' \"$RALPH_REASON\" \"$RALPH_PROJECT\" > \"$DESK/told\"";
+        let call = bench.ralph(flags).arg("--notify").arg(notify);
+        let ran = call.run().with_code(6);
+        let root = bench.root.display();
+        ran.says(&format!("needs a person: the folder of the project, `{root}`, is gone\n"));
+        ran.says("\n       1 iteration, ").says("Bring that folder back, then run the same");
+        assert_eq!((bench.runs(), bench.desk("told")), (1, format!("blocked {root}")), "{ran}");
+        for noise in ["os error", "--status", "could not", "warning"] {
+            assert!(!ran.to_string().contains(noise), "{noise}: {ran}");
+        }
+        assert!(!bench.root.exists(), "{ran}");
+    }
+}
+
+#[test]
+fn a_project_that_vanishes_between_two_iterations_is_a_named_end_and_goes_on_once_it_is_back() {
+    let bench = Bench::with_tasks(TASKS);
+    let list = in_change("tasks.md");
+    bench.agent(&format!(
+        "[ $n -gt 1 ] || exit 3\nsed -i 's/\\[ \\]/[x]/' {list}\necho $n > made-$n.txt"
+    ));
+    let elsewhere = bench.beside("elsewhere");
+    let mut running = bench.ralph("--retry-pause 3s --proof word").start();
+    running.wait_for("waiting for a pause after a failed run");
+    std::fs::rename(&bench.root, &elsewhere).unwrap();
+    let ran = running.finish().with_code(6);
+    ran.says("the folder of the project, `").says("`, is gone");
+    assert!(!bench.root.exists() && !ran.errors.contains("os error"), "{ran}");
+    std::fs::rename(&elsewhere, &bench.root).unwrap();
+    let ran = bench.ralph("--proof word").run().with_code(0);
+    ran.says(") was killed\n");
+    assert_eq!(bench.runs(), 2, "{ran}");
 }
 
 #[test]
