@@ -1,10 +1,11 @@
 //! Git as evidence: the commits of an iteration, and what it may commit itself.
 //!
-//! Without git, or without a repository, there is simply no such evidence.
+//! Without git, or without a repository, there is simply no such evidence; of a repository that git cannot read, a person is told.
 
 mod hidden;
 mod kept;
 mod scratch;
+mod unread;
 
 use std::cell::RefCell;
 use std::ffi::{OsStr, OsString};
@@ -26,6 +27,7 @@ use crate::system::names;
 use crate::world::{Deadline, WallTime};
 
 pub use kept::UnfinishedTry;
+pub use unread::UnreadRepository;
 
 /// The most commits of one iteration that are recorded.
 const MOST: &str = "1000";

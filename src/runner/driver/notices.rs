@@ -7,12 +7,14 @@ use crate::exec::find::find_inside;
 use crate::feature::converge::ConvergeCommand;
 use crate::forms::events::RunnerEvent;
 use crate::forms::plain;
+use crate::runner::git::{Git, UnreadRepository};
 use crate::runner::harness::{Approval, HarnessChoice};
 use crate::runner::live_line::{LiveLine, LiveSum, LiveTasks};
 use crate::runner::messages::KnownSum;
 use crate::runner::options::{DoneCriteria, Options, time_in_words};
 use crate::runner::prices::micros;
 use crate::runner::screen::{counted, grouped};
+use crate::text::line;
 
 impl Driver<'_> {
     /// Says what is about to run, and what will not go as a person expects.
@@ -123,11 +125,18 @@ impl Driver<'_> {
 
     /// Says what will not go as a person expects, before the first token is spent.
     fn warn_of_the_place(&self) {
-        if self.plan.commits() {
+        let unread = match self.view.git {
+            None => Git::unread(&self.plan.change.worktree),
+            Some(_) => None,
+        };
+        if let Some(unread) = unread {
+            self.warn_of_unread(&unread);
+        } else if self.plan.commits() {
             match &self.view.git {
-                None => self.console.screen.warn(
-                    "nothing will be committed: there is no git repository here, or git cannot read it",
-                ),
+                None => self
+                    .console
+                    .screen
+                    .warn("nothing will be committed: there is no git repository here"),
                 Some(git) => {
                     if let Some(what) = git.in_the_middle_of() {
                         self.console.screen.warn(&format!(
@@ -137,6 +146,25 @@ impl Driver<'_> {
                 }
             }
         }
+    }
+
+    /// Says which repository git cannot read, why, what the loop goes without, and what to do next.
+    fn warn_of_unread(&self, unread: &UnreadRepository) {
+        let UnreadRepository { place, said, remedy } = unread;
+        let (place, folder) = (place.display().to_string(), self.view.folder.display().to_string());
+        let commits = if self.plan.commits() { ", nothing will be committed" } else { "" };
+        let next = match remedy {
+            Some(command) => {
+                format!("if you trust what is in it: `{command}`, then start the loop again")
+            }
+            None => {
+                format!("make `git status` work in `{}`, then start the loop again", line(&folder))
+            }
+        };
+        self.console.screen.warn(&format!(
+            "git cannot read the repository `{}`: {said}\nthe loop goes on without it: commits are not seen, files are looked at without git{commits}\n{next}",
+            line(&place)
+        ));
     }
 
     /// Says that the list has no open task, once the ticks are judged that an earlier run has left.

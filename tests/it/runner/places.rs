@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use crate::review::support::{Built, FR_001, FR_002, US1_1};
-use crate::runner::support::{Bench, in_change};
+use crate::runner::support::{Bench, CHANGE, in_change};
+use crate::support::limited::Limited;
 
 /// What a program does that the project has.
 const TRAP: &str = "#!/bin/sh\necho \"$0\" >> \"$DESK/trapped\"\nexit 1\n";
@@ -102,6 +103,68 @@ fn a_reader_in_the_project_that_a_person_names_by_its_path_reads() {
     fs::copy(built.beside("bin/agent"), built.root.join("tools/agent")).unwrap();
     let call = built.spool("review --may-write").arg("--harness-command").arg("tools/agent");
     call.run().with_code(0);
+}
+
+/// Ways in which git cannot read a repository, the variable that is set for it, and what git says then.
+const UNREAD: [(&str, &str, &str); 8] = [
+    ("echo nonsense >.git/HEAD", "", "fatal: not a git repository"),
+    ("rm -rf .git/objects", "", "fatal: not a git repository"),
+    ("rm -rf .git; mkdir .git", "", "fatal: not a git repository"),
+    ("rm -rf .git; ln -s /nowhere .git", "", "fatal: not a git repository"),
+    ("rm -rf .git; echo 'gitdir: /nowhere/x' >.git", "", "fatal: not a git repository: /nowhere/x"),
+    ("rm -rf .git; echo nonsense >.git", "", "fatal: invalid gitfile format"),
+    ("echo '[core' >>.git/config", "", "fatal: bad config"),
+    ("", "GIT_TEST_ASSUME_DIFFERENT_OWNER", "fatal: detected dubious ownership in repository"),
+];
+
+#[test]
+fn a_repository_that_git_cannot_read_is_named_before_the_first_iteration_and_the_loop_goes_on() {
+    for (how, variable, said) in UNREAD {
+        let bench = at_work();
+        let root = bench.root.display().to_string();
+        let broken = bench.command("sh").args(["-c", how]).current_dir(&bench.root).finish();
+        assert!(broken.status.success(), "{how}");
+        let call = || match variable {
+            "" => bench.ralph("--commit"),
+            name => bench.ralph("--commit").env(name, "1"),
+        };
+        let ran = call().run().with_code(0);
+        ran.warns(&format!("git cannot read the repository `{root}/.git`: {said}"));
+        ran.warns("\nthe loop goes on without it: commits are not seen, files are looked at without git, nothing will be committed\n");
+        let next = match variable {
+            "" => format!("\nmake `git status` work in `{root}`, then start the loop again\n"),
+            _ => "\nif you trust what is in it: `git config --global --add safe.directory "
+                .to_owned(),
+        };
+        ran.warns(&next);
+        assert_eq!(ran.errors.matches("warning").count(), 1, "{ran}");
+        ran.says("0 commits").says("Proved: 1 by files");
+    }
+}
+
+#[test]
+fn a_repository_that_git_reads_and_none_at_all_are_not_called_unread() {
+    for (bench, flags) in [(Bench::new(), ""), (Bench::folder(), "--commit"), (Bench::folder(), "")]
+    {
+        bench.agent("echo x > made.txt");
+        let ran = bench.ralph(&format!("{flags} --max-iterations 1")).run().with_code(3);
+        let told =
+            ran.errors.contains("nothing will be committed: there is no git repository here\n");
+        assert_eq!(
+            (ran.errors.contains("git cannot read"), told),
+            (false, !flags.is_empty()),
+            "{ran}"
+        );
+    }
+}
+
+#[test]
+fn without_git_a_repository_is_named_with_why() {
+    let bench = at_work();
+    let agent = bench.beside("bin/agent").display().to_string();
+    let call = bench.spool(&format!("ralph --change {CHANGE} --no-stay-awake --max-iterations 1"));
+    let call = call.arg("--harness-command").arg(&agent).arg("Build it");
+    call.env("PATH", "/nowhere").run().warns("/.git`: `git` cannot be started: ");
 }
 
 /// A folder outside of the project whose program leads into it.

@@ -1,0 +1,82 @@
+//! A repository that git cannot read: which one, what git says of it, and what permits it.
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+
+use super::{Git, Patience};
+use crate::mask::masked_text;
+use crate::text::title;
+
+/// How many folders are looked at for a repository, as everywhere.
+const LEVELS: usize = 64;
+/// The most letters of what git says.
+const SAID: usize = 300;
+/// The setting with which git reads the repository of another user.
+const OWNER: &str = "safe.directory";
+
+/// A repository that git cannot read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnreadRepository {
+    /// Its `.git`, a folder or a file.
+    pub place: PathBuf,
+    /// What git says, in one line that a terminal only shows.
+    pub said: String,
+    /// The command that permits it, as git names it; `None` where it names none.
+    pub remedy: Option<String>,
+}
+
+impl UnreadRepository {
+    fn of(place: PathBuf, said: &str) -> Self {
+        let mut lines = said.lines().map(str::trim);
+        let shown = |line: &str| title(&masked_text(line), SAID);
+        // Warnings and hints may come before what ended it.
+        let fatal = lines.clone().find(|line| line.starts_with("fatal: "));
+        let first = lines.clone().find(|line| !line.is_empty()).unwrap_or("it says nothing");
+        let remedy = lines.find(|line| line.starts_with("git config ") && line.contains(OWNER));
+        // A command of which something is missing permits another folder.
+        let remedy = remedy.filter(|line| shown(line) == *line).map(str::to_owned);
+        Self { place, said: shown(fatal.unwrap_or(first)), remedy }
+    }
+}
+
+impl Git {
+    /// Returns the repository around a work tree that git cannot read; `None` where there is none, where git can read it, and where
+    /// git does not answer in time.
+    pub fn unread(worktree: &Path) -> Option<UnreadRepository> {
+        let mut places = worktree.ancestors().take(LEVELS).map(|folder| folder.join(".git"));
+        // A link that leads nowhere is there, too.
+        let place = places.find(|place| place.symlink_metadata().is_ok())?;
+        let patience =
+            Patience { interrupt: Box::new(|| false), until: None, silent: RefCell::default() };
+        let git = Self { worktree: worktree.to_owned(), patience: patience.into() };
+        let error = git.run(&["rev-parse", "--git-dir"], &[]).err()?;
+        (!git.is_silent()).then(|| UnreadRepository::of(place, &format!("{error:#}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_git_says_is_one_line_without_keys_and_its_own_command_is_kept() {
+        let key = format!("ghp_{}", "abcDEF0123456789abcDEF0123");
+        let said = format!(
+            "warning: x\nfatal: detected dubious ownership in repository at '/a/{key}\u{1b}[31m'\n\
+             To add an exception for this directory, call:\n\n\
+             \tgit config --global --add safe.directory '/a b'\n"
+        );
+        let of = |said: &str| UnreadRepository::of(PathBuf::from("/a/.git"), said);
+        let it = of(&said);
+        assert!(it.said.starts_with("fatal: detected dubious ownership"), "{it:?}");
+        assert!(!it.said.contains(&key) && it.said.ends_with("�[31m'"), "{it:?}");
+        assert_eq!(it.remedy.as_deref(), Some("git config --global --add safe.directory '/a b'"));
+        let longer = said.replace("/a b", &"b".repeat(300));
+        assert_eq!((of(&longer).remedy, of(&longer).said), (None, it.said));
+        // In another language, and without a word.
+        let it = of("\nSchwerwiegend: kein Git-Repository: /x\nmehr");
+        assert_eq!((it.said.as_str(), it.remedy), ("Schwerwiegend: kein Git-Repository: /x", None));
+        assert_eq!(of("").said, "it says nothing");
+        assert_eq!(of(&"x".repeat(5_000)).said.chars().count(), SAID);
+    }
+}
