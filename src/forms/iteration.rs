@@ -19,8 +19,8 @@ pub struct IterationForm {
     pub started_at: Option<JsonTime>,
     /// When it ended; null while it runs.
     pub ended_at: Option<JsonTime>,
-    /// Seconds that it took.
-    pub seconds: f64,
+    /// Seconds that it took; null before its end is written down.
+    pub seconds: Option<f64>,
     /// Seconds beside that in which the machine slept.
     pub slept_seconds: f64,
     /// Seconds beside that in which the runner was stopped, by Ctrl-Z, and the agent with it.
@@ -43,9 +43,9 @@ pub struct IterationForm {
     pub unproved: Vec<String>,
     /// Files that changed, at most 200 of them.
     pub files: Vec<String>,
-    /// How many files changed in all.
-    pub files_changed: JsonNumber,
-    /// Tokens; null where nothing reports them.
+    /// How many files changed in all; null before its end is written down, unless git has what was kept of it.
+    pub files_changed: Option<JsonNumber>,
+    /// Tokens; null where nothing reports them, and before its end is written down.
     pub tokens: Option<JsonNumber>,
     /// Whether the number of tokens is an estimate.
     pub tokens_estimated: bool,
@@ -55,8 +55,8 @@ pub struct IterationForm {
     pub cost_estimated: bool,
     /// Tool calls; null where nothing reports them.
     pub tool_calls: Option<JsonNumber>,
-    /// How many of them were denied or failed.
-    pub failed_calls: JsonNumber,
+    /// How many of them were denied or failed; null before its end is written down.
+    pub failed_calls: Option<JsonNumber>,
     /// Tools that were denied.
     pub denied_tools: Vec<String>,
     /// Whether a time limit cut it short.

@@ -189,7 +189,7 @@ impl Story {
 /// The entry of an iteration that runs, or in which the runner was killed.
 fn not_over(running: Iteration, state: &LoopState, is_alive: bool) -> Past {
     let words = if is_alive {
-        "it is at work"
+        "nothing is counted before its end"
     } else {
         "the runner was killed in it; the next run counts it and goes on"
     };

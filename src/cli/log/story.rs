@@ -75,10 +75,14 @@ fn text_of(story: &Story) -> String {
         let _ = write!(out, " · {part}");
     }
     out.push('\n');
-    indented(&mut out, &messages::figures(it));
+    let is_over = it.ended.is_some();
+    if is_over {
+        indented(&mut out, &messages::figures(it));
+    }
     let came = match it.verdict.as_str() {
-        "" if it.ended.is_none() => "not over".to_owned(),
-        "" => "ended".to_owned(),
+        "" if is_over => "ended".to_owned(),
+        "" if it.interrupted => "cut off".to_owned(),
+        "" => "still running".to_owned(),
         verdict => printable(verdict),
     };
     let why = Some(printable(&it.words)).filter(|words| !words.is_empty());
@@ -86,7 +90,8 @@ fn text_of(story: &Story) -> String {
         &mut out,
         &format!("{came}{}", why.map_or_else(String::new, |why| format!(": {why}"))),
     );
-    let cut = [(it.timed_out, "cut short by a time limit"), (it.interrupted, "interrupted")];
+    let cut =
+        [(it.timed_out, "cut short by a time limit"), (it.interrupted && is_over, "interrupted")];
     for (_, words) in cut.iter().filter(|(is_so, _)| *is_so) {
         indented(&mut out, words);
     }

@@ -175,12 +175,13 @@ impl From<&Past> for IterationForm {
 
 impl From<&Iteration> for IterationForm {
     fn from(it: &Iteration) -> Self {
+        let is_over = it.ended.is_some();
         Self {
             number: it.n,
             run_started_at: None,
             started_at: time(&it.started),
             ended_at: it.ended.as_deref().and_then(time),
-            seconds: it.seconds,
+            seconds: is_over.then_some(it.seconds),
             slept_seconds: it.slept_seconds,
             stopped_seconds: it.stopped_seconds,
             done: it.done_check,
@@ -192,11 +193,11 @@ impl From<&Iteration> for IterationForm {
             tasks_ticked: it.tasks_ticked.clone(),
             unproved: it.unproved.clone(),
             files: it.files.clone(),
-            files_changed: it.files_changed.into(),
-            tokens: (!it.tokens_unknown).then(|| it.tokens_used.into()),
+            files_changed: (is_over || it.files_changed > 0).then(|| it.files_changed.into()),
+            tokens: (is_over && !it.tokens_unknown).then(|| it.tokens_used.into()),
             tokens_estimated: it.tokens_estimated,
             tool_calls: it.tool_calls.map(Into::into),
-            failed_calls: it.failed_calls.into(),
+            failed_calls: is_over.then(|| it.failed_calls.into()),
             cost_usd: it.cost_usd,
             cost_estimated: it.cost_estimated,
             denied_tools: it.denied.clone(),

@@ -196,7 +196,12 @@ fn what_is_known_of_a_run_that_was_killed_is_told_before_the_next_one() {
     // What is on the disk of that iteration is shown, although it has no end.
     for which in ["--iteration 2", "--failed"] {
         let story = bench.spool(&format!("log --change {CHANGE} {which}")).run().with_code(0);
-        story.says("· iteration 2 ·").says("not over: the runner was killed in it").says("Prompt");
+        story.says("· iteration 2 ·").says("Prompt");
+        let words =
+            "  cut off: the runner was killed in it; the next run counts it and goes on\n\n";
+        story.says(words);
+        assert!(!story.output.contains("0.0 s"), "{story}");
+        assert!(!story.output.contains("interrupted"), "{story}");
     }
     let json = bench.spool(&format!("{summary} --json")).run().with_code(0);
     let event: Value = serde_json::from_str(&json.output).unwrap();
@@ -284,6 +289,41 @@ fn a_folder_in_the_place_of_a_kept_file_is_named_also_with_restart() {
 }
 
 #[test]
+fn no_figure_is_shown_of_an_iteration_before_its_end_whether_it_runs_or_was_cut_off() {
+    let bench = Bench::with_tasks(THREE);
+    bench.agent("read -r _ < \"$DESK/gate\"; exec sleep 60");
+    let gate = bench.gate();
+    let running = bench.ralph("").start();
+    gate.open();
+    let shown = |interrupted: bool, words: &str| {
+        let text = bench.spool("log --iteration 1").run().with_code(0);
+        text.says("· iteration 1 ·").says(&format!("\n  {words}\n\n"));
+        assert!(!text.output.contains("0.0 s") && !text.output.contains("0 files"), "{text}");
+        let story = bench.spool("log --iteration 1 --json").run().with_code(0);
+        let story: Value = serde_json::from_str(&story.output).unwrap();
+        crate::support::schema::holds("log-iteration", &story);
+        let status = bench.spool(&format!("ralph --status --json --change {CHANGE}")).run();
+        let status: Value = serde_json::from_str(&status.output).unwrap();
+        crate::support::schema::holds("ralph-status", &status);
+        for it in [&story["iteration"], &status["runner"]["running_iteration"]] {
+            for name in
+                ["ended_at", "seconds", "files_changed", "tokens", "tool_calls", "failed_calls"]
+            {
+                assert_eq!(it[name], Value::Null, "{name}: {it:#}");
+            }
+            assert_eq!(it["number"], 1, "{it:#}");
+        }
+        assert_eq!(story["iteration"]["interrupted"], interrupted, "{story:#}");
+    };
+    shown(false, "still running: nothing is counted before its end");
+    running.signal(Signal::KILL);
+    running.finish();
+    let lock = super::support::in_state("lock");
+    fs::File::open(bench.root.join(lock)).unwrap().lock_shared().unwrap();
+    shown(true, "cut off: the runner was killed in it; the next run counts it and goes on");
+}
+
+#[test]
 fn a_runner_that_was_killed_before_any_iteration_ended_is_told_without_a_name_too() {
     let bench = Bench::with_tasks(THREE);
     bench.agent("read -r _ < \"$DESK/gate\"; exec sleep 60");
@@ -291,7 +331,7 @@ fn a_runner_that_was_killed_before_any_iteration_ended_is_told_without_a_name_to
     let log = bench.spool("log").run().with_code(0);
     log.says("ralph: killed: process ").says("Run the same command again: it continues this loop.");
     let story = bench.spool("log --iteration 1").run().with_code(0);
-    story.says("not over: the runner was killed in it; the next run counts it and goes on");
+    story.says("cut off: the runner was killed in it; the next run counts it and goes on");
     let status = bench.spool("ralph --status").run().with_code(0);
     status.says("  Next: Run the same command again: it continues this loop.\n");
 }
