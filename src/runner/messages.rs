@@ -156,6 +156,16 @@ pub fn cost(state: &LoopState) -> KnownSum {
     KnownSum { known, estimated: state.cost_estimated, partial: state.cost_unknown }
 }
 
+/// Returns what a run and its reviews cost together.
+pub fn whole_cost(state: &LoopState) -> KnownSum {
+    let ledger = &state.ledger;
+    KnownSum {
+        known: ledger.all_cost(),
+        estimated: state.cost_estimated || ledger.review_cost_estimated,
+        partial: state.cost_unknown,
+    }
+}
+
 /// Returns what each agent of a loop did, on one line; `None` where one did all.
 pub fn shares(agents: &[AgentShare]) -> Option<String> {
     let share = |it: &AgentShare| {

@@ -6,7 +6,7 @@ use super::parts::Driver;
 use crate::engine::Dollars;
 use crate::forms::events::RunnerEvent;
 use crate::forms::plain;
-use crate::runner::messages::KnownSum;
+use crate::runner::messages::{self, KnownSum};
 use crate::runner::report::form;
 use crate::runner::screen::{counted, grouped, lasted};
 use crate::runner::state::{EarlierLoop, tail};
@@ -49,13 +49,13 @@ impl Driver<'_> {
             EarlierLoop::GoesOn => self.used_before(),
         };
         let state = &self.files.state;
-        let cost = state.ledger.all_cost();
+        let cost = messages::whole_cost(state);
         let event = RunnerEvent::Continued {
             iterations: state.ledger.iterations,
             seconds: self.files.ran_before().as_secs().into(),
             tokens: form::tokens(state).map(|_| state.ledger.all_tokens().into()),
-            cost_usd: plain::dollars(cost),
-            cost_estimated: state.cost_estimated || state.ledger.review_cost_estimated,
+            cost_usd: plain::dollars(cost.known),
+            cost_estimated: cost.estimated,
         };
         let line = format!("ralph: continues: {words}; --restart begins at 0");
         self.console.screen.report(event, &line);
@@ -94,12 +94,7 @@ impl Driver<'_> {
                 parts.push(format!("{} of {} tokens", tokens.tokens(), grouped(limit)));
             }
         }
-        let cost = KnownSum {
-            known: ledger.all_cost(),
-            estimated: state.cost_estimated || ledger.review_cost_estimated,
-            partial: state.cost_unknown,
-        };
-        match (cost.money(), options.max_cost) {
+        match (messages::whole_cost(state).money(), options.max_cost) {
             (None, None) => {}
             (Some(used), None) => parts.push(used),
             (used, Some(limit)) => {
