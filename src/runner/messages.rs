@@ -1,6 +1,6 @@
 //! What the runner says of an iteration and of an end, in one line each.
 
-use crate::engine::{self, Dollars, Verdict, Waiting};
+use crate::engine::{self, BudgetUnit, Dollars, TerminalReason, Verdict, Waiting};
 use crate::session::messages::shortfall::{brief, open_count};
 
 use super::exit;
@@ -13,9 +13,14 @@ use crate::world::Standstill;
 
 use std::time::Duration;
 
-/// Returns why the loop continues, waits or has ended, in a few words; `open` is how many tasks are open, `signal` the one
-/// that stopped it.
-pub fn verdict(verdict: &Verdict, open: Option<usize>, signal: Option<i32>) -> String {
+/// Returns why a loop in this state continues, waits or has ended, in a few words; `open` is how many tasks are open, `signal`
+/// the one that stopped it.
+pub fn verdict(
+    verdict: &Verdict,
+    state: &LoopState,
+    open: Option<usize>,
+    signal: Option<i32>,
+) -> String {
     match verdict {
         Verdict::Continue(missing) => brief(missing, &open_count(open.unwrap_or(0) as u64)),
         Verdict::Wait(waiting) => {
@@ -23,7 +28,19 @@ pub fn verdict(verdict: &Verdict, open: Option<usize>, signal: Option<i32>) -> S
             words.join("; ")
         }
         // In the words of the end, so that the journal does not say it twice.
-        Verdict::End(reason) => exit::words(reason, signal),
+        Verdict::End(reason) => end(reason, state, signal),
+    }
+}
+
+/// Returns why a loop in this state ended, in words for someone who was not there; `signal` is the one that stopped it.
+pub fn end(reason: &TerminalReason, state: &LoopState, signal: Option<i32>) -> String {
+    let words = exit::words(reason, signal);
+    match reason {
+        // The words begin with what is used.
+        TerminalReason::Budget { unit: BudgetUnit::Money, .. } if whole_cost(state).estimated => {
+            format!("~{words}")
+        }
+        _ => words,
     }
 }
 

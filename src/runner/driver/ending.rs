@@ -53,7 +53,9 @@ impl Driver<'_> {
         let is_doubted = self.plan.options.doubted == Doubted::Fails && !doubts.is_empty();
         let (code, words) = match self.full_disk(reason) {
             Some(words) => (exit::FAILURE, words.to_owned()),
-            None => (exit::exit_code(reason, signal), exit::words(reason, signal)),
+            None => {
+                (exit::exit_code(reason, signal), messages::end(reason, &self.files.state, signal))
+            }
         };
         let code = if code == 0 && is_doubted { exit::DOUBTED } else { code };
         let status = exit::status(reason);

@@ -109,7 +109,8 @@ impl Driver<'_> {
             ..self.observe(&ran, &counted, looked, commits)
         };
         let verdict = self.judge(seen, &mut entry, &mut log);
-        entry.words = messages::verdict(&verdict, open, self.console.signals.asked());
+        entry.words =
+            messages::verdict(&verdict, &self.files.state, open, self.console.signals.asked());
         self.record(&mut entry, &ran, &verdict, began_at)?;
         Ok(self.after(verdict, &ran))
     }

@@ -108,7 +108,7 @@ fn what_a_reader_does_not_say_is_estimated_by_the_prices_of_the_loop() {
     let ran = built.loop_with(&format!("--review --max-usd 0.60 {prices}")).with_code(8);
     assert_eq!(built.reviews(), 1, "{ran}");
     ran.says("by claude, 420 tokens, ~$0.4200\n").says(" reviews 420 tokens, ~$0.4200, ");
-    ran.says("$0.6200 are used, and $0.6000 are allowed");
+    ran.says("ralph: stuck: ~$0.6200 are used, and $0.6000 are allowed");
     let runner = &status(&built)["runners"][0]["loop"];
     assert_eq!(runner["review_cost_usd"], json!(0.42), "{runner:#}");
     assert_eq!(runner["review_cost_estimated"], json!(true), "{runner:#}");

@@ -81,7 +81,8 @@ fn money_that_is_used_up_by_a_table_of_prices_ends_an_iteration_one_call_later_a
     let calls: u32 = bench.desk("calls").trim().parse().unwrap();
     assert!((3..=4).contains(&calls), "{calls}");
     let spent = f64::from(calls) * 0.00134;
-    ran.says("(cut short: the budget is used up)").says(", and $0.0040 are allowed");
+    ran.says("(cut short: the budget is used up)")
+        .says(&format!("ralph: stuck: ~${spent:.4} are used, and $0.0040 are allowed"));
     ran.says(&format!(" tokens, ~${spent:.4}, ")).says("--max-usd sets another limit");
     assert_eq!(bench.runs(), 1);
     let (state, entry) = (bench.state(), &bench.iterations()[0]);
@@ -98,7 +99,7 @@ fn money_that_the_program_reports_is_summed_and_is_no_estimate() {
     let bench = Bench::new();
     bench.claude("cost=0.75\ncalls Bash\necho $n > made.txt\nresult 'On it.'");
     let ran = bench.ralph("--max-usd 1").run().with_code(8);
-    ran.says("$1.50 are used, and $1.00 are allowed").says(" tokens, $1.50, ");
+    ran.says("ralph: stuck: $1.50 are used, and $1.00 are allowed").says(" tokens, $1.50, ");
     ran.warns(
         "claude says what a run cost only at its end: --max-usd is judged after each iteration",
     );
