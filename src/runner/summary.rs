@@ -34,7 +34,7 @@ const NEW_FILES: usize = 200;
 /// The most that is read of such a file, in bytes.
 const NEW_FILE: u64 = 1 << 20;
 /// How many letters a commit is named with.
-const SHORT: usize = 12;
+pub const SHORT: usize = 12;
 
 /// What a run came to.
 #[derive(Clone, Debug, Default)]
@@ -333,8 +333,8 @@ fn costs(iterations: &[Iteration]) -> Vec<TaskCost> {
     costs
 }
 
-/// git as it is typed, in a folder that is not the current one.
-fn git_in(elsewhere: Option<&Path>) -> String {
+/// Returns git as it is typed, in a folder that is not the current one.
+pub fn git_in(elsewhere: Option<&Path>) -> String {
     match elsewhere {
         Some(folder) => {
             let folder = folder.display().to_string();

@@ -19,6 +19,7 @@ mod notices;
 mod parts;
 mod pin;
 mod proof;
+mod put_back;
 mod receipts;
 mod ticks;
 mod unfinished;

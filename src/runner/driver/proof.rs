@@ -419,7 +419,8 @@ impl Driver<'_> {
             self.feedback.remarks.push(remark(id, why));
             entry.unproved.push(format!("{id}: {lack}"));
             let event = RunnerEvent::TakenBack { task: id.clone(), why: lack.clone() };
-            let words = format!("  {id} is open again: it was ticked, but {lack}");
+            let how = self.how_to_put_back(why);
+            let words = format!("  {id} is open again: it was ticked, but {lack}{how}");
             self.console.screen.report(event, &words);
         }
     }

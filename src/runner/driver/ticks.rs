@@ -55,6 +55,8 @@ pub struct TickProofs {
     pub named_open: BTreeSet<String>,
     /// The tasks that change nothing, with why, in the agent's words.
     pub no_change: BTreeMap<String, String>,
+    /// The protected files of which a person was told what to do about them.
+    pub told_put_back: BTreeSet<String>,
 }
 
 /// A tick that somebody made by hand.

@@ -110,6 +110,66 @@ fn protected_files_keep_a_loop_from_being_done_until_they_are_as_before() {
 }
 
 #[test]
+fn with_a_changed_protected_file_it_is_said_how_to_put_it_back_and_how_to_accept_it() {
+    let list = "- [ ] 1.1 Write `a.rs`\n- [ ] 1.2 Write `b.rs`\n";
+    let begin = || {
+        let bench = Bench::with_tasks(list);
+        bench.write("check.sh", "true\n");
+        bench.commit("a check");
+        let head = bench.head();
+        // What it has changed it commits: HEAD has no longer what is to come back.
+        bench.agent(&format!(
+            "if [ $n = 1 ]; then echo 'fn a() {{}}' > a.rs; sed -i 's/ \\] 1.1/x] 1.1/' {0}\n\
+             echo 'exit 0' > check.sh; git commit -qam 'changes its check'; exit; fi\n\
+             echo \"fn b() {{ $n }}\" > b.rs\n{TICK}",
+            in_change("tasks.md")
+        ));
+        let call = || bench.ralph("--max-iterations 1").arg("--check").arg("sh check.sh");
+        let back = format!("git checkout {} -- check.sh", &head.trim()[..12]);
+        let said = format!(
+            "protected files have changed: check.sh\n    To put it back: {back}\n    To accept it: stop the loop, tick what is done, run it again with --restart\n"
+        );
+        call().run().with_code(3).says(&format!("  1.1 is open again: it was ticked, but {said}"));
+        // The next run goes on with it, and says so once.
+        let ran = call().run().with_code(3);
+        assert_eq!(ran.says(&said).output.matches("To put it back").count(), 1, "{ran}");
+        assert_eq!(bench.read(&in_change("tasks.md")), list, "{ran}");
+        (bench, back)
+    };
+    let call = |bench: &Bench, arguments: &str| {
+        let call = bench.ralph(&format!("--max-iterations 1 {arguments}"));
+        call.arg("--check").arg("sh check.sh").run()
+    };
+    let (bench, back) = begin();
+    let words: Vec<&str> = back.split(' ').collect();
+    bench.git(&words[1..]);
+    call(&bench, "").with_code(0);
+    assert_eq!(bench.read("check.sh"), "true\n");
+    for (ticked, arguments, code) in
+        [(true, "", 3), (false, "--restart", 3), (true, "--restart", 0)]
+    {
+        let (bench, _) = begin();
+        let ticks = if ticked { list.replace("[ ] 1.1", "[x] 1.1") } else { list.to_owned() };
+        bench.tasks(&ticks);
+        let ran = call(&bench, arguments).with_code(code);
+        assert_eq!(bench.read("check.sh"), "exit 0\n");
+        let is_held_up = ran.output.contains("protected files have changed: check.sh");
+        assert_eq!(is_held_up, arguments.is_empty(), "{ran}");
+        // What was done before begins as it is: it is not done once more.
+        let has_to_do_it_again = ran.output.contains("it names a.rs, which has not changed");
+        assert_eq!(has_to_do_it_again, !ticked, "{ran}");
+    }
+}
+
+#[test]
+fn where_no_commit_has_a_changed_protected_file_it_is_said_in_words() {
+    let bench = Bench::with_tasks("- [ ] 1.1 Begin it\n");
+    bench.agent(&format!("echo 1 > made.txt; mkdir -p tests; echo 1 > tests/a.sh\n{TICK}"));
+    let ran = bench.ralph("--max-iterations 1 --protect tests/**").run().with_code(3);
+    ran.says("tests/a.sh\n    To put it back: as before the loop began\n    To accept it: ");
+}
+
+#[test]
 fn the_start_names_a_file_that_says_what_a_check_runs_unless_it_is_protected() {
     let bench = Bench::with_tasks("- [ ] 1.1 Begin it\n");
     bench.write("justfile", "test:\n");
