@@ -13,11 +13,13 @@ use super::git::{ChangedLines, Git, NO_COMMIT};
 use super::messages::{KnownSum, some_of};
 use super::prices::micros;
 use super::screen::{counted, grouped, lasted, plain};
-use super::state::Iteration;
+use super::state::{Iteration, time_of};
 use crate::evidence::task_list::TASKS as TASKS_FILE;
 use crate::store::names::VerdictName;
 use crate::store::read;
+use crate::store::receipts::{Receipt, Witness};
 use crate::text::{columns, narrow};
+use crate::world::WallTime;
 
 /// How wide a line is, in columns: 80 without the indent.
 const WIDTH: usize = 73;
@@ -303,6 +305,27 @@ impl TaskCost {
             cost_estimated: self.cost_estimated || other.cost_estimated,
             cost_unknown: self.cost_unknown || other.cost_unknown,
         }
+    }
+}
+
+/// Adds to the iterations in which the runner was killed the tasks that were ticked in them: they were judged only when the
+/// entry of the history was written. `own` are the ended iterations of one run, oldest first; `receipts` are those of its
+/// change.
+pub fn add_left_ticks(own: &mut [Iteration], receipts: &[Receipt]) {
+    let known: BTreeSet<String> = own.iter().flat_map(|it| it.tasks_ticked.clone()).collect();
+    let began: Vec<Option<WallTime>> = own.iter().map(|it| time_of(&it.started)).collect();
+    for (place, it) in own.iter_mut().enumerate().filter(|(_, it)| it.interrupted) {
+        let Some(since) = began[place] else { continue };
+        let next = began.get(place + 1).copied().flatten();
+        let is_its = |receipt: &&Receipt| match receipt.by {
+            Witness::Iteration => receipt.iteration == it.n && receipt.at >= since,
+            // A session's own number stands in it.
+            Witness::Done => receipt.at >= since && next.is_none_or(|next| receipt.at < next),
+            Witness::Stop | Witness::Review => false,
+        };
+        let its = receipts.iter().filter(is_its).map(|receipt| receipt.task.clone());
+        let its: BTreeSet<String> = its.filter(|id| !known.contains(id)).collect();
+        it.tasks_ticked.extend(its);
     }
 }
 

@@ -22,8 +22,8 @@ use crate::runner::screen::{counted, lasted};
 use crate::runner::state::{Iteration, LoopStatus, Past, iso, tail, time_of, with_shares};
 use crate::runner::step_summary;
 use crate::runner::story::find_kept;
-use crate::runner::summary::RunSummary;
 use crate::runner::summary::kept::{KEPT, keep};
+use crate::runner::summary::{RunSummary, add_left_ticks};
 use crate::runner::task_list::list_at;
 use crate::session::messages::person::reviews;
 use crate::session::messages::shortfall::converged;
@@ -216,6 +216,7 @@ impl Driver<'_> {
         let is_own = |it: &Past| it.run_started_at == self.files.state.started_at;
         let mut own: Vec<Iteration> =
             past.iterations.into_iter().filter(is_own).map(|it| it.iteration).collect();
+        add_left_ticks(&mut own, &self.receipts_since(self.proofs.began_at));
         if let Some(git) = &self.view.git {
             for it in &mut own {
                 find_kept(&self.plan.change.id, it, git);

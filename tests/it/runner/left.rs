@@ -73,6 +73,8 @@ fn a_box_that_was_ticked_when_the_runner_was_killed_is_judged_by_the_next_one() 
     ];
     assert_eq!(receipts(&bench, CHANGE), wanted, "{ran:?}");
     ran.says("Proved: 3 by files");
+    ran.says("\n       Cost of 1.1: 1 iteration, ");
+    ran.says("\n       Cost of 1.2: 1 iteration, ").says("\n       Cost of 1.3: 1 iteration, ");
     assert_eq!(kept(&bench, CHANGE, "run"), None, "the run has ended");
 }
 
@@ -144,6 +146,7 @@ fn spool_task_done_judges_by_what_was_there_before_the_kill() {
     kill_at_the_gate(&bench, &call(), ".spool/.state/ralph/001-login/lock");
     let ran = call().run().with_code(0);
     ran.says("  T003 is open again: it was ticked, but it names c.rs");
+    ran.says("\n       Cost of T001: 1 iteration, ").says("\n       Cost of T002, T003: ");
     let wanted = [
         json!(["T001", 1, "files", ["a.rs"]]),
         json!(["T002", 2, "files", ["b.rs"]]),
