@@ -212,6 +212,16 @@ pub fn remove_leftovers(path: &Path, age: Duration) {
     }
 }
 
+/// Removes the temporary files of a target whose process is gone, once they were left alone for this long: no lock is needed.
+pub fn remove_dead_leftovers(path: &Path, age: Duration) {
+    if let (Some(folder), Some(name)) = (path.parent(), path.file_name()) {
+        let name = name.to_string_lossy();
+        remove_temporary(folder, |target, process| {
+            (target == name && !processes::is_alive(process)).then_some(age)
+        });
+    }
+}
+
 /// Removes the temporary files in a folder that killed programs have left: only those with a name of ours,
 /// once they were left alone for this long and their process is gone. A process of that number may be another
 /// one by now: nobody writes a file for a day.

@@ -97,6 +97,7 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
     if let Some(git) = &driver.view.git {
         git.remove_leftovers();
     }
+    driver.tidy_list();
     // As it was left: the boxes in it, too.
     driver.settle_unfinished();
     let left_run = driver.left_run().inspect_err(|error| driver.give_up(error))?;

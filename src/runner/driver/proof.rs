@@ -29,7 +29,7 @@ use crate::session::messages::proof::{self as messages, REASON, lack, remedy};
 use crate::session::proof::{NamedPlaces, named_in};
 use crate::store::loops::Loops;
 use crate::store::receipts::{Receipt, Witness};
-use crate::store::write::{Flush, write_whole};
+use crate::store::write::{Flush, LEFT_ALONE, remove_dead_leftovers, write_whole};
 use crate::system::names;
 use crate::world::{self, Stopwatch, WallTime};
 
@@ -442,6 +442,13 @@ impl Driver<'_> {
             return Ok(());
         }
         write_whole(&folder.join(TASKS), &text, Flush::ToDisk)
+    }
+
+    /// Removes what a runner has left beside the list that was killed while it opened a box.
+    pub(super) fn tidy_list(&self) {
+        if let Some(folder) = self.view.tasks.as_ref().and_then(Tasks::folder) {
+            remove_dead_leftovers(&folder.join(TASKS), LEFT_ALONE);
+        }
     }
 
     /// Puts what is known of a tick into its receipt.

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use filetime::FileTime;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -337,4 +338,30 @@ fn a_runner_that_was_killed_before_any_iteration_ended_is_told_without_a_name_to
     story.says("cut off: the runner was killed in it; the next run counts it and goes on");
     let status = bench.spool("ralph --status").run().with_code(0);
     status.says("  Next: Run the same command again: it continues this loop.\n");
+}
+
+#[test]
+fn what_a_runner_left_beside_the_list_when_it_was_killed_is_gone_with_the_next_start() {
+    let bench = Bench::with_tasks(THREE);
+    bench.agent(&format!("{}for n in 1 2 3; do tick 1.$n; done", tick(&in_change("tasks.md"))));
+    // No process has this number.
+    let new = |name: &str| {
+        let file = bench.root.join(in_change(name));
+        fs::write(&file, THREE).unwrap();
+        file
+    };
+    let old = |name: &str| {
+        let file = new(name);
+        filetime::set_file_mtime(&file, FileTime::from_unix_time(1, 0)).unwrap();
+        file
+    };
+    let stays = [
+        new(".tasks.md.4194304.1.tmp"),
+        old(&format!(".tasks.md.{}.0.tmp", std::process::id())),
+        old(".notes.md.4194304.0.tmp"),
+    ];
+    let old = old(".tasks.md.4194304.0.tmp");
+    bench.ralph("--proof word").run().with_code(0);
+    assert!(!old.exists());
+    assert!(stays.iter().all(|file| file.exists()), "{stays:?}");
 }
