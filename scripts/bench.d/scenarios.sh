@@ -213,15 +213,17 @@ is_judged() {
     grep -q '"by":"stop"' "$(grep -m 1 'receipts-.*[.]jsonl$' "$work/$1/reset")"
 }
 
-# The look at all files has a limit of time, and valgrind is slow: a count without a receipt is that of a look that was cut.
+# The look at all files has a limit of time, and valgrind is slow: where the words after the folder are not true of a count, it is
+# that of a look that was cut.
 count_whole_look() {
-    local try
+    local name=$1 folder=$2 try
+    shift 2
     for try in 1 2 3 4 5; do
-        count_instructions "$1" "$2"
-        if is_judged "$1"; then return 0; fi
+        count_instructions "$name" "$folder"
+        if "$@" "$name"; then return 0; fi
     done
-    record "$1" instructions ''
-    echo "bench: $1 is left out: the machine is too busy, valgrind had no time for all files in $try tries" >&2
+    record "$name" instructions ''
+    echo "bench: $name is left out: the machine is too busy, valgrind had no time for all files in $try tries" >&2
 }
 
 # The same, but nothing was ticked or committed: the files of the project are looked at.
