@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use super::comments::Hashes;
+use super::contents::Contents;
 use super::pattern::Pattern;
 use crate::engine::proof::{ChangedFile, names_file, paths_in};
 
@@ -19,6 +21,12 @@ const ELSEWHERE: [&str; 9] =
 pub struct Protected {
     patterns: Vec<Pattern>,
     programs: Vec<String>,
+}
+
+/// Returns whether the file at this path had these bytes when its contents were looked at; `false` where they are not known.
+pub fn had(contents: &Contents, path: &str, bytes: &[u8]) -> bool {
+    let seen = contents.0.search().find(path.as_bytes());
+    seen.is_some_and(|file| file.seen().content.bytes == Hashes::of(b"", bytes).bytes)
 }
 
 impl Protected {

@@ -2,6 +2,7 @@
 
 use super::parts::Driver;
 use crate::engine::proof::Unproved;
+use crate::evidence::protected::had;
 use crate::runner::git::NO_COMMIT;
 use crate::runner::state::{tail, time_of};
 use crate::runner::summary::{SHORT, git_in};
@@ -29,17 +30,21 @@ impl Driver<'_> {
         )
     }
 
-    /// The command that brings these files back from the commit on which the run began, `None` where it has not all of them.
+    /// The command that brings these files back from the commit on which the run began, `None` where it has not all of them
+    /// as they were then.
     fn command_to_put_back(&self, paths: &[String]) -> Option<String> {
         let git = self.view.git.as_ref()?;
         let commit = self.commit_at_begin()?;
         let files = self.in_worktree(paths);
-        let is_there = |path: &String| {
+        let at_start = self.proofs.at_start.as_ref()?;
+        // What was not committed when the run began would be lost.
+        let is_as_before = |path: &String| {
             // git would read a pattern in it.
             let is_plain = !path.starts_with(':') && !path.contains(['*', '?', '[', '\\']);
-            is_plain && git.file_at(&commit, path).is_some()
+            let committed = is_plain.then(|| git.file_at(&commit, path)).flatten();
+            committed.is_some_and(|bytes| had(at_start, path, &bytes))
         };
-        if files.len() > MOST || !files.iter().all(is_there) {
+        if files.len() > MOST || !files.iter().all(is_as_before) {
             return None;
         }
         let is_elsewhere = self.plan.options.start != self.view.folder;

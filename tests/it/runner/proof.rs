@@ -130,7 +130,7 @@ fn with_a_changed_protected_file_it_is_said_how_to_put_it_back_and_how_to_accept
             "protected files have changed: check.sh\n    To put it back: {back}\n    To accept it: stop the loop, tick what is done, run it again with --restart\n"
         );
         call().run().with_code(3).says(&format!("  1.1 is open again: it was ticked, but {said}"));
-        // The next run goes on with it, and says so once.
+        // The next run continues with it, and says so once.
         let ran = call().run().with_code(3);
         assert_eq!(ran.says(&said).output.matches("To put it back").count(), 1, "{ran}");
         assert_eq!(bench.read(&in_change("tasks.md")), list, "{ran}");
@@ -159,6 +159,17 @@ fn with_a_changed_protected_file_it_is_said_how_to_put_it_back_and_how_to_accept
         let has_to_do_it_again = ran.output.contains("it names a.rs, which has not changed");
         assert_eq!(has_to_do_it_again, !ticked, "{ran}");
     }
+}
+
+#[test]
+fn a_commit_that_lacks_what_a_person_had_not_committed_does_not_put_a_protected_file_back() {
+    let bench = Bench::with_tasks("- [ ] 1.1 Write `a.rs`\n");
+    bench.write("check.sh", "true\n");
+    bench.commit("a check");
+    bench.write("check.sh", "true # mine\n");
+    bench.agent(&format!("echo 'fn a() {{}}' > a.rs; echo 'exit 0' > check.sh\n{TICK}"));
+    let ran = bench.ralph("--max-iterations 1").arg("--check").arg("sh check.sh").run();
+    ran.says("check.sh\n    To put it back: as before the loop began\n    To accept it: ");
 }
 
 #[test]
