@@ -1,6 +1,6 @@
 //! Git as evidence: the commits of an iteration, and what it may commit itself.
 //!
-//! Without git, or without a repository, there is simply no such evidence; of a repository that git cannot read, a person is told.
+//! Without git, or without a repository, there is simply no such evidence; a repository that git cannot read is named.
 
 mod hidden;
 mod kept;

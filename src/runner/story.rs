@@ -191,7 +191,7 @@ fn not_over(running: Iteration, state: &LoopState, is_alive: bool) -> Past {
     let words = if is_alive {
         "nothing is counted before its end"
     } else {
-        "the runner was killed in it; the next run counts it and goes on"
+        "the runner was killed in it; the next run counts it and continues"
     };
     let interrupted = !is_alive;
     let iteration = Iteration { words: words.to_owned(), interrupted, ..running };

@@ -319,7 +319,7 @@ pub fn add_left_ticks(own: &mut [Iteration], receipts: &[Receipt]) {
         let next = began.get(place + 1).copied().flatten();
         let is_its = |receipt: &&Receipt| match receipt.by {
             Witness::Iteration => receipt.iteration == it.n && receipt.at >= since,
-            // A session's own number stands in it.
+            // It has the number of the session's iteration.
             Witness::Done => receipt.at >= since && next.is_none_or(|next| receipt.at < next),
             Witness::Stop | Witness::Review => false,
         };

@@ -162,7 +162,7 @@ impl Driver<'_> {
             }
         };
         self.console.screen.warn(&format!(
-            "git cannot read the repository `{}`: {said}\nthe loop goes on without it: commits are not seen, files are looked at without git{commits}\n{next}",
+            "git cannot read the repository `{}`: {said}\nthe loop continues without it: commits are not seen, files are looked at without git{commits}\n{next}",
             line(&place)
         ));
     }

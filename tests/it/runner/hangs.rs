@@ -87,7 +87,7 @@ fn a_project_that_vanishes_is_a_named_end_that_leaves_nothing_and_tells_the_pers
 }
 
 #[test]
-fn a_project_that_vanishes_between_two_iterations_is_a_named_end_and_goes_on_once_it_is_back() {
+fn a_project_that_vanishes_between_two_iterations_is_a_named_end_and_continues_once_it_is_back() {
     let bench = Bench::with_tasks(TASKS);
     let list = in_change("tasks.md");
     bench.agent(&format!(

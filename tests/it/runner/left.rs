@@ -202,7 +202,7 @@ fn what_is_known_of_a_run_that_was_killed_is_told_before_the_next_one() {
         let story = bench.spool(&format!("log --change {CHANGE} {which}")).run().with_code(0);
         story.says("· iteration 2 ·").says("Prompt");
         let words =
-            "  cut off: the runner was killed in it; the next run counts it and goes on\n\n";
+            "  cut off: the runner was killed in it; the next run counts it and continues\n\n";
         story.says(words);
         assert!(!story.output.contains("0.0 s"), "{story}");
         assert!(!story.output.contains("interrupted"), "{story}");
@@ -324,7 +324,7 @@ fn no_figure_is_shown_of_an_iteration_before_its_end_whether_it_runs_or_was_cut_
     running.finish();
     let lock = super::support::in_state("lock");
     fs::File::open(bench.root.join(lock)).unwrap().lock_shared().unwrap();
-    shown(true, "cut off: the runner was killed in it; the next run counts it and goes on");
+    shown(true, "cut off: the runner was killed in it; the next run counts it and continues");
 }
 
 #[test]
@@ -335,7 +335,7 @@ fn a_runner_that_was_killed_before_any_iteration_ended_is_told_without_a_name_to
     let log = bench.spool("log").run().with_code(0);
     log.says("ralph: killed: process ").says("Run the same command again: it continues this loop.");
     let story = bench.spool("log --iteration 1").run().with_code(0);
-    story.says("cut off: the runner was killed in it; the next run counts it and goes on");
+    story.says("cut off: the runner was killed in it; the next run counts it and continues");
     let status = bench.spool("ralph --status").run().with_code(0);
     status.says("  Next: Run the same command again: it continues this loop.\n");
 }
@@ -344,7 +344,7 @@ fn a_runner_that_was_killed_before_any_iteration_ended_is_told_without_a_name_to
 fn what_a_runner_left_beside_the_list_when_it_was_killed_is_gone_with_the_next_start() {
     let bench = Bench::with_tasks(THREE);
     bench.agent(&format!("{}for n in 1 2 3; do tick 1.$n; done", tick(&in_change("tasks.md"))));
-    // No process has this number.
+    // No process has the number 4194304.
     let new = |name: &str| {
         let file = bench.root.join(in_change(name));
         fs::write(&file, THREE).unwrap();

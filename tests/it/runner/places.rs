@@ -118,7 +118,7 @@ const UNREAD: [(&str, &str, &str); 8] = [
 ];
 
 #[test]
-fn a_repository_that_git_cannot_read_is_named_before_the_first_iteration_and_the_loop_goes_on() {
+fn a_repository_that_git_cannot_read_is_named_before_the_first_iteration_and_the_loop_continues() {
     for (how, variable, said) in UNREAD {
         let bench = at_work();
         let root = bench.root.display().to_string();
@@ -130,7 +130,7 @@ fn a_repository_that_git_cannot_read_is_named_before_the_first_iteration_and_the
         };
         let ran = call().run().with_code(0);
         ran.warns(&format!("git cannot read the repository `{root}/.git`: {said}"));
-        ran.warns("\nthe loop goes on without it: commits are not seen, files are looked at without git, nothing will be committed\n");
+        ran.warns("\nthe loop continues without it: commits are not seen, files are looked at without git, nothing will be committed\n");
         let next = match variable {
             "" => format!("\nmake `git status` work in `{root}`, then start the loop again\n"),
             _ => "\nif you trust what is in it: `git config --global --add safe.directory "
