@@ -21,7 +21,7 @@ mod neighbours;
 mod packaging;
 mod pausing;
 mod ralph;
-#[path = "../it/release/server.rs"]
+#[path = "../release/server.rs"]
 mod release_server;
 mod released;
 mod reviewed;

@@ -1,7 +1,7 @@
 //! All tests that need no agent program, in one program: one link, and no processor waits for a folder to end.
 //!
 //! What cannot share a process with them has a program of its own: `tests/process` makes itself the parent of
-//! orphans, `tests/faults` takes every processor, and `tests/fuzz` shares its targets with `fuzz`.
+//! orphans, and `tests/fuzz` shares its targets with `fuzz`. What takes minutes needs the feature `slow-tests`.
 
 #![allow(clippy::disallowed_methods, reason = "a test reads and starts what it likes")]
 #![cfg(feature = "cli")]
@@ -25,16 +25,12 @@ mod plugin;
 mod ralph;
 #[cfg(unix)]
 mod readme;
-#[cfg(target_os = "linux")]
-mod release;
 #[cfg(unix)]
 mod review;
 #[cfg(unix)]
 mod runner;
 #[cfg(unix)]
 mod runner_books;
-#[cfg(target_os = "linux")]
-mod runner_stress;
 mod support;
 #[cfg(unix)]
 mod targets;

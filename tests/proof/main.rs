@@ -9,8 +9,8 @@
 //! - `honest`: the loop must end as `completed`; what is refused at first and goes through with one more word is counted.
 //!
 //! ```text
-//! cargo test --test proof -- --nocapture          # both tables
-//! PROOF_ONLY="renamed file" cargo test --test proof -- --nocapture    # those with this in their name, and all that was said
+//! cargo test --features slow-tests --test proof -- --nocapture          # both tables
+//! PROOF_ONLY="renamed file" cargo test --features slow-tests --test proof -- --nocapture    # those with this in their name, and all that was said
 //! ```
 
 #![allow(clippy::disallowed_methods, reason = "a test reads and starts what it likes")]

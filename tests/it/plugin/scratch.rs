@@ -1,6 +1,6 @@
 //! A scratch home in which programs are started with nothing of this machine's environment.
 
-pub use crate::support::scratch::{HOOK, SPOOL, Said};
+pub use crate::support::scratch::{HOOK, SPOOL, Said, checkout, files};
 
 use crate::support::scratch::{self, below};
 use std::collections::BTreeMap;
@@ -11,11 +11,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tempfile::TempDir;
-
-/// The root of the checkout.
-pub fn checkout() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
 
 /// A folder that is a home's and is worked in, with blanks in its name.
 pub struct Home(scratch::Scratch);
@@ -83,10 +78,4 @@ pub fn tree(folder: &Path) -> BTreeMap<PathBuf, (u32, Option<Vec<u8>>)> {
         (path.strip_prefix(folder).unwrap().to_owned(), (mode, content))
     });
     things.collect()
-}
-
-/// The paths of all files below a folder.
-pub fn files(folder: &Path) -> Vec<PathBuf> {
-    let kept = tree(folder).into_iter().filter(|(_, (_, content))| content.is_some());
-    kept.map(|(path, _)| path).collect()
 }

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use crate::review::support::{Built, FR_001, FR_002, US1_1};
 use crate::runner::ran::Ran;
 use crate::runner::support::Bench;
-use crate::runner_stress::support::peak_of;
 use crate::support::hostile_words as hostile;
+use crate::support::memory::peak_of;
 use crate::support::witness::Witness;
 
 /// The most memory that a review or its supervisor may take, in KiB.

@@ -5,6 +5,8 @@ pub mod hearing;
 pub mod hostile_words;
 pub mod limited;
 #[cfg(unix)]
+pub mod memory;
+#[cfg(unix)]
 pub mod moments;
 pub mod schema;
 pub mod scratch;

@@ -22,6 +22,11 @@ pub const SPOOL: &str = env!("CARGO_BIN_EXE_spool");
 /// The program that Claude Code calls.
 pub const HOOK: &str = env!("CARGO_BIN_EXE_ralph-hook");
 
+/// The root of the checkout.
+pub fn checkout() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
 /// Where programs are looked for.
 const SEARCHED: &str = if cfg!(windows) { r"C:\windows\system32" } else { "/usr/bin:/bin" };
 
@@ -257,6 +262,15 @@ pub fn below(folder: &Path) -> Vec<(PathBuf, FileType)> {
         }
     }
     found
+}
+
+/// The paths of all files below a folder, from there, in their order.
+pub fn files(folder: &Path) -> Vec<PathBuf> {
+    let files = below(folder).into_iter().filter(|(_, kind)| kind.is_file());
+    let mut files: Vec<_> =
+        files.map(|(path, _)| path.strip_prefix(folder).unwrap().to_owned()).collect();
+    files.sort();
+    files
 }
 
 /// The files below a folder in the order of their paths, with their content; what is no file has none.

@@ -3,7 +3,7 @@
 use crate::support::limited::Limited;
 use std::fs;
 use std::ops::Deref;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -136,7 +136,7 @@ impl Place {
     /// The work tree's `loop-state.json`, `None` before a runner has written it.
     pub fn document(&self) -> Option<Value> {
         let bytes = fs::read(self.root.join(".claude/loop-state.json")).ok()?;
-        let schema = include_str!("../../../schemas/loop-state.schema.json");
+        let schema = include_str!("../../schemas/loop-state.schema.json");
         let schema: Value = serde_json::from_str(schema).unwrap();
         let document: Value = serde_json::from_slice(&bytes).unwrap();
         let iteration = &schema["properties"]["iterations"]["items"];
@@ -193,16 +193,4 @@ fn has_what_it_needs(value: &Value, schema: &Value) {
     for name in schema["required"].as_array().unwrap() {
         assert!(value.get(name.as_str().unwrap()).is_some(), "no {name} in {value:#}");
     }
-}
-
-/// The peak memory of a process, in KiB.
-pub fn peak_memory(id: u32) -> u64 {
-    peak_of(Path::new(&format!("/proc/{id}/status")))
-}
-
-/// The peak memory in a copy of `/proc/ID/status`, in KiB.
-pub fn peak_of(status: &Path) -> u64 {
-    let status = fs::read_to_string(status).unwrap();
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-    peak.trim().trim_end_matches(" kB").parse().unwrap()
 }

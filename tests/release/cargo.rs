@@ -1,8 +1,8 @@
 //! What `cargo publish` would upload, and what `cargo binstall` is told.
 
-use super::VERSION;
-use crate::plugin::scratch::checkout;
+use crate::VERSION;
 use crate::support::limited::Limited;
+use crate::support::scratch::checkout;
 use std::fs;
 use std::process::Command;
 

@@ -11,7 +11,7 @@ use ralph_speckit::world::{Deadline, pause};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use super::support::{PATIENCE, Place};
+use crate::place::{PATIENCE, Place};
 use crate::support::limited::Ended;
 use crate::support::moments::Moments;
 
@@ -46,7 +46,7 @@ fn at_whatever_moment_a_runner_is_killed_no_phantom_counts_and_no_honest_tick_is
 /// Kills three runners of one loop after this time each, lets the fourth come to the end, and returns how many had begun.
 fn one_row_of_kills(number: u64, moment: Duration) -> u64 {
     let place = if number.is_multiple_of(2) { Place::with_git(AGENT) } else { Place::new(AGENT) };
-    let list = format!(".spool/changes/{}/tasks.md", super::support::CHANGE);
+    let list = format!(".spool/changes/{}/tasks.md", crate::place::CHANGE);
     place.write(&list, TASKS);
     let arguments = ["--max-iterations", "40", "--grace", "100ms"];
     let mut began = 0;
@@ -80,7 +80,7 @@ fn one_row_of_kills(number: u64, moment: Duration) -> u64 {
 fn receipts(place: &Place) -> Vec<Value> {
     let projects = place.home().join(".local/state/ralph-speckit/projects");
     let folders = fs::read_dir(projects).into_iter().flatten().flatten();
-    let name = format!("receipts-{}.jsonl", super::support::CHANGE);
+    let name = format!("receipts-{}.jsonl", crate::place::CHANGE);
     let text = folders.filter_map(|it| fs::read_to_string(it.path().join(&name)).ok());
     let text: String = text.collect();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()

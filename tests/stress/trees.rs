@@ -2,7 +2,7 @@
 
 use ralph_speckit::world::Deadline;
 
-use super::support::{PATIENCE, Place};
+use crate::place::{PATIENCE, Place};
 
 fn nothing_is_left_of(script: &str) -> String {
     let place = Place::new(script);

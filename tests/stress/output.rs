@@ -7,7 +7,8 @@ use std::path::Path;
 use ralph_speckit::world::Deadline;
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::support::{PATIENCE, Place, peak_memory, peak_of};
+use crate::place::{PATIENCE, Place};
+use crate::support::memory::peak_of;
 
 /// The most memory that a runner or a supervisor may take, in KiB.
 const MOST: u64 = 64 << 10;
@@ -23,7 +24,7 @@ fn memory_with(flood: &str) -> (u64, u64) {
     ));
     let mut runner = place.start(&["--max-iterations", "0", "--grace", "300ms", "--quiet"]);
     place.wait_for("again");
-    let peak = peak_memory(runner.id());
+    let peak = peak_of(Path::new(&format!("/proc/{}/status", runner.id())));
     kill_process(Pid::from_child(&runner), Signal::TERM).unwrap();
     assert_eq!(runner.ended().code(), Some(143));
     let history = place.history();

@@ -1,12 +1,27 @@
 //! What `scripts/release` packs, with the programs of this build: archives, installers, npm packages, and what cargo uploads.
 
+#![allow(clippy::disallowed_methods, reason = "a test reads and starts what it likes")]
+#![cfg(target_os = "linux")]
+
 mod archives;
 mod cargo;
 mod npm;
+#[allow(dead_code, reason = "the tests of the runner need more of it")]
+#[path = "../it/runner/ran.rs"]
+mod ran;
 mod server;
+#[path = "../it/support"]
+mod support {
+    pub mod hearing;
+    pub mod limited;
+    #[allow(dead_code, reason = "the tests of the schemas need more of it")]
+    pub mod schema;
+    pub mod scratch;
+    pub mod witness;
+}
 
-use crate::plugin::scratch::{HOOK, SPOOL, checkout};
 use crate::support::limited::Limited;
+use crate::support::scratch::{HOOK, SPOOL, checkout};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

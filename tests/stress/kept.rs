@@ -9,7 +9,7 @@ use std::time::Duration;
 use ralph_speckit::world::{Deadline, pause};
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::support::{PATIENCE, Place};
+use crate::place::{PATIENCE, Place};
 use crate::support::limited::Ended;
 
 /// How many tries are given up, a quarter in each way.

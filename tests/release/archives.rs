@@ -1,9 +1,9 @@
 //! The archives: nothing in them but what is needed, the same bytes each time, and enough for a bare machine.
 
-use super::server::{Shelf, serve};
-use super::{VERSION, has, packed, platform, release, sums, unpack};
-use crate::plugin::scratch::{checkout, files};
+use crate::server::{Shelf, serve};
 use crate::support::limited::Limited;
+use crate::support::scratch::{checkout, files};
+use crate::{VERSION, has, packed, platform, release, sums, unpack};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};

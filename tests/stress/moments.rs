@@ -12,7 +12,7 @@ use ralph_speckit::world::{self, Deadline};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use super::support::Place;
+use crate::place::Place;
 
 /// How many signals are sent, a quarter of each kind.
 const MOMENTS: u64 = 100;

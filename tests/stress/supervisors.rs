@@ -12,7 +12,7 @@ use std::time::Duration;
 use ralph_speckit::world::{self, Deadline};
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::support::{PATIENCE, Place};
+use crate::place::{PATIENCE, Place};
 
 /// How many supervisors meet their fate.
 const ROUNDS: u64 = 60;

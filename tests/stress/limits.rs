@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ralph_speckit::world::Deadline;
 
-use super::support::{PATIENCE, Place};
+use crate::place::{PATIENCE, Place};
 
 /// Ignores every polite signal, as do its child and its grandchild in a session of its own; all of them
 /// hold its output.

@@ -2,7 +2,7 @@
 
 use ralph_speckit::world::Deadline;
 
-use super::support::{PATIENCE, Place};
+use crate::place::{PATIENCE, Place};
 
 /// Does not listen, and commits for as long as it lives.
 const STUBBORN: &str = r#"

@@ -1,11 +1,9 @@
 //! The npm packages: installed with npm from a registry on loopback, without a script, for this platform only.
 
-use super::server::{Shelf, serve};
-use super::{VERSION, has, packed, unpack};
-use crate::plugin::scratch::files;
+use crate::server::{Shelf, serve};
 use crate::support::limited::Limited;
-#[cfg(unix)]
-use crate::support::scratch::Scratch;
+use crate::support::scratch::{Scratch, files};
+use crate::{VERSION, has, packed, unpack};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -88,7 +86,6 @@ fn npm_installs_the_program_of_this_platform_and_npx_starts_it() {
 }
 
 /// The launcher with a program that notes each signal that it gets, and leaves when it is told to.
-#[cfg(unix)]
 fn launcher_with_a_program_that_notes_signals(scratch: &Scratch) -> std::path::PathBuf {
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/release.d/npm");
     for name in ["start.js", "spool.js"] {
@@ -105,10 +102,9 @@ fn launcher_with_a_program_that_notes_signals(scratch: &Scratch) -> std::path::P
     scratch.beside("spool.js")
 }
 
-#[cfg(unix)]
 #[test]
 fn the_launcher_hands_on_every_signal_once() {
-    use crate::runner::ran::Running;
+    use crate::ran::Running;
     use crate::support::witness::PATIENCE;
     use ralph_speckit::world::{Deadline, pause};
     use rustix::process::Signal;
