@@ -5,7 +5,7 @@
 FROM rust:1-bookworm AS build
 WORKDIR /source
 COPY . .
-RUN cargo build --locked --release --bin spool && cp target/*-linux-gnu/release/spool /spool
+RUN scripts/cargo build --locked --release --bin spool && cp target/*-linux-*/release/spool /spool
 
 FROM node:22-bookworm-slim
 RUN apt-get update && apt-get install --yes --no-install-recommends ca-certificates git && rm -rf /var/lib/apt/lists/*

@@ -19,8 +19,24 @@ use super::world::World;
 const AT_ONCE: usize = 8;
 
 /// How many pages are free at most on a full disk.
-const DISKS: u64 = 16;
+const DISKS: usize = 16;
 const PAGE: u64 = 4096;
+
+/// Which part of all steps is visited: every how many-th. Kills find the most, so four times as many of them are visited.
+#[derive(Clone, Copy, Debug)]
+pub struct Part {
+    pub faults: usize,
+    pub kills: usize,
+}
+
+impl Part {
+    /// All of them, or what `FAULTS_EVERY` names.
+    pub fn wanted() -> Part {
+        let every = world::variable("FAULTS_EVERY").and_then(|number| number.parse().ok());
+        let faults: usize = every.unwrap_or(1);
+        Part { faults, kills: faults.div_ceil(4) }
+    }
+}
 
 /// What was done, and what did not hold.
 #[derive(Debug, Default)]
@@ -101,7 +117,7 @@ fn sweep(story: &Story) -> Tally {
         return tally;
     }
     let turn = story.name.len();
-    let every = world::variable("FAULTS_EVERY").and_then(|it| it.parse().ok()).unwrap_or(1);
+    let part = Part::wanted();
     for (at, step) in run.steps.iter().enumerate() {
         let changes = faults(at, step, turn + at);
         if !step.words.contains(story.about) {
@@ -109,10 +125,11 @@ fn sweep(story: &Story) -> Tally {
         }
         let stride = if changes.len() > 1 { story.long_stride } else { story.stride };
         let is_visited = (turn + at).is_multiple_of(stride);
-        // Where there is less time, every kill stays.
-        let fails = (turn + at).is_multiple_of(stride * every);
-        let changes = changes.into_iter().filter(|fault| fails || matches!(fault, Fault::Kill(_)));
-        for fault in changes.filter(|_| is_visited) {
+        let is_wanted = |fault: &Fault| {
+            let every = if matches!(fault, Fault::Kill(_)) { part.kills } else { part.faults };
+            (turn + at).is_multiple_of(stride * every)
+        };
+        for fault in changes.into_iter().filter(|fault| is_visited && is_wanted(fault)) {
             let (run, outcome) = stage.play(story, fault, Some(step.kind));
             if !run.hit {
                 continue;
@@ -159,8 +176,10 @@ pub fn play_on(disks: &[Disk], stories: &[Story]) -> (usize, String) {
 fn fill(disk: &Disk, story: &Story) -> Tally {
     let mut tally = Tally::default();
     let stage = Stage::of(story, World::at(disk.folder()));
-    for pages in 0..DISKS {
-        let free = pages * PAGE;
+    // Each story begins with another amount of room, so that all amounts have their turn.
+    let every = Part::wanted().kills;
+    for pages in (story.name.len() % every..DISKS).step_by(every) {
+        let free = pages as u64 * PAGE;
         stage.restore();
         let _beside = (story.beside)(&stage.world);
         disk.fill(free);

@@ -137,6 +137,10 @@ fn s10_every_action_of_a_workflow_is_one_commit() {
         let path = format!("{folder}/{}", path.display());
         for line in text(&path).lines() {
             let Some((_, used)) = line.split_once("uses:") else { continue };
+            // A workflow of this repository comes with the commit that calls it.
+            if used.trim().starts_with("./") {
+                continue;
+            }
             let (action, version) = used.trim().split_once(" # ").unwrap_or((used.trim(), ""));
             let commit = action.split_once('@').map_or("", |(_, commit)| commit);
             let is_commit = commit.len() == 40 && commit.bytes().all(|it| it.is_ascii_hexdigit());

@@ -1,0 +1,117 @@
+# What the gate (.ci/run) and scripts/nightly share: a clean environment, steps with their times, one run of the tests,
+# and the closing line. Sourced in the top folder of the checkout.
+
+# Nothing of the session that happens to run this reaches the build or the tests.
+for variable in $(compgen -e); do
+    case $variable in
+    RALPH_CLIENTS) ;;
+    CARGO_BUILD_TARGET | CODEX* | OPENCODE* | OPENAI* | GEMINI* | GOOGLE* | COPILOT* | CLAUDE* | ANTHROPIC* | RALPH_* | \
+        SPECIFY_* | SPOOL_* | GIT_* | NEXTEST_* | *RUSTFLAGS) unset "$variable" ;;
+    esac
+done
+export CI=true HOME="${HOME:-$(cd ~ && pwd)}" CARGO_TERM_COLOR=never LC_ALL=C.UTF-8
+command -v cargo >/dev/null || PATH=$HOME/.cargo/bin:$PATH
+
+# The versions of Claude Code that are driven: the newest, and the oldest that the plugin works with.
+claudes='2.1.332 2.1.143'
+
+began=$SECONDS
+
+# Runs one step: its name, what to do when it fails, the command. Its time goes to standard error.
+step() {
+    local name=$1 advice=$2 start=$SECONDS
+    shift 2
+    echo "== $name" >&2
+    if "$@"; then
+        echo "== $name: $((SECONDS - start)) s" >&2
+        return
+    fi
+    echo "== $name: failed after $((SECONDS - start)) s" >&2
+    echo "$advice" >&2
+    return 1
+}
+
+rust_is_there() {
+    command -v cargo || return
+    cargo fmt --version && cargo clippy --version && return
+    rustup component add rustfmt clippy
+}
+
+# Gets programs of the system where that is allowed, and names what is missing: each is a program, or `program:packages`.
+tools_of_the_system() {
+    local tool missing=() packages=()
+    for tool; do
+        command -v "${tool%%:*}" >/dev/null || missing+=("$tool")
+    done
+    if ((${#missing[@]})) && [[ $(id -u) == 0 ]] && command -v apt-get >/dev/null; then
+        for tool in "${missing[@]}"; do
+            read -ra packages <<<"${packages[*]} ${tool#*:}"
+        done
+        apt-get update -qq || true
+        DEBIAN_FRONTEND=noninteractive apt-get install -qq --yes --no-install-recommends "${packages[@]}" || true
+    fi
+    # An empty list is no list to the bash of macOS.
+    for tool in ${missing[@]+"${missing[@]}"}; do
+        command -v "${tool%%:*}" >/dev/null || echo "left out: what needs ${tool%%:*}"
+    done
+} >&2
+
+# Holds the source against the compiler for another system; the words are what of it.
+compiles_for() {
+    local target=$1
+    shift
+    if ! rustup target add "$target" >&2; then
+        echo "left out: the check for $target, because its library could not be installed" >&2
+        return
+    fi
+    cargo check --locked --target "$target" --all-features "$@"
+}
+
+# Every test program in one run: with cargo-nextest where it is there, else one after the other. `tests all` runs those as
+# well that are left to the night. Most tests wait: more of them run than there are processors.
+tests() {
+    local code=0 many=$((3 * $(getconf _NPROCESSORS_ONLN))) run=(test) behind=()
+    if cargo nextest --version >/dev/null 2>&1; then
+        run=(nextest run --test-threads "$many")
+        [[ ${1:-} != all ]] || run+=(--run-ignored all)
+    elif [[ ${1:-} == all ]]; then
+        behind=(-- --include-ignored)
+    fi
+    RUST_TEST_THREADS=$many in_memory scripts/cargo "${run[@]}" --no-fail-fast --locked --workspace --all-features \
+        ${behind[@]+"${behind[@]}"} 2>&1 | tee -a "$log" || code=1
+    return "$code"
+}
+
+# Runs a command whose temporary files lie in memory, where this may be done: tests make and remove a hundred thousand files.
+# The place is gone with the command. Codex's sandbox has a /dev of its own, so that /dev/shm is no such place.
+in_memory() {
+    if unshare --mount true 2>/dev/null; then
+        # shellcheck disable=SC2016
+        unshare --mount --propagation private bash -c \
+            'mkdir -p /tmp/gate && mount -t tmpfs -o size=60%,mode=1777 gate /tmp/gate && export TMPDIR=/tmp/gate; exec "$@"' - "$@"
+    else
+        "$@"
+    fi
+}
+
+# The sum of the test runner's closing lines is the last line there is, also when a step has failed.
+sum_up() {
+    local code=$?
+    echo "== all: $((SECONDS - began)) s" >&2
+    awk '
+        /^test result: / { for (word = 2; word <= NF; word++) {
+            if ($word == "passed;") passed += $(word - 1)
+            if ($word == "failed;") failed += $(word - 1) } }
+        # nextest: of those that ran, what did not pass has failed.
+        /^ *Summary \[/ { ran = good = 0
+            for (word = 2; word <= NF; word++) {
+                if ($word ~ /^tests?$/ && $(word + 1) == "run:") ran = $(word - 1)
+                if ($word ~ /^passed/) good = $(word - 1) }
+            sub(/\/.*/, "", ran); passed += good; failed += ran - good }
+        END { printf "%d passed, %d failed\n", passed, failed; exit failed > 0 || passed == 0 }' "$log" || code=1
+    rm -f "$log"*
+    exit "$code"
+}
+
+log=$(mktemp)
+trap sum_up EXIT
