@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::screen::{counted, grouped};
-use super::task_list::list_at;
+use super::task_list::{finder, list_at};
 use crate::engine::Converging;
 use crate::session::messages::shortfall::{NOT_COMPARED, NOT_CONVERGED};
 use crate::system::files::real_path;
@@ -88,7 +88,8 @@ fn unchanged(facts: &Facts<'_>) -> Option<String> {
 
 fn vanished(facts: &Facts<'_>) -> Option<String> {
     let list = list_at(facts.list?)?;
-    let is_gone = |id: &&String| list.find(id).is_none();
+    let find = finder(&list);
+    let is_gone = |id: &&String| find(id).is_none();
     let gone: Vec<&str> = facts.open_at_start.iter().filter(is_gone).map(String::as_str).collect();
     let tasks = match gone.len() {
         0 => return None,

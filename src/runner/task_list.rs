@@ -1,14 +1,17 @@
 //! The task list of a change, from iteration to iteration.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::Duration;
 
 use super::target::Change;
-use crate::engine::tasks::TaskList;
+use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{Tampered, Work, hash_of};
-use crate::evidence::task_list::{self, TaskFile};
-use crate::store::read::Problem;
+use crate::evidence::task_list::{self, MOST, TASKS, TaskFile};
+use crate::store::read::{Problem, read_in};
+use crate::store::settled::read_settled;
 use crate::system::files::real_path;
 use crate::world::Deadline;
 
@@ -23,6 +26,10 @@ pub struct Tasks {
     id: String,
     open: BTreeMap<String, u64>,
     hash: u64,
+    /// The list whose open tasks are in `open`.
+    looked: Rc<TaskFile>,
+    /// The list as it was last read.
+    known: RefCell<Rc<TaskFile>>,
 }
 
 /// What the list says after an iteration.
@@ -45,6 +52,15 @@ pub fn list_at(path: &Path) -> Option<TaskList> {
     task_list::read(path.parent()?).ok().map(|file| file.list)
 }
 
+/// Returns how a list finds a task by its id, letter case ignored, without going through all of them.
+pub fn finder<'a>(list: &'a TaskList) -> impl Fn(&str) -> Option<&'a Task> {
+    let by_id = list.by_id();
+    move |id| match by_id.last(id) {
+        Some(place) => Some(&list.tasks[place]),
+        None => list.find(id),
+    }
+}
+
 /// Returns whether a folder that was a real path still is one: an agent may have put a link in its place, and what is behind
 /// that is not read and not written.
 pub fn is_in_place(folder: &Path) -> bool {
@@ -56,23 +72,39 @@ impl Tasks {
     /// `None` where there is none.
     pub fn of(change: &Change) -> Option<Self> {
         let path = change.tasks()?;
-        Some(Self { path, id: change.id.clone(), open: BTreeMap::new(), hash: 0 })
+        Some(Self::new(path, &change.id))
+    }
+
+    fn new(path: PathBuf, id: &str) -> Self {
+        let (looked, known) = (Rc::default(), RefCell::default());
+        Self { path, id: id.to_owned(), open: BTreeMap::new(), hash: 0, looked, known }
+    }
+
+    /// Returns the list in this folder as it is now, without waiting for a writer.
+    pub fn read(&self, folder: &Path) -> Result<Rc<TaskFile>, Problem> {
+        Ok(self.parsed(read_in(folder, TASKS, MOST)?.bytes))
+    }
+
+    /// Bytes that are still the same are not parsed again.
+    fn parsed(&self, bytes: Vec<u8>) -> Rc<TaskFile> {
+        let mut known = self.known.borrow_mut();
+        if known.bytes != bytes {
+            *known = Rc::new(TaskFile { list: TaskList::parse(&bytes), bytes });
+        }
+        Rc::clone(&known)
     }
 
     /// Reads the list and returns what it says, and what became of the tasks that were open before.
     pub fn look(&mut self) -> TaskListUpdate {
         let folder = self.path.parent().unwrap_or(Path::new("."));
         let deadline = Deadline::after(PATIENCE);
-        let mut found = if is_in_place(folder) {
-            task_list::read_settled(folder, deadline)
-        } else {
-            Err(Problem::Missing)
-        };
+        let settled = |folder: &Path| read_settled(folder, TASKS, MOST, deadline, |_| true);
+        let mut found = if is_in_place(folder) { settled(folder) } else { Err(Problem::Missing) };
         if let (Err(Problem::Missing), Some(archived)) = (&found, self.archived()) {
-            found = task_list::read_settled(&archived, deadline);
+            found = settled(&archived);
         }
         let file = match found {
-            Ok(file) => file,
+            Ok(content) => self.parsed(content.bytes),
             // A list that is gone is not done.
             Err(Problem::Missing) => {
                 self.hash = 0;
@@ -91,20 +123,24 @@ impl Tasks {
                 };
             }
         };
-        let TaskFile { list, .. } = &file;
-        let done = |id: &&String| list.find(id).is_some_and(|task| task.done);
-        let looked = TaskListUpdate {
+        let list = &file.list;
+        let mut looked = TaskListUpdate {
             work: Work::List {
                 done: list.done(),
                 open: list.open().map(|task| task.id.clone()).collect(),
             },
-            ticked: self.open.keys().filter(done).cloned().collect(),
-            tampered: list.tampered_since(&self.open),
             next: list.next().first().map(|task| (task.id.clone(), task.title.clone())),
-            problem: None,
+            ..TaskListUpdate::default()
         };
-        self.open = list.open_by_text();
-        self.hash = file.hash();
+        if !Rc::ptr_eq(&file, &self.looked) {
+            let find = finder(list);
+            let done = |id: &&String| find(id).is_some_and(|task| task.done);
+            looked.ticked = self.open.keys().filter(done).cloned().collect();
+            looked.tampered = list.tampered_since(&self.open);
+            self.open = list.open_by_text();
+            self.hash = file.hash();
+            self.looked = Rc::clone(&file);
+        }
         looked
     }
 
@@ -121,6 +157,7 @@ impl Tasks {
                 known.push(id.clone());
                 let text = before.get(id).copied().unwrap_or_default();
                 self.open.insert(id.clone(), text);
+                self.looked = Rc::default();
             }
         }
         looked
@@ -159,7 +196,6 @@ impl Tasks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::task_list::TASKS;
     use std::fs;
 
     fn list(text: &str) -> (tempfile::TempDir, Tasks) {
@@ -168,8 +204,7 @@ mod tests {
         fs::create_dir_all(&folder).unwrap();
         fs::write(folder.join(TASKS), text).unwrap();
         let path = folder.join(TASKS);
-        let tasks = Tasks { path, id: "001-01_x".to_owned(), open: BTreeMap::new(), hash: 0 };
-        (root, tasks)
+        (root, Tasks::new(path, "001-01_x"))
     }
 
     fn open(ids: &[&str]) -> Vec<String> {

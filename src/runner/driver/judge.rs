@@ -16,14 +16,13 @@ use crate::engine::{
     Pending, Promise, TerminalReason, UnchangedFiles, Verdict, Waiting, Work, evaluate,
 };
 use crate::evidence::progress::{LookMoment, outdated};
-use crate::evidence::task_list::TASKS;
 use crate::forms::events::RunnerEvent;
 use crate::runner::checks;
 use crate::runner::harness::{AgentReport, RunOutcome, is_passing};
 use crate::runner::messages::in_short;
 use crate::runner::screen::lasted;
 use crate::runner::state::{Iteration, UncountedReview};
-use crate::runner::task_list::{TaskListUpdate, Tasks, list_at};
+use crate::runner::task_list::{TaskListUpdate, Tasks};
 use crate::runner::tokens::TokenCount;
 use crate::session::messages::shortfall::of_check;
 use crate::session::stop::LAST_WORDS;
@@ -155,10 +154,11 @@ impl Driver<'_> {
     /// What was finished of the list in this run, and is to be reviewed before the rest.
     fn finished(&self) -> Option<FinishedPart> {
         let when = self.plan.contract.checks.last()?.when();
-        let list = list_at(&self.view.tasks.as_ref()?.folder()?.join(TASKS))?;
+        let tasks = self.view.tasks.as_ref()?;
+        let list = &tasks.read(&tasks.folder()?).ok()?.list;
         let at_start = self.proofs.list_at_start.as_ref();
         let reviewed = &self.files.state.ledger.reviewed;
-        FinishedPart::of(when, &list, reviewed, &mut || at_start.map(|file| file.list.clone()))
+        FinishedPart::of(when, list, reviewed, &mut || at_start.map(|file| file.list.clone()))
     }
 
     /// What the work looks like once the checks have run: they may have written into the list.

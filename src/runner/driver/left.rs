@@ -304,8 +304,16 @@ impl Driver<'_> {
             }
         }
         let newest = known.values().map(|receipt| receipt.iteration).max();
-        for task in file.list.tasks.iter().filter(|task| task.done) {
-            let id = self.proofs.id_of(task, &file.list);
+        let done: Vec<_> = {
+            let known = self.proofs.known(&file.list);
+            file.list
+                .tasks
+                .iter()
+                .filter(|task| task.done)
+                .map(|task| (task, known(task).1))
+                .collect()
+        };
+        for (task, id) in done {
             let Some(receipt) = known.remove(&id) else { continue };
             let is_by_done = receipt.by == Witness::Done;
             let proof =

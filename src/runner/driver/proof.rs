@@ -108,12 +108,8 @@ impl Driver<'_> {
         if self.plan.options.proof == LeastProof::Word {
             return;
         }
-        let Some((list, Some(folder))) =
-            self.list_path().zip(self.view.tasks.as_ref().map(Tasks::folder))
-        else {
-            return;
-        };
-        let Ok(file) = task_list::read(&folder) else { return };
+        let (Some(list), Some(tasks)) = (self.list_path(), &self.view.tasks) else { return };
+        let Some(Ok(file)) = tasks.folder().map(|folder| tasks.read(&folder)) else { return };
         let ticked = self.ticked(looked, &file);
         let is_nothing_to_ask = !is_complete || self.proofs.last.is_empty();
         // An iteration that was cut off leaves files that are written in part.
@@ -200,15 +196,19 @@ impl Driver<'_> {
     /// the run began, or was not there, and is ticked with nobody having judged it. A list that was cut down and came back
     /// has such ones.
     fn ticked(&mut self, looked: &TaskListUpdate, file: &TaskFile) -> Vec<String> {
-        let then = self.proofs.list_at_start.as_ref().map(|then| &then.list);
-        let known = |task: &Task| then.and_then(|then| then.same_task(task, &file.list));
-        let was_done = |task: &Task| known(task).is_some_and(|task| task.done);
-        let done = file.list.tasks.iter().filter(|task| task.done);
-        let done: Vec<_> = done.map(|task| (task, self.proofs.id_of(task, &file.list))).collect();
+        let done: Vec<_> = {
+            let known = self.proofs.known(&file.list);
+            let done = file.list.tasks.iter().filter(|task| task.done);
+            done.map(|task| {
+                let (then, id) = known(task);
+                (task, id, then.is_some_and(|then| then.done))
+            })
+            .collect()
+        };
         let still: BTreeSet<&String> = done
             .iter()
-            .filter(|(task, id)| task.id != *id || !looked.ticked.contains(id))
-            .map(|(_, id)| id)
+            .filter(|(task, id, _)| task.id != *id || !looked.ticked.contains(id))
+            .map(|(_, id, _)| id)
             .collect();
         let claimed = &mut self.proofs.claimed;
         self.proofs.accepted.retain(|id, proof| {
@@ -219,8 +219,8 @@ impl Driver<'_> {
             }
             is_still
         });
-        let all = done.iter().filter(|(_, id)| !self.proofs.accepted.contains_key(id));
-        all.map(|(task, _)| *task).filter(|task| !was_done(task)).map(|it| it.id.clone()).collect()
+        let all = done.iter().filter(|(_, id, _)| !self.proofs.accepted.contains_key(id));
+        all.filter(|(.., was_done)| !was_done).map(|(task, ..)| task.id.clone()).collect()
     }
 
     /// The receipts of this time or later, the oldest first.

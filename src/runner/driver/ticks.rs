@@ -8,6 +8,7 @@ use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{Check, CheckResult, ran_no_test};
 use crate::evidence::contents::Contents;
 use crate::evidence::task_list::TaskFile;
+use crate::runner::task_list::finder;
 use crate::store::loops::VerifyCommands;
 use crate::store::receipts::{Receipt, VerifyRun};
 use crate::world::WallTime;
@@ -89,12 +90,27 @@ impl TickProofs {
         is_read.then(|| reader.clone())
     }
 
-    /// Returns the id by which a task of this list is accepted: that which it had when the run began, where another task of the
-    /// list has it now.
+    /// Returns how a task of this list is found in the one with which the run began, `None` for a new task, with the id by which
+    /// it is accepted: the one that it had then, where another task of the list has that now.
+    pub fn known<'a>(
+        &'a self,
+        list: &'a TaskList,
+    ) -> impl Fn(&Task) -> (Option<&'a Task>, String) {
+        let then = self.list_at_start.as_ref().map(|then| (&then.list, finder(&then.list)));
+        move |task| {
+            let known = then.as_ref().and_then(|(then, find)| {
+                let same = find(&task.id).filter(|same| same.title == task.title);
+                same.or_else(|| then.same_task(task, list))
+            });
+            let id = known.map(|known| &known.id);
+            let id = id.filter(|id| **id == task.id || list.find(id).is_some());
+            (known, id.unwrap_or(&task.id).clone())
+        }
+    }
+
+    /// Returns the id by which a task of this list is accepted.
     pub fn id_of(&self, task: &Task, list: &TaskList) -> String {
-        let then = self.list_at_start.as_ref().and_then(|then| then.list.same_task(task, list));
-        let id = then.map(|then| &then.id).filter(|id| list.find(id).is_some());
-        id.unwrap_or(&task.id).clone()
+        self.known(list)(task).1
     }
 
     /// Returns the Verify command that a person armed for what the task with this id in a list was then, whatever its id was.

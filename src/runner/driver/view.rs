@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
+use crate::engine::tasks::TaskList;
 use crate::engine::{Difference, Fingerprint, Hasher, Tree, hash_of};
 use crate::runner::git::{Git, GitMoment, NO_COMMIT};
-use crate::runner::task_list::{Tasks, list_at};
+use crate::runner::task_list::Tasks;
 use crate::runner::worktree::WorkTreeFiles;
 
 /// What a loop sees of its work tree.
@@ -134,9 +135,8 @@ impl<'a> WorkTreeView<'a> {
 
     /// Returns how many tasks are done of how many, such as `3/9`; empty without a list.
     pub fn tasks_line(&self) -> String {
-        let Some(list) = self.tasks.as_ref().and_then(|tasks| list_at(&tasks.path)) else {
-            return String::new();
-        };
-        format!("{}/{}", list.done(), list.tasks.len())
+        let file = self.tasks.as_ref().and_then(|it| it.read(it.path.parent()?).ok());
+        let shown = |list: &TaskList| format!("{}/{}", list.done(), list.tasks.len());
+        file.map(|file| shown(&file.list)).unwrap_or_default()
     }
 }
