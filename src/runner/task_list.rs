@@ -85,6 +85,11 @@ impl Tasks {
         Ok(self.parsed(read_in(folder, TASKS, MOST)?.bytes))
     }
 
+    /// Returns the list as it was last looked at.
+    pub fn looked(&self) -> Rc<TaskFile> {
+        Rc::clone(&self.looked)
+    }
+
     /// Bytes that are still the same are not parsed again.
     fn parsed(&self, bytes: Vec<u8>) -> Rc<TaskFile> {
         let mut known = self.known.borrow_mut();

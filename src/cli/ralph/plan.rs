@@ -92,6 +92,7 @@ fn first_prompt(change: &Change, options: &Options) -> Result<String> {
         remarks: &[],
         near_limit: options.near_limit(&contract, &Ledger::default(), 0, None),
         tasks: change.tasks().as_deref(),
+        list: None,
         proof: options.proof,
         converge: None,
         resumed: false,

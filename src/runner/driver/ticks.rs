@@ -92,10 +92,7 @@ impl TickProofs {
 
     /// Returns how a task of this list is found in the one with which the run began, `None` for a new task, with the id by which
     /// it is accepted: the one that it had then, where another task of the list has that now.
-    pub fn known<'a>(
-        &'a self,
-        list: &'a TaskList,
-    ) -> impl Fn(&Task) -> (Option<&'a Task>, String) {
+    pub fn known<'a>(&'a self, list: &'a TaskList) -> impl Fn(&Task) -> (Option<&'a Task>, String) {
         let then = self.list_at_start.as_ref().map(|then| (&then.list, finder(&then.list)));
         move |task| {
             let known = then.as_ref().and_then(|(then, find)| {

@@ -1,5 +1,6 @@
 //! The documents of a change in a prompt: whole while they are short, by path and beginning when they are not.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
@@ -40,6 +41,8 @@ pub struct Documents<'a> {
     others: Vec<Document>,
     /// Documents that are only named.
     more: Vec<PathBuf>,
+    /// What was read from the task list just now, `None` where it is to be read.
+    pub list: Option<&'a TaskList>,
 }
 
 struct Document {
@@ -70,7 +73,8 @@ impl<'a> Documents<'a> {
             add("The module", module, false);
         }
         let more = more_documents(change);
-        Self { change, primary: change.folder.join(change.primary()), others, more }
+        let primary = change.folder.join(change.primary());
+        Self { change, primary, others, more, list: None }
     }
 
     /// Writes the documents into a prompt; an error when the proposal cannot be read.
@@ -170,7 +174,8 @@ impl<'a> Documents<'a> {
 
     /// Writes the state of a list that is too long to be quoted at every iteration.
     fn open_tasks(&self, text: &mut String, path: &Path, content: &str) {
-        let list = TaskList::parse(content.as_bytes());
+        let parsed = || Cow::Owned(TaskList::parse(content.as_bytes()));
+        let list = self.list.map_or_else(parsed, Cow::Borrowed);
         let open = list.tasks.len() - list.done();
         let path = shown(self.change, path);
         let _ = writeln!(

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::engine::proof::LeastProof;
+use crate::engine::tasks::TaskList;
 use crate::engine::{Contract, NearLimit, PromiseMatch, Shortfall};
 use crate::feature::converge::ConvergeCommand;
 use crate::runner::options::DoneCriteria;
@@ -33,6 +34,8 @@ pub struct Material<'a> {
     pub near_limit: Option<NearLimit>,
     /// The file that holds the task list, `None` where there is none.
     pub tasks: Option<&'a Path>,
+    /// What was read from it just now, `None` where it is to be read.
+    pub list: Option<&'a TaskList>,
     /// The converge command of spec-kit, where the iteration runs that and nothing else; `None` for every other one.
     pub converge: Option<&'a ConvergeCommand>,
     /// Whether the agent continues with its last session and knows the change already.

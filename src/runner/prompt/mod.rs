@@ -35,7 +35,8 @@ pub fn prompt(material: &Material<'_>) -> Result<String> {
         converge::write(&mut text, material, command);
         return Ok(text.replace('\0', "\u{fffd}"));
     }
-    let documents = Documents::of(material.change, material.tasks);
+    let mut documents = Documents::of(material.change, material.tasks);
+    documents.list = material.list;
     if material.resumed {
         documents.name(&mut text);
     } else {

@@ -74,6 +74,7 @@ impl PromptBench {
             remarks: &self.remarks,
             near_limit: None,
             tasks,
+            list: None,
             proof: crate::engine::proof::LeastProof::Word,
             converge: None,
             resumed: false,
