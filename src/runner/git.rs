@@ -4,12 +4,15 @@
 
 mod hidden;
 mod kept;
+mod moment;
 mod scratch;
+mod status;
 mod unread;
 
 use std::cell::RefCell;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -20,13 +23,15 @@ use anyhow::{Context, Result, bail};
 
 use super::capture::Captured;
 use super::harness::Launch;
-use crate::evidence::commits::{head_fingerprint, repository_of};
+use crate::evidence::commits::repository_of;
 use crate::evidence::tree::is_own;
 use crate::exec::{Program, ProgramEnd};
 use crate::system::names;
 use crate::world::{Deadline, WallTime};
 
 pub use kept::UnfinishedTry;
+pub use moment::GitMoment;
+pub use status::GitStatus;
 pub use unread::UnreadRepository;
 
 /// The most commits of one iteration that are recorded.
@@ -58,6 +63,8 @@ const PRINTED: usize = 64 << 20;
 #[derive(Clone, Debug)]
 pub struct Git {
     worktree: PathBuf,
+    /// Where the programs are that a commit starts, `None` where git did not say.
+    hooks: Option<PathBuf>,
     patience: Rc<Patience>,
 }
 
@@ -98,26 +105,6 @@ impl ChangedLines {
     }
 }
 
-/// What the repository looked like at one moment.
-#[derive(Clone, Debug, Default)]
-pub struct GitMoment {
-    fingerprint: u64,
-    /// The commit that is checked out, `None` before the first one.
-    pub head: Option<String>,
-    /// The commits that all branches, tags and remotes stand at, one a line.
-    tips: Vec<u8>,
-    /// Whether git has answered.
-    known: bool,
-}
-
-impl GitMoment {
-    /// Returns whether the same commits are checked out, and at all branches, tags and remotes, as at another moment;
-    /// `false` where git did not say.
-    pub fn has_commits_of(&self, other: &Self) -> bool {
-        self.known && other.known && self.head == other.head && self.tips == other.tips
-    }
-}
-
 impl Git {
     /// Returns the repository, `None` when there is none or git is missing; each question to it has at most 30 s, 5 s when `until` has passed, and 2 s once
     /// `interrupt` says so.
@@ -128,11 +115,28 @@ impl Git {
     ) -> Option<Self> {
         repository_of(worktree)?;
         let patience = Patience { interrupt, until, silent: RefCell::default() };
-        let git = Self { worktree: worktree.to_owned(), patience: Rc::new(patience) };
-        git.run(&["rev-parse", "--git-dir"], &[])
-            .ok()
-            .or_else(|| git.is_silent().then(Vec::new))?;
+        let mut git = Self::new(worktree, patience);
+        match git.run(&["rev-parse", "--git-path", "hooks"], &[]) {
+            Ok(printed) => git.hooks = Some(worktree.join(path(printed.trim_ascii_end()))),
+            Err(_) if git.is_silent() => {}
+            Err(_) => return None,
+        }
         Some(git)
+    }
+
+    fn new(worktree: &Path, patience: Patience) -> Self {
+        Self { worktree: worktree.to_owned(), hooks: None, patience: Rc::new(patience) }
+    }
+
+    /// Returns whether a commit may start programs of the repository's own, which may change files.
+    pub fn has_hooks(&self) -> bool {
+        let Some(folder) = &self.hooks else { return true };
+        match fs::read_dir(folder) {
+            Ok(mut all) => all.any(|it| {
+                it.is_ok_and(|it| !it.file_name().as_encoded_bytes().ends_with(b".sample"))
+            }),
+            Err(error) => error.kind() != io::ErrorKind::NotFound,
+        }
     }
 
     /// Returns whether git has not answered in time since this was last reported.
@@ -143,49 +147,6 @@ impl Git {
     /// Returns what git did not answer in time, `None` when it always has; from now on, it is asked again.
     pub fn silence(&self) -> Option<String> {
         self.patience.silent.take()
-    }
-
-    /// Returns what the repository looks like now; the one before is taken over where nothing moved.
-    pub fn moment(&self, before: Option<GitMoment>) -> GitMoment {
-        let fingerprint = head_fingerprint(&self.worktree);
-        let last = before.unwrap_or_default();
-        if fingerprint != 0 && last.fingerprint == fingerprint {
-            return last;
-        }
-        // One start of git answers both; it fails before the first commit.
-        if let Ok(printed) = self.run(&["rev-parse", "HEAD", "--all"], &[]) {
-            let end =
-                printed.iter().position(|byte| *byte == b'\n').map_or(printed.len(), |at| at + 1);
-            let head = String::from_utf8_lossy(&printed[..end]).trim().to_owned();
-            let head = Some(head).filter(|head| is_commit_name(head));
-            return GitMoment { fingerprint, head, tips: printed[end..].to_vec(), known: true };
-        }
-        let tips = self.run(&["for-each-ref", "--format=%(objectname)"], &[]);
-        match (self.head(), tips) {
-            (head, Ok(tips)) if !self.is_silent() => {
-                GitMoment { fingerprint, head, tips, known: true }
-            }
-            // What is not known now is no news: it is asked again.
-            _ => GitMoment { fingerprint: 0, ..last },
-        }
-    }
-
-    /// Returns the commits that are reachable from what is checked out at the moment `now` and were not
-    /// reachable from any branch or tag then, oldest first.
-    ///
-    /// Switching to another branch makes no commit, whatever is on it. An error says that git could
-    /// not be asked.
-    pub fn commits_between(&self, then: &GitMoment, now: &GitMoment) -> Result<Vec<String>> {
-        if !then.known || !now.known {
-            bail!("it did not say what is checked out");
-        }
-        let Some(head) = now.head.as_ref().filter(|head| then.head.as_ref() != Some(*head)) else {
-            return Ok(Vec::new());
-        };
-        // A tip may be a tag on something else than a commit, or be gone by now.
-        let asked = ["rev-list", "--reverse", "--ignore-missing", "--max-count", MOST, "--stdin"];
-        let printed = self.run(&asked, &wanted(head, then))?;
-        Ok(String::from_utf8_lossy(&printed).lines().map(str::to_owned).collect())
     }
 
     /// Returns the commits that came on top of `head`, oldest first; for an iteration whose runner died.
@@ -293,55 +254,26 @@ impl Git {
         is_commit_name(&name).then_some(name)
     }
 
-    /// Returns the files that git calls changed or new, ignored ones left out.
-    pub fn dirty(&self) -> Vec<PathBuf> {
-        self.status().unwrap_or_default()
-    }
-
-    fn status(&self) -> Result<Vec<PathBuf>> {
-        let asked = ["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all"];
-        let printed = self.run(&asked, &[])?;
-        // Each entry begins with two letters and a blank.
-        let entries = printed.split(|byte| *byte == 0).filter(|entry| entry.len() > 3);
-        Ok(entries.map(|entry| path(&entry[3..])).collect())
-    }
-
-    /// Returns these files without the ignored ones.
-    pub fn not_ignored(&self, files: Vec<PathBuf>) -> Vec<PathBuf> {
-        if files.is_empty() {
-            return files;
-        }
-        // Its code is 1 when none is ignored: no error, and nothing printed.
-        let ignored = self.run(&["check-ignore", "-z", "--stdin"], &joined(&files));
-        let ignored = paths(&ignored.unwrap_or_default());
-        files.into_iter().filter(|file| !ignored.contains(file)).collect()
-    }
-
-    /// Commits these files and no others, and returns whether there was a commit to make: not when none
-    /// of them differs.
+    /// Commits those of these files that git calls changed or new, and no others; returns whether there are any.
     ///
     /// What the person has staged stays staged. A commit runs programs of the repository's own, its
     /// hooks, which take as long as they like: `run` runs git in a way that can be ended.
     pub fn commit(
         &self,
         files: &[PathBuf],
+        status: &GitStatus,
         message: &str,
         run: &mut dyn FnMut(Launch) -> Result<Captured>,
     ) -> Result<bool> {
-        let dirty = self.status().context("`git status` failed")?;
-        let files: Vec<PathBuf> = files.iter().filter(|it| dirty.contains(it)).cloned().collect();
+        let (files, unknown) = status.to_commit(files);
         if files.is_empty() {
             return Ok(false);
         }
         if let Some(what) = self.in_the_middle_of() {
             bail!("{what} is under way in the repository, and a commit would become a part of it");
         }
-        // Only new files have to be made known; one that is gone from disk and index alike cannot be added.
-        let is_there = |file: &&PathBuf| self.worktree.join(file).symlink_metadata().is_ok();
-        let there: Vec<PathBuf> = files.iter().filter(is_there).cloned().collect();
-        if !there.is_empty() {
-            // `git status` has named none that is ignored, unless it is tracked all the same.
-            let added = self.with_names(&["add", "--force"], &there, run);
+        if !unknown.is_empty() {
+            let added = self.with_names(&["add", "--force"], &unknown, run);
             succeeded("git add", &added.context("`git add` failed")?)?;
         }
         let commit = ["commit", "--quiet", "--only", "--message", message];
@@ -485,21 +417,6 @@ fn succeeded(what: &str, done: &Captured) -> Result<()> {
         (None, "") => bail!("`{what}` was ended"),
         (_, said) => bail!("`{what}` failed: {said}"),
     }
-}
-
-/// What is asked of `git rev-list --stdin`: one commit, without those that were there then.
-///
-/// Each one is excluded by itself: git before 2.42 takes no `--not` there.
-fn wanted(head: &str, then: &GitMoment) -> Vec<u8> {
-    let mut wanted = format!("{head}\n").into_bytes();
-    let before = then.head.as_deref().map(str::as_bytes);
-    let tips = then.tips.split(|byte| *byte == b'\n').filter(|tip| !tip.is_empty());
-    for tip in tips.chain(before) {
-        wanted.push(b'^');
-        wanted.extend_from_slice(tip);
-        wanted.push(b'\n');
-    }
-    wanted
 }
 
 fn is_commit_name(name: &str) -> bool {

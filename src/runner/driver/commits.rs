@@ -10,7 +10,7 @@ use super::agent::AgentRun;
 use super::parts::Driver;
 use super::view::NewCommits;
 use crate::runner::capture::{TAIL, capture};
-use crate::runner::git::{self, Git};
+use crate::runner::git::{self, Git, GitStatus};
 use crate::runner::screen::lasted;
 use crate::runner::state::Iteration;
 use crate::runner::task_list::TaskListUpdate;
@@ -33,20 +33,27 @@ impl Driver<'_> {
         entry: &mut Iteration,
         log: &mut File,
     ) -> Option<u64> {
-        let mut changed = self.view.changed_files(before, list);
-        if ran.end_request.is_some() {
+        let is_interrupted = ran.end_request.is_some();
+        let commits = self.plan.commits() && !is_interrupted;
+        let (mut changed, status) = self.view.changed_files(before, list, commits);
+        let mut is_known = false;
+        if is_interrupted {
             self.totals.interrupted.clone_from(&changed);
-        } else if self.plan.commits() && !changed.is_empty() {
+        } else if commits && !changed.is_empty() {
             let (change, done) = (&self.plan.change.id, looked.ticked.join(" "));
             let message = format!("ralph: {change} iteration {} {done}", entry.n);
             let mut files = changed.clone();
             files.extend(std::mem::take(&mut self.totals.uncommitted));
-            if let Err(error) = self.commit(&files, message.trim(), log) {
-                let words = format!("the runner could not commit this iteration: {error:#}");
-                self.keep_uncommitted(words, files);
+            match self.commit(&files, status, message.trim(), log) {
+                // A hook may have added files of its own.
+                Ok(made) => is_known = made && !self.view.git.as_ref().is_some_and(Git::has_hooks),
+                Err(error) => {
+                    let words = format!("the runner could not commit this iteration: {error:#}");
+                    self.keep_uncommitted(words, files);
+                }
             }
         }
-        let commits = self.view.new_commits(&mut changed).unwrap_or_else(|error| {
+        let commits = self.view.new_commits(&mut changed, is_known).unwrap_or_else(|error| {
             self.console.screen.warn(&format!("git cannot name the commits: {error:#}"));
             NewCommits { names: Vec::new(), hold_work: true }
         });
@@ -65,9 +72,18 @@ impl Driver<'_> {
         self.view.git.as_ref().map(|_| if commits.hold_work { count } else { 0 })
     }
 
-    /// Commits these files and returns whether there was anything to commit; nothing without a repository.
-    pub(super) fn commit(&self, files: &[PathBuf], message: &str, log: &mut File) -> Result<bool> {
+    /// Commits these files and returns whether there was anything to commit; nothing without a repository. `status` is what git
+    /// has said of them, where it was asked.
+    pub(super) fn commit(
+        &mut self,
+        files: &[PathBuf],
+        status: Option<Result<GitStatus>>,
+        message: &str,
+        log: &mut File,
+    ) -> Result<bool> {
+        self.view.begin_commit();
         let Some(git) = &self.view.git else { return Ok(false) };
+        let status = status.unwrap_or_else(|| git.status())?;
         let clock = Stopwatch::start();
         let console = &self.console;
         let mut interrupted = || {
@@ -78,7 +94,7 @@ impl Driver<'_> {
         let limit =
             self.time_left().map_or(COMMIT_LIMIT, |left| left.max(git::LEAST)).min(COMMIT_LIMIT);
         let (supervisor, folder) = (&self.agent.supervisor, self.view.folder);
-        let made = git.commit(files, message, &mut |launch| {
+        let made = git.commit(files, &status, message, &mut |launch| {
             Ok(capture(supervisor, &launch, folder, (limit, TAIL), log, &mut interrupted)?)
         });
         console.screen.still();

@@ -269,6 +269,7 @@ impl Driver<'_> {
     ) -> Result<CheckResult, Stopped> {
         let words = format!("checking `{}` ({number} of {all})", check.run);
         self.files.state.doing.clone_from(&words);
+        self.view.forget_look();
         began.push(self.saved_now());
         // What a check says on a full disk says nothing of the work.
         self.has_room().map_err(|_| Stopped::default())?;

@@ -97,7 +97,7 @@ impl Driver<'_> {
         let (change, number) = (&self.plan.change.id, left.number);
         let message = format!("ralph: {change} iteration {number} (interrupted)");
         let log = tempfile::tempfile_in(&self.files.folder).map_err(anyhow::Error::from);
-        match log.and_then(|mut log| self.commit(&left.files, &message, &mut log)) {
+        match log.and_then(|mut log| self.commit(&left.files, None, &message, &mut log)) {
             Ok(true) => {
                 let files = counted(left.files.len() as u64, "file");
                 let words = format!(

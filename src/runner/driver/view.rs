@@ -2,14 +2,18 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::Result;
 
-use crate::engine::tasks::TaskList;
 use crate::engine::{Difference, Fingerprint, Hasher, Tree, hash_of};
-use crate::runner::git::{Git, GitMoment, NO_COMMIT};
+use crate::runner::git::{Git, GitMoment, GitStatus, NO_COMMIT};
 use crate::runner::task_list::Tasks;
 use crate::runner::worktree::WorkTreeFiles;
+
+/// How long a look at the files holds for the next iteration. Whatever changes in that time counts as the agent's, like all that a
+/// person changes while it works: at worst a loop continues for an iteration more, or commits a file that is not the agent's.
+const HOLDS: Duration = Duration::from_secs(1);
 
 /// What a loop sees of its work tree.
 pub struct WorkTreeView<'a> {
@@ -27,6 +31,10 @@ pub struct WorkTreeView<'a> {
     head: Option<String>,
     /// The files as the work left them: the same as long as nothing but ignored files changes.
     files: Tree,
+    /// The last look at the files, `None` where something has run since that may have changed some.
+    seen: Option<WorkTreeFiles>,
+    /// Whether there are too many of them for a look.
+    by_git: bool,
 }
 
 /// The commits of an iteration.
@@ -40,18 +48,38 @@ pub struct NewCommits {
 impl<'a> WorkTreeView<'a> {
     /// Returns the work tree in this folder as it is now.
     pub fn of(folder: &'a Path, git: Option<Git>, tasks: Option<Tasks>) -> Self {
-        let files = WorkTreeFiles::of(folder, git.as_ref());
         let latest = git.as_ref().map(|git| git.moment(None)).unwrap_or_default();
-        let head = latest.head.clone();
-        let files = if files.blind { Tree::Unknown } else { Tree::Hash(files.hash()) };
-        Self { folder, git, tasks, at_start: GitMoment::default(), latest, head, files }
+        let (at_start, head) = (GitMoment::default(), latest.head.clone());
+        let seen = WorkTreeFiles::of(folder, git.as_ref(), false);
+        let files = if seen.blind { Tree::Unknown } else { Tree::Hash(seen.hash()) };
+        let (by_git, seen) = (seen.by_git, Some(seen));
+        Self { folder, git, tasks, at_start, latest, head, files, seen, by_git }
+    }
+
+    fn look(&mut self) -> WorkTreeFiles {
+        let files = WorkTreeFiles::of(self.folder, self.git.as_ref(), self.by_git);
+        self.by_git = files.by_git;
+        files
+    }
+
+    /// Forgets the last look: something runs that may change files and is not the agent.
+    pub fn forget_look(&mut self) {
+        self.seen = None;
     }
 
     /// Begins an iteration: returns the files as they are now.
     pub fn begin(&mut self) -> WorkTreeFiles {
         self.look_at_git();
         self.at_start.clone_from(&self.latest);
-        WorkTreeFiles::of(self.folder, self.git.as_ref())
+        let seen = self.seen.take().filter(|seen| seen.clock.elapsed() < HOLDS);
+        seen.unwrap_or_else(|| self.look())
+    }
+
+    /// Forgets the last look where a commit makes it wrong: its hooks may change files, and git calls less of them dirty.
+    pub fn begin_commit(&mut self) {
+        if self.by_git || self.git.as_ref().is_some_and(Git::has_hooks) {
+            self.forget_look();
+        }
     }
 
     /// Returns the commit on which the iteration began, empty without a repository.
@@ -61,34 +89,48 @@ impl<'a> WorkTreeView<'a> {
     }
 
     /// Looks at the files again and returns those that changed since `before` and are not ignored; a list that has this
-    /// hash is as it was.
-    pub fn changed_files(&mut self, before: &WorkTreeFiles, list: u64) -> Vec<PathBuf> {
-        let mut after = WorkTreeFiles::of(self.folder, self.git.as_ref());
+    /// hash is as it was. With what git says of the files where they are to be committed.
+    pub fn changed_files(
+        &mut self,
+        before: &WorkTreeFiles,
+        list: u64,
+        commits: bool,
+    ) -> (Vec<PathBuf>, Option<Result<GitStatus>>) {
+        let mut after = self.look();
         if let Some(tasks) = self.tasks.as_ref().filter(|tasks| tasks.hash() == list)
             && let Ok(path) = tasks.path.strip_prefix(self.folder)
         {
             after.take_for_the_same(path, before);
         }
         let mut changed = after.changed_since(before);
-        if let Some(git) = &self.git {
-            changed = git.not_ignored(changed);
-        }
+        let git = self.git.as_ref().filter(|_| !changed.is_empty());
+        let status = git.filter(|_| commits).map(Git::status);
+        changed = match (&status, git) {
+            (Some(Ok(status)), _) => status.not_ignored(changed),
+            (_, Some(git)) => git.not_ignored(changed),
+            (_, None) => changed,
+        };
         if after.blind {
             self.files = Tree::Unknown;
         } else if !changed.is_empty() {
             self.files = Tree::Hash(after.hash());
         }
-        changed
+        self.seen = Some(after);
+        (changed, status)
     }
 
-    /// Looks at the repository again and returns the commits of the iteration; adds their files to `changed`. An
-    /// error says why git cannot name them.
-    pub fn new_commits(&mut self, changed: &mut Vec<PathBuf>) -> Result<NewCommits> {
+    /// Looks at the repository again and returns the commits of the iteration; adds their files to `changed`, unless the only
+    /// commit holds no more than these (`is_known`). An error says why git cannot name them.
+    pub fn new_commits(
+        &mut self,
+        changed: &mut Vec<PathBuf>,
+        is_known: bool,
+    ) -> Result<NewCommits> {
         self.look_at_git();
         let mut named = Ok(Vec::new());
         if let Some(git) = &self.git {
             named = git.commits_between(&self.at_start, &self.latest);
-            if named.as_ref().is_ok_and(|names| !names.is_empty()) {
+            if named.as_ref().is_ok_and(|names| names.len() > usize::from(is_known)) {
                 let committed = git.files_since(self.at_start.head.as_deref());
                 let known: BTreeSet<PathBuf> = changed.iter().cloned().collect();
                 changed.extend(committed.into_iter().filter(|file| !known.contains(file)));
@@ -136,7 +178,7 @@ impl<'a> WorkTreeView<'a> {
     /// Returns how many tasks are done of how many, such as `3/9`; empty without a list.
     pub fn tasks_line(&self) -> String {
         let file = self.tasks.as_ref().and_then(|it| it.read(it.path.parent()?).ok());
-        let shown = |list: &TaskList| format!("{}/{}", list.done(), list.tasks.len());
-        file.map(|file| shown(&file.list)).unwrap_or_default()
+        let shown = file.map(|it| format!("{}/{}", it.list.done(), it.list.tasks.len()));
+        shown.unwrap_or_default()
     }
 }

@@ -59,7 +59,7 @@ impl Git {
     /// `None` where none differs. What a ref of the change holds already is not kept twice. An error says why git did
     /// not do it; nothing is changed then.
     pub fn keep(&self, unfinished: &UnfinishedTry<'_>) -> Result<Option<KeptWork>> {
-        let mut dirty = self.status().context("`git status` failed")?;
+        let mut dirty = self.status()?.dirty();
         dirty.retain(|file| !file.ancestors().any(is_own));
         if dirty.is_empty() {
             return Ok(None);

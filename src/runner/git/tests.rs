@@ -33,7 +33,7 @@ impl ScratchRepository {
     }
 
     fn committed(&self, files: &[PathBuf]) -> Result<bool> {
-        self.git.commit(files, "the iteration", &mut at_once)
+        self.git.commit(files, &self.git.status()?, "the iteration", &mut at_once)
     }
 
     fn write(&self, file: &str, text: &str) {
@@ -158,6 +158,94 @@ fn a_moment_is_taken_anew_only_when_the_head_moved() {
 }
 
 #[test]
+fn commits_are_told_as_git_tells_them() {
+    for format in ["files", "packed"] {
+        let it = ScratchRepository::new();
+        let first = it.commit("first");
+        let moment = it.git.moment(None);
+        it.commit("second");
+        it.run(&["branch", "other", &first]);
+        it.run(&["tag", "--annotate", "--message", "x", "v1"]);
+        if format == "packed" {
+            it.run(&["pack-refs", "--all"]);
+        }
+        it.commit("third");
+        let now = it.git.moment(Some(moment.clone()));
+        let asked = it.git.moment(None);
+        assert_eq!(now.head, asked.head);
+        let commits = |now: &GitMoment| it.git.commits_between(&moment, now).unwrap();
+        let listed = it.run(&["rev-list", "--reverse", &format!("{first}..HEAD")]);
+        assert_eq!(commits(&now), listed.lines().collect::<Vec<_>>(), "{format}");
+        // A branch that was there at that moment has no commits of a later one.
+        it.run(&["switch", "--quiet", "other"]);
+        it.commit("on the other");
+        let there = it.git.moment(Some(now));
+        it.run(&["switch", "--quiet", "main"]);
+        it.run(&["merge", "--quiet", "--no-edit", "other"]);
+        let merged = it.git.moment(Some(there.clone()));
+        assert_eq!(
+            it.git.commits_between(&there, &merged).unwrap(),
+            [it.run(&["rev-parse", "HEAD"])]
+        );
+    }
+}
+
+#[test]
+fn a_replaced_commit_is_asked_of_git() {
+    let it = ScratchRepository::new();
+    it.commit("first");
+    let moment = it.git.moment(None);
+    it.commit("second");
+    it.write("second", "another");
+    it.run(&["commit", "--quiet", "--all", "--amend", "--message", "second"]);
+    assert_eq!(since(&it.git, &moment), [it.run(&["rev-parse", "HEAD"])]);
+}
+
+#[test]
+fn tracked_files_are_not_ignored_anywhere() {
+    let it = ScratchRepository::new();
+    fs::create_dir_all(it.folder.path().join("out/deep")).unwrap();
+    it.write("out/tracked", "x");
+    it.commit("out/tracked");
+    it.write(".git/info/exclude", "out/\nnever/\n");
+    fs::create_dir(it.folder.path().join("never")).unwrap();
+    for name in ["out/tracked", "out/new", "out/deep/new", "never/new"] {
+        it.write(name, "changed");
+    }
+    let files = ["out/tracked", "out/new", "out/deep/new", "never/new"].map(PathBuf::from);
+    assert_eq!(it.git.status().unwrap().not_ignored(files.to_vec()), files[..1]);
+    assert_eq!(it.git.not_ignored(files.to_vec()), files[..1]);
+}
+
+#[test]
+fn what_conflicts_is_committed_as_it_is() {
+    let it = ScratchRepository::new();
+    it.run(&["config", "user.name", "t"]);
+    it.run(&["config", "user.email", "t@example.org"]);
+    it.commit("one");
+    it.write("one", "stashed");
+    it.run(&["stash"]);
+    it.write("one", "ours");
+    it.run(&["commit", "--quiet", "--all", "--message", "ours"]);
+    let pop = Command::new("git").arg("-C").arg(it.folder.path()).args(["stash", "pop"]).output();
+    assert!(!pop.unwrap().status.success());
+    it.write("one", "both");
+    assert!(it.committed(&["one".into()]).unwrap());
+    assert_eq!(it.run(&["show", "HEAD:one"]), "both");
+}
+
+#[test]
+fn hooks_are_seen_where_git_looks() {
+    let it = ScratchRepository::new();
+    assert!(!it.git.has_hooks(), "samples are none");
+    it.write("hook", "");
+    it.run(&["config", "core.hooksPath", "."]);
+    assert!(repository_at(it.folder.path()).unwrap().has_hooks());
+    let silent = Git { hooks: None, ..it.git.clone() };
+    assert!(silent.has_hooks(), "git did not say where");
+}
+
+#[test]
 fn only_the_named_files_are_committed_and_what_was_staged_stays_staged() {
     let repository = ScratchRepository::new();
     repository.run(&["config", "user.name", "t"]);
@@ -172,7 +260,9 @@ fn only_the_named_files_are_committed_and_what_was_staged_stays_staged() {
     fs::remove_file(repository.folder.path().join("gone")).unwrap();
     repository.write("mine", "not of the iteration");
     let files = ["new", "gone", "secret.env", "*", "-x"].map(PathBuf::from);
-    assert_eq!(repository.git.not_ignored(files.to_vec()).len(), 4);
+    let kept = ["new", "gone", "*", "-x"].map(PathBuf::from);
+    assert_eq!(repository.git.not_ignored(files.to_vec()), kept);
+    assert_eq!(repository.git.status().unwrap().not_ignored(files.to_vec()), kept);
     assert!(repository.committed(&files).unwrap());
     let names = repository.run(&["show", "--name-only", "--format=", "HEAD"]);
     let mut names: Vec<&str> = names.lines().collect();
@@ -191,8 +281,8 @@ fn without_a_repository_there_is_no_such_evidence() {
 #[test]
 fn what_is_excluded_is_written_so_that_every_git_understands_it() {
     let (head, tips) = (Some("aa".to_owned()), b"bb\ncc\n".to_vec());
-    let then = GitMoment { fingerprint: 1, head, tips, known: true };
-    assert_eq!(String::from_utf8(wanted("dd", &then)).unwrap(), "dd\n^bb\n^cc\n^aa\n");
+    let then = GitMoment { head, tips, ..GitMoment::default() };
+    assert_eq!(String::from_utf8(moment::wanted("dd", &then)).unwrap(), "dd\n^bb\n^cc\n^aa\n");
 }
 
 #[test]

@@ -48,7 +48,7 @@ impl Git {
         let place = places.find(|place| place.symlink_metadata().is_ok())?;
         let patience =
             Patience { interrupt: Box::new(|| false), until: None, silent: RefCell::default() };
-        let git = Self { worktree: worktree.to_owned(), patience: patience.into() };
+        let git = Self::new(worktree, patience);
         let error = git.run(&["rev-parse", "--git-dir"], &[]).err()?;
         (!git.is_silent()).then(|| UnreadRepository::of(place, &format!("{error:#}")))
     }

@@ -1,0 +1,78 @@
+//! What git calls changed, new or ignored.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use super::{Git, joined, path, paths};
+
+/// What git says of the files of a work tree: two letters for each, and its path.
+#[derive(Debug)]
+pub struct GitStatus(Vec<([u8; 2], PathBuf)>);
+
+impl GitStatus {
+    /// Returns these files without the ignored ones.
+    pub fn not_ignored(&self, mut files: Vec<PathBuf>) -> Vec<PathBuf> {
+        let ignored = self.0.iter().filter(|(letters, _)| letters == b"!!");
+        // A folder stands for all that is in it.
+        let ignored: BTreeSet<&Path> = ignored.map(|(_, path)| path.as_path()).collect();
+        files.retain(|file| !file.ancestors().any(|part| ignored.contains(part)));
+        files
+    }
+
+    /// All files but the ignored ones.
+    pub(super) fn dirty(self) -> Vec<PathBuf> {
+        self.0.into_iter().filter(|(letters, _)| letters != b"!!").map(|(_, path)| path).collect()
+    }
+
+    /// Those of these files that differ, and of them those that git has to be told of before it commits them.
+    pub(super) fn to_commit(&self, files: &[PathBuf]) -> (Vec<PathBuf>, Vec<PathBuf>) {
+        let wanted: BTreeSet<&PathBuf> = files.iter().collect();
+        let differs =
+            |(letters, path): &&([u8; 2], PathBuf)| letters != b"!!" && wanted.contains(path);
+        let (mut all, mut unknown) = (BTreeSet::new(), Vec::new());
+        for ([index, file], path) in self.0.iter().filter(differs) {
+            // What has conflicts is not known either.
+            if !b" MDT".contains(file) || *index == b'U' {
+                unknown.push(path.clone());
+            }
+            all.insert(path.clone());
+        }
+        (all.into_iter().collect(), unknown)
+    }
+}
+
+impl Git {
+    /// Returns the files that git calls changed or new, ignored ones left out.
+    pub fn dirty(&self) -> Vec<PathBuf> {
+        self.status().map(GitStatus::dirty).unwrap_or_default()
+    }
+
+    /// Returns what git calls changed, new or ignored.
+    pub fn status(&self) -> Result<GitStatus> {
+        let asked = [
+            "status",
+            "--porcelain=v1",
+            "-z",
+            "--no-renames",
+            "--untracked-files=all",
+            "--ignored=matching",
+        ];
+        let printed = self.run(&asked, &[]).context("`git status` failed")?;
+        // Each entry is two letters, a blank and the path.
+        let entries = printed.split(|byte| *byte == 0).filter(|entry| entry.len() > 3);
+        Ok(GitStatus(entries.map(|entry| ([entry[0], entry[1]], path(&entry[3..]))).collect()))
+    }
+
+    /// Returns these files without the ignored ones.
+    pub fn not_ignored(&self, files: Vec<PathBuf>) -> Vec<PathBuf> {
+        if files.is_empty() {
+            return files;
+        }
+        // Its code is 1 when none is ignored: no error, and nothing printed.
+        let ignored = self.run(&["check-ignore", "-z", "--stdin"], &joined(&files));
+        let ignored = paths(&ignored.unwrap_or_default());
+        files.into_iter().filter(|file| !ignored.contains(file)).collect()
+    }
+}
