@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn what_git_does_not_name_is_not_gone() {
+    fn what_git_omits_is_not_gone() {
         let files = |all: &[(&str, u64)], by_git| {
             let mut files = WorkTreeFiles::new(by_git);
             all.iter().for_each(|(path, state)| files.add(&[path.as_bytes()], *state));
