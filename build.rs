@@ -1,7 +1,8 @@
 //! Tells a released `spool` the commit that it is built from. Leaves what unwinds a stack (170 KB) out of the released hook:
 //! a panic ends it at once, so nothing ever walks its stack.
 //!
-//! Not every linker can: LLVM's, which Rust brings along, does; GNU's leaves the index out (25 KB) and no more.
+//! Not every linker can: LLVM's, which Rust brings along, does, whether it is called itself (musl) or by a C compiler (glibc);
+//! GNU's leaves the index out (25 KB) and no more.
 
 #![expect(
     clippy::disallowed_methods,
@@ -16,15 +17,13 @@ fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed=src/bin/ralph-hook.ld");
     let is = |name: &str, value: &str| env::var(name).is_ok_and(|it| it == value);
-    if is("PROFILE", "release")
-        && is("CARGO_CFG_TARGET_OS", "linux")
-        && is("CARGO_CFG_TARGET_ENV", "gnu")
-    {
+    if is("PROFILE", "release") && is("CARGO_CFG_TARGET_OS", "linux") {
         let folder = env::var("CARGO_MANIFEST_DIR").expect("cargo names the package's folder");
-        let script = format!("-Wl,-T,{folder}/src/bin/ralph-hook.ld");
-        let argument =
-            if links_with(&script) { script } else { "-Wl,--no-eh-frame-hdr".to_owned() };
-        println!("cargo:rustc-link-arg-bin=ralph-hook={argument}");
+        let script = format!("-T{folder}/src/bin/ralph-hook.ld");
+        let ways = [format!("-Wl,{script}"), script, "-Wl,--no-eh-frame-hdr".to_owned()];
+        if let Some(argument) = ways.iter().find(|way| links_with(way)) {
+            println!("cargo:rustc-link-arg-bin=ralph-hook={argument}");
+        }
     }
     // A program for tests is not built again after every commit.
     if is("PROFILE", "release")
@@ -72,8 +71,9 @@ fn links_with(argument: &str) -> bool {
         return false;
     }
     let flags = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
+    let linker = env::var("RUSTC_LINKER").map(|linker| format!("-Clinker={linker}"));
     let mut rustc = Command::new(rustc);
-    rustc.arg(&source).args([
+    rustc.arg(&source).args(linker).args([
         "--target",
         &target,
         "-C",
