@@ -1,6 +1,8 @@
 //! What is known of the files of a project, as it is kept: one entry behind another, in the order in which a look met them. A
 //! later look compares thousands of them where they are: as a rule it meets the same files in the same order.
 
+use memchr::arch::all::is_equal;
+
 use super::comments::Hashes;
 use crate::engine::order::sorted;
 use crate::world::FileTime;
@@ -156,7 +158,8 @@ impl<'a> EntrySearch<'a> {
     pub fn skip_same(&mut self, files: &mut EntriesLeft<'_>) {
         let (now, then) = (files.0, self.rest.0);
         let both = now.chunks_exact(STEP).zip(then.chunks_exact(STEP));
-        let same = both.take_while(|(now, then)| now == then).count() * STEP;
+        // With `==`, musl compares byte by byte.
+        let same = both.take_while(|(now, then)| is_equal(now, then)).count() * STEP;
         loop {
             let mut rest = files.clone();
             let Some(file) = rest.next() else { break };
