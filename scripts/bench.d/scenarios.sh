@@ -1,11 +1,68 @@
-# The projects that `scripts/bench` measures in: each function lays one out in the folder "$1".
-#
-# A scenario leaves there: `project/`, `event.json` (what Claude Code hands the hook at a stop), and
-# `reset`, one word a line: what the stopwatch restores before each run.
+# The stops that `scripts/bench` measures: each function lays out the project of one in the folder "$1", with `event.json`, what
+# Claude Code hands the hook at a stop.
 
 own_session=0b5f9f4e-6d0f-4a36-9a34-5f5e2f0d7a11
 other_session=7c1d2e3f-0a4b-4c5d-8e6f-112233445566
 feature=001-user-login
+# How many tasks a list has.
+tasks=50
+
+# name, what it is, the most instructions, the most the hook may take against the C program, what it answers, and how many lines,
+# and which, it adds to the journal
+scenarios() {
+    local held='*"decision":"block"*Open: 40 of 50: T011,*' same='*"decision":"block"*The same tasks are open as at your last stop*'
+    local next='1*"iteration":2,"task":"11/50","verdict":"continue","reason":"","words":"open: 40 of 50:*'
+    cat <<TABLE
+no_project	no spec-kit project	70000	2.5	-	0
+no_loop	spec-kit project, no loop	70000	2.5	-	0
+other_session	another session's loop	70000	2.5	-	0
+active	active loop, transcript of 1 MB	1850000	16	$held	$next
+active_5gb	active loop, transcript of 5 GB	1850000	16	$held	$next
+active_no_git	active loop, no git	1850000	16	$held	$next
+active_unchanged	active loop, nothing ticked	1650000	16	$same	1*"iteration":2,"task":"10/50","verdict":"continue"*
+active_5000	active loop, 5,000 tasks	15000000	80	${held/40 of 50/4990 of 5000}	1*"iteration":2,"task":"11/5000","verdict":"continue"*
+unchanged_5000	nothing ticked, 5,000 tasks	5000000	40	$same	1*"iteration":2,"task":"10/5000","verdict":"continue"*
+by_hand	ticked by hand	3700000	24	$held	$next
+by_hand_no_git	ticked by hand, no git	3700000	24	$held	$next
+by_hand_new_files	ticked by hand, files just written	11200000	80	$held	$next
+first_stop	first stop, nobody armed it	2100000	24	${held/Open:/Open in tasks.md:}	3*"event":"claimed"*"task":"11/50","verdict":"continue"*
+TABLE
+}
+
+measure_hook() {
+    local name title instructions ratio answer entry
+    # Those whose files have to be left alone for a while first.
+    for name in by_hand by_hand_no_git; do
+        lay_out_project "$work/$name"
+    done
+    sleep 3.1
+    while IFS=$'\t' read -r name title instructions ratio answer entry; do
+        local folder=$work/$name again=0
+        mkdir -p "$folder/home"
+        "scenario_$name" "$folder"
+        learn_what_is_written in_project "$folder" "$hook"
+        count_instructions "$name" in_project "$folder" "$hook"
+        is_what_was_meant counted
+        count_system_calls "$name" "$folder"
+        is_what_was_meant traced
+        [[ -z $hook_only ]] || continue
+        measure_time "$name" "$runs" in_project "$folder" "$hook"
+        is_what_was_meant timed
+        while [[ -n $check ]] && ((again++ < 2)) && over "$(figure "$name" to_baseline)" "$ratio"; do
+            measure_time "$name" $((runs * 2)) in_project "$folder" "$hook"
+        done
+    done < <(scenarios)
+    record program size_bytes "$(wc -c <"$hook")"
+    [[ -n $hook_only ]] || record program baseline_size_bytes "$(wc -c <"$work/baseline")"
+    scripts/cargo tree --locked --edges normal --no-default-features --prefix none | sed 's/ .*//' | sort -u >"$work/dependencies"
+}
+
+# Whether the last stop came to what the scenario means, in the words of `measure_hook`.
+is_what_was_meant() {
+    has_come_to "$name" "$1" "$folder" "$answer" "$entry"
+    # A tick that was not judged would cost nothing.
+    [[ $name != by_hand* ]] || is_judged "$folder" || wrong "$name, $1: the tick has no receipt"
+}
 
 # A project like many: some folders, 1,000 files, a repository with a log of its head.
 lay_out_project() {
@@ -31,9 +88,9 @@ lay_out_feature() {
 }
 
 write_tasks() {
-    awk -v done="$2" 'BEGIN {
+    awk -v done="$2" -v tasks="$tasks" 'BEGIN {
         print "# Tasks: user login\n\n**Input**: design documents of the feature\n"
-        for (task = 1; task <= 50; task++) {
+        for (task = 1; task <= tasks; task++) {
             if (task % 10 == 1) printf "\n## Phase %d: story %d\n\n", task / 10 + 1, task / 10 + 1
             printf "- [%s] T%03d %sImplement part %d of the login service in src/services/module_%d.ts\n",
                 task <= done ? "x" : " ", task, task % 5 == 0 ? "[VERIFY] " : task % 3 ? "" : "[P] ", task, task % 33 + 1
@@ -46,7 +103,7 @@ write_state() {
 {
   "phase": "execution",
   "taskIndex": $2,
-  "totalTasks": 50,
+  "totalTasks": $tasks,
   "taskIteration": 1,
   "maxTaskIterations": 5,
   "globalIteration": 1,
@@ -125,19 +182,15 @@ scenario_other_session() {
 }
 
 # Where the state of the project's loops is kept, outside of it.
-kept_of() {
-    local pin
-    pin=$(grep -l "\"$1/project\"" "$work"/.local/state/ralph-speckit/projects/*/"feature-$feature.json")
-    echo "${pin%/*}"
+kept_of() { echo "$1"/home/.local/state/ralph-speckit/projects/*; }
+
+# The receipt that `spool task done` keeps of a task.
+receipt() {
+    printf '{"at":9999999999999,"version":1,"task":"%s","list":".specify/specs/%s/tasks.md","by":"done","session":"%s","proof":"files"}\n' \
+        "$1" "$feature" "$own_session"
 }
 
-# The receipt that `spool task done` keeps of the tenth task.
-keep_receipt() {
-    local kept
-    kept=$(kept_of "$1")
-    printf '{"at":9999999999999,"version":1,"task":"T010","list":".specify/specs/%s/tasks.md","by":"done","session":"%s","proof":"files"}\n' \
-        "$feature" "$own_session" >"$kept/receipts-$feature.jsonl"
-}
+keep_receipt() { receipt T010 >"$(kept_of "$1")/receipts-$feature.jsonl"; }
 
 # Armed, held once, and now at its second stop: one more box is ticked, a megabyte was said since.
 scenario_active() {
@@ -172,26 +225,19 @@ scenario_active_no_git() {
 # The same with a box that was ticked by hand, and one changed file: all files are looked at, to judge it. Those that were
 # written more than 3 s before arming, as in most projects, are not read again.
 scenario_by_hand() {
-    lay_out_project "$1"
-    sleep 3.1
     hold_in_project "$1"
     tick_by_hand "$1"
 }
 
 scenario_by_hand_no_git() {
-    lay_out_project "$1"
     rm -r "$1/project/.git"
-    sleep 3.1
-    hold_in_project "$1"
-    tick_by_hand "$1"
+    scenario_by_hand "$1"
 }
 
 # The worst of them, and only the first tick by hand: all files were written right before arming, and are read once more.
 scenario_by_hand_new_files() {
     lay_out_project "$1"
-    find "$1/project" -type f -exec touch {} +
-    hold_in_project "$1"
-    tick_by_hand "$1"
+    scenario_by_hand "$1"
 }
 
 tick_by_hand() {
@@ -199,37 +245,25 @@ tick_by_hand() {
     write_state "$1" 10
     echo 'export const added = 1' >>"$1/project/src/services/module_11.ts"
     write_transcript "$1" >"$1/transcript.jsonl"
-    local kept
-    kept=$(kept_of "$1")
-    cp "$kept/receipts-$feature.contents" "$1/saved-contents"
-    : >"$1/saved-receipts"
-    cp "$1/saved-receipts" "$kept/receipts-$feature.jsonl"
-    printf '%s\n' -r "$kept/receipts-$feature.contents" "$1/saved-contents" \
-        -r "$kept/receipts-$feature.jsonl" "$1/saved-receipts" >>"$1/reset"
 }
 
 # Whether the stop has kept a receipt of the tick.
-is_judged() {
-    grep -q '"by":"stop"' "$(grep -m 1 'receipts-.*[.]jsonl$' "$work/$1/reset")"
-}
+is_judged() { grep -qs '"by":"stop"' "$(kept_of "$1")/receipts-$feature.jsonl"; }
 
-# The look at all files has a limit of time, and valgrind is slow: where the words after the folder are not true of a count, it is
-# that of a look that was cut.
-count_whole_look() {
-    local name=$1 folder=$2 try
-    shift 2
-    for try in 1 2 3 4 5; do
-        count_instructions "$name" "$folder"
-        if "$@" "$name"; then return 0; fi
-    done
-    record "$name" instructions ''
-    echo "bench: $name is left out: the machine is too busy, valgrind had no time for all files in $try tries" >&2
-}
-
-# The same, but nothing was ticked or committed: the files of the project are looked at.
+# The same, but nothing was ticked or committed.
 scenario_active_unchanged() {
     hold_once "$1"
     write_transcript "$1" >"$1/transcript.jsonl"
+}
+
+scenario_active_5000() {
+    local tasks=5000
+    scenario_active "$1"
+}
+
+scenario_unchanged_5000() {
+    local tasks=5000
+    scenario_active_unchanged "$1"
 }
 
 hold_once() {
@@ -244,11 +278,6 @@ hold_in_project() {
     write_event "$1" "$own_session" false
     in_project "$1" "$hook" <"$1/event.json" >/dev/null 2>&1
     write_event "$1" "$own_session" true
-    local note
-    for note in "$1/project/.claude/ralph/$own_session"/*.json*; do
-        cp "$note" "$1/saved-${note##*/}"
-        printf '%s\n' -r "$note" "$1/saved-${note##*/}" >>"$1/reset"
-    done
 }
 
 # A state file of older tools that nobody armed: the first stop claims it.
@@ -258,5 +287,4 @@ scenario_first_stop() {
     write_state "$1" 10
     write_transcript "$1" >"$1/transcript.jsonl"
     write_event "$1" "$own_session" false
-    printf '%s\n' -x "$1/project/.claude/ralph" >"$1/reset"
 }

@@ -1,12 +1,12 @@
 /* Runs several programs in turns and prints how long each took.
  *
- *   stopwatch ROUNDS EVENT [-r FILE SAVED]... [-x FOLDER]... -- PROGRAM [-- PROGRAM]...
+ *   stopwatch ROUNDS EVENT [-r FILE SAVED]... [-x PATH]... -- PROGRAM [-- PROGRAM]...
  *
  * A program is its name and its arguments. Each is started ROUNDS times with EVENT as standard
  * input and its output thrown away, every round in another order, so that whatever else the machine
- * does falls on all of them alike. Before every single run, outside of what is timed, each FILE is
- * written anew from SAVED and each FOLDER is removed with all it holds: every run starts from the
- * same files.
+ * does falls on all of them alike. Before every single run, outside of what is timed, each PATH is
+ * removed with all it holds, and each FILE is written anew from SAVED, with its mode and its time: every
+ * run starts from the same files.
  *
  * One line for each program, with tabs between: its wall time in microseconds (the tenth and the half
  * of its runs were faster than this), the same two of its time divided by that of the first program
@@ -30,12 +30,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST = 16 };
+enum { MOST = 64 };
 
 struct saved {
     const char *path;
     char *bytes;
     size_t length;
+    mode_t mode;
+    struct timespec times[2];
 };
 
 struct program {
@@ -63,7 +65,7 @@ static struct saved load(const char *path, const char *from) {
     struct stat meta;
     int file = open(from, O_RDONLY);
     if (file < 0 || fstat(file, &meta) != 0) give_up(from);
-    struct saved saved = {path, room_for((size_t)meta.st_size), (size_t)meta.st_size};
+    struct saved saved = {path, room_for((size_t)meta.st_size), (size_t)meta.st_size, meta.st_mode & 07777, {meta.st_atim, meta.st_mtim}};
     if (read(file, saved.bytes, saved.length) != (ssize_t)saved.length) give_up(from);
     close(file);
     return saved;
@@ -73,9 +75,10 @@ static struct saved load(const char *path, const char *from) {
  * timed next would have to wait for what the restoring has begun. */
 static void restore(const struct saved *saved) {
     if (unlink(saved->path) != 0 && errno != ENOENT) give_up(saved->path);
-    int file = open(saved->path, O_WRONLY | O_CREAT | O_EXCL, 0644);
+    int file = open(saved->path, O_WRONLY | O_CREAT | O_EXCL, 0600);
     if (file < 0) give_up(saved->path);
     if (write(file, saved->bytes, saved->length) != (ssize_t)saved->length) give_up(saved->path);
+    if (fchmod(file, saved->mode) != 0 || futimens(file, saved->times) != 0) give_up(saved->path);
     close(file);
 }
 
@@ -84,8 +87,8 @@ static int remove_one(const char *path, const struct stat *meta, int kind, struc
     return remove(path);
 }
 
-static void empty(const char *folder) {
-    if (nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS) != 0 && errno != ENOENT) give_up(folder);
+static void take_away(const char *path) {
+    if (nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS) != 0 && errno != ENOENT) give_up(path);
 }
 
 static double now(void) {
@@ -131,20 +134,23 @@ static void print_tenth_and_half(double *values, int count) {
 
 int main(int argc, char **argv) {
     struct saved saved[MOST];
-    const char *folders[MOST];
+    const char *paths[MOST];
     struct program programs[MOST];
-    int files = 0, emptied = 0, count = 0, at = 3;
+    int files = 0, taken = 0, count = 0, at = 3;
     int rounds = argc > 3 ? atoi(argv[1]) : 0;
     if (rounds < 1) {
-        fprintf(stderr, "usage: stopwatch ROUNDS EVENT [-r FILE SAVED]... [-x FOLDER]... -- PROGRAM [-- PROGRAM]...\n");
+        fprintf(stderr, "usage: stopwatch ROUNDS EVENT [-r FILE SAVED]... [-x PATH]... -- PROGRAM [-- PROGRAM]...\n");
         return 1;
     }
     for (; at < argc && strcmp(argv[at], "--") != 0; at++) {
         if (strcmp(argv[at], "-r") == 0 && at + 2 < argc && files < MOST) {
             saved[files++] = load(argv[at + 1], argv[at + 2]);
             at += 2;
-        } else if (strcmp(argv[at], "-x") == 0 && at + 1 < argc && emptied < MOST) {
-            folders[emptied++] = argv[++at];
+        } else if (strcmp(argv[at], "-x") == 0 && at + 1 < argc && taken < MOST) {
+            paths[taken++] = argv[++at];
+        } else {
+            fprintf(stderr, "stopwatch: too much to put back, or unknown: %s\n", argv[at]);
+            return 1;
         }
     }
     for (; at < argc; at++) {
@@ -163,7 +169,7 @@ int main(int argc, char **argv) {
         double took[MOST];
         for (int turn = 0; turn < count; turn++) {
             int which = (turn + round + count) % count;
-            for (int folder = 0; folder < emptied; folder++) empty(folders[folder]);
+            for (int path = 0; path < taken; path++) take_away(paths[path]);
             for (int file = 0; file < files; file++) restore(&saved[file]);
             took[which] = run(&programs[which], argv[2]);
         }

@@ -27,27 +27,32 @@ write_long_list() {
 }
 
 measure_task_lists() {
-    cargo build --quiet --release --bin spool
-    spool=$(cargo build --quiet --release --bin spool --message-format json |
-        sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' | tail -n 1)
-    [[ -x $spool ]] || { echo "bench: cargo built no spool" >&2 && exit 1; }
     local name rest
     while IFS=$'\t' read -r name rest; do
         local folder=$work/$name
-        mkdir -p "$folder/project/.specify" "$folder/project/specs/$feature"
+        mkdir -p "$folder"/{home,project/.specify,"project/specs/$feature"}
         echo "{\"feature_directory\":\"specs/$feature\"}" >"$folder/project/.specify/feature.json"
         write_long_list "$name" >"$folder/project/specs/$feature/tasks.md"
         : >"$folder/event.json"
-        in_project "$folder" valgrind --tool=callgrind --callgrind-out-file="$work/callgrind.$name" \
-            "$spool" task next >"$work/answer.$name" 2>"$work/valgrind.$name"
-        record "$name" instructions "$(sed -n 's/.*Collected *: *\([0-9]*\).*/\1/p' "$work/valgrind.$name")"
-        [[ -z $quick ]] || continue
-        local at_best median others
-        IFS=$'\t' read -r at_best median others < <(in_project "$folder" \
-            "$work/stopwatch" "$runs" "$folder/event.json" -- "$work/baseline" -- "$spool" task next | tail -n 1)
-        record "$name" us_at_best "$at_best"
-        record "$name" us "$median"
+        measure_command "$name" in_project 'T2501*Implement part 2501*' "$spool" task next
     done < <(task_lists)
+}
+
+# Counts and times a command in the folder of its name, and holds what it says each time against a pattern.
+measure_command() {
+    local name=$1 place=$2 folder=$work/$1 said=$3
+    shift 3
+    learn_what_is_written "$place" "$folder" "$@"
+    count_instructions "$name" "$place" "$folder" "$@"
+    says_what_was_meant counted
+    measure_time "$name" "$runs" "$place" "$folder" "$@"
+    says_what_was_meant timed
+}
+
+# In the words of `measure_command`.
+says_what_was_meant() {
+    # shellcheck disable=SC2053 # It is a pattern.
+    [[ $(<"$work/answer.$name") == *$said ]] || wrong "$name, $1: it does not say $said"
 }
 
 print_task_lists() {
@@ -58,28 +63,23 @@ print_task_lists() {
 print_tasks() {
     local name title rest
     printf '\n%-34s %13s' "$1" instructions
-    [[ -n $quick ]] || printf ' %11s %11s' 'wall time' 'at best'
-    echo
+    printf ' %11s %11s\n' 'wall time' 'at best'
     while IFS=$'\t' read -r name title rest; do
-        printf '%-34s %13s' "$title" "$(grouped "$(figure "$name" instructions)")"
-        [[ -n $quick ]] || printf ' %8.2f ms %8.2f ms' "$(milliseconds "$name" us)" "$(milliseconds "$name" us_at_best)"
-        echo
+        printf '%-34s %13s %8.2f ms %8.2f ms\n' "$title" "$(grouped "$(figure "$name" instructions)")" \
+            "$(milliseconds "$name" us)" "$(milliseconds "$name" us_at_best)"
     done < <("$2")
 }
 
 check_task_lists() {
-    check_tasks task_lists 'T2501.*Implement part 2501' 'the next task was not shown'
-    check_tasks done_projects '^T2501 is done' 'the task was not ticked'
+    check_tasks task_lists
+    check_tasks done_projects
 }
 
-# The table, what the answer has to show, and what is said where it does not.
 check_tasks() {
     local name title instructions limit
     while IFS=$'\t' read -r name title instructions limit; do
         budget "$title: instructions" "$(figure "$name" instructions)" '<=' "$instructions"
         budget "$title: wall time in µs" "$(figure "$name" us_at_best)" '<=' "$limit"
-        grep -q "$2" "$work/answer.$name" ||
-            { echo "missed: $name: $3" >&2 && missed=$((missed + 1)); }
     done < <("$1")
 }
 
@@ -101,7 +101,7 @@ lay_out_done() {
         echo "export const part = $number;" >"$project/src/services/module_$number.ts"
     done
     if [[ $2 == done_git ]]; then
-        local git=(env GIT_CONFIG_NOSYSTEM=1 HOME="$work" git -C "$project" -c user.name=A -c user.email=a@example.org)
+        local git=(env GIT_CONFIG_NOSYSTEM=1 HOME="$folder" git -C "$project" -c user.name=A -c user.email=a@example.org)
         "${git[@]}" init -q && "${git[@]}" add -A && "${git[@]}" commit -qm start
     fi
     # Long left alone: a file that was written a moment ago is read once more.
@@ -114,42 +114,14 @@ lay_out_done() {
     echo 'export const more = true;' >>"$project/src/services/module_2501.ts"
     touch -t 202001020000 "$project/src/services/module_2501.ts"
     : >"$folder/event.json"
-    # What the command writes is put back before each run; what it makes is emptied.
-    local file
-    mkdir "$folder/kept"
-    while read -r file; do
-        cp "$file" "$folder/kept/${file##*/}"
-        printf '%s\n' -r "$file" "$folder/kept/${file##*/}"
-    done < <(find "$folder/home" "$project/specs" -type f) >"$folder/reset"
-    in_session "$folder" "$spool" task done T2501 >/dev/null
-    while read -r file; do
-        [[ -e $folder/kept/${file##*/} ]] || printf '%s\n' -r "$file" "$folder/event.json"
-    done < <(find "$folder/home" "$project/specs" -type f) >>"$folder/reset"
-}
-
-in_session() {
-    local folder=$1
-    shift
-    (cd "$folder/project" && env -i PATH="$PATH" HOME="$folder/home" CLAUDE_CODE_SESSION_ID="$own_session" \
-        CLAUDECODE=1 "$@")
 }
 
 measure_done() {
     local name rest
     while IFS=$'\t' read -r name rest; do
-        local folder=$work/$name
-        mkdir -p "$folder/home"
-        lay_out_done "$folder" "$name"
-        reset_project "$folder"
-        in_session "$folder" valgrind --tool=callgrind --callgrind-out-file="$work/callgrind.$name" \
-            "$spool" task done T2501 >"$work/answer.$name" 2>"$work/valgrind.$name"
-        record "$name" instructions "$(sed -n 's/.*Collected *: *\([0-9]*\).*/\1/p' "$work/valgrind.$name")"
-        [[ -z $quick ]] || continue
-        local at_best median others words
-        mapfile -t words <"$folder/reset"
-        IFS=$'\t' read -r at_best median others < <(in_session "$folder" "$work/stopwatch" "$runs" \
-            "$folder/event.json" "${words[@]}" -- "$work/baseline" -- "$spool" task done T2501 | tail -n 1)
-        record "$name" us_at_best "$at_best"
-        record "$name" us "$median"
+        mkdir -p "$work/$name/home"
+        lay_out_done "$work/$name" "$name"
+        measure_command "$name" in_session 'T2501 is done*' "$spool" task done T2501
+        grep -q '^- \[x\] T2501 ' "$work/$name/project/specs/$feature/tasks.md" || wrong "$name: the task is not ticked"
     done < <(done_projects)
 }

@@ -1,0 +1,142 @@
+# How `scripts/bench` counts, times, puts back what was written, and holds what came of it against what was meant.
+#
+# A project that is measured in is a folder with `project/`, `home/` (the person's own), `event.json` (standard input), and,
+# once `learn_what_is_written` has run, `kept/` and `reset`.
+
+figures=$work/figures
+record() { printf '%s\t%s\t%s\n' "$1" "$2" "$3" >>"$figures"; }
+figure() { awk -F'\t' -v one="$1" -v two="$2" '$1 == one && $2 == two { value = $3 } END { print value }' "$figures"; }
+divided() { awk -v one="$(figure "$1" "$2")" -v other="$(figure "$1" "$3")" 'BEGIN { printf "%.3f", one / other }'; }
+over() { awk -v value="$1" -v limit="$2" 'BEGIN { exit !(value > limit) }'; }
+
+# Few variables, those that Claude Code sets for a hook among them.
+in_project() {
+    local folder=$1
+    shift
+    (cd "$folder/project" && env -i PATH="$PATH" HOME="$folder/home" CLAUDE_PROJECT_DIR="$folder/project" "$@")
+}
+
+# Those of a command that the agent starts.
+in_session() {
+    local folder=$1
+    shift
+    in_project "$folder" env CLAUDE_CODE_SESSION_ID="$own_session" CLAUDECODE=1 "$@"
+}
+
+# Runs the words after place and folder once, to see what they write. `reset` says how to put that back, one word a line, as the
+# stopwatch reads it.
+learn_what_is_written() {
+    local place=$1 folder=$2 path
+    shift 2
+    rm -rf "$folder/kept" && mkdir -p "$folder/kept/project"
+    for path in home project/.claude project/.specify project/specs; do
+        [[ ! -e $folder/$path ]] || cp -a "$folder/$path" "$folder/kept/$path"
+    done
+    touch "$folder/before"
+    "$place" "$folder" "$@" <"$folder/event.json" >/dev/null 2>&1 || true
+    (cd "$folder" && find home project -newer before) | while read -r path; do
+        case $path in
+        home | project | project/.claude) ;;
+        home/* | project/.claude/* | project/.specify/* | project/specs/*)
+            if [[ ! -e $folder/kept/$path ]]; then
+                printf '%s\n' -x "$folder/$path"
+            elif [[ -f $folder/$path ]]; then
+                printf '%s\n' -r "$folder/$path" "$folder/kept/$path"
+            fi
+            ;;
+        *) echo "bench: ${folder##*/}: $path was written, and is not put back" >&2 && exit 1 ;;
+        esac
+    done >"$folder/reset"
+    (cd "$folder/kept" && find . -type f) | while read -r path; do
+        [[ -e $folder/$path ]] || printf '%s\n' -r "$folder/${path#./}" "$folder/kept/${path#./}"
+    done >>"$folder/reset"
+}
+
+# Puts everything back that a run has written, as the stopwatch does.
+reset_project() {
+    local words word
+    mapfile -t words <"$1/reset"
+    for ((word = 0; word < ${#words[@]}; word++)); do
+        case ${words[word]} in
+        -r) cp -p "${words[word + 2]}" "${words[word + 1]}" ;;
+        -x) rm -rf "${words[word + 1]}" ;;
+        esac
+    done
+}
+
+wrong=0
+# Says what a scenario should have come to and has not: its figures are those of something else.
+wrong() {
+    echo "bench: $1" >&2
+    wrong=$((wrong + 1))
+}
+
+# Counts the instructions of the words after name, place and folder. The clock that they see stands still.
+count_instructions() {
+    local name=$1 place=$2 folder=$3 time
+    shift 3
+    reset_project "$folder"
+    # The next second in the system's order of bytes, and no nanoseconds.
+    time=$(printf '%016x' $(($(date +%s) + 1)) | fold -w 2 | tac | tr -d '\n')0000000000000000
+    "$place" "$folder" strace -f -qq -o /dev/null --seccomp-bpf -e trace=clock_gettime \
+        -e inject=clock_gettime:retval=0:poke_exit=@arg2="$time" \
+        valgrind --tool=callgrind --trace-children=no --callgrind-out-file="$work/callgrind.$name" \
+        "$@" <"$folder/event.json" >"$work/answer.$name" 2>"$work/valgrind.$name" || true
+    record "$name" instructions "$(sed -n 's/.*Collected *: *\([0-9]*\).*/\1/p' "$work/valgrind.$name")"
+}
+
+count_system_calls() {
+    local name=$1 folder=$2
+    reset_project "$folder"
+    in_project "$folder" strace -f -qq -o "$work/strace.$name" "$hook" <"$folder/event.json" >"$work/answer.$name" 2>/dev/null
+    record "$name" system_calls "$(grep -cE '^[0-9]+ +[a-z_0-9]+\(' "$work/strace.$name")"
+    record "$name" threads "$(grep -cE ' (clone3?)\(.*CLONE_THREAD' "$work/strace.$name")"
+    record "$name" child_processes "$(grep -E ' (clone3?|v?fork)\(' "$work/strace.$name" | grep -vc CLONE_THREAD)"
+}
+
+# Times the words after name, rounds, place and folder beside the C program; the hook also beside glibc and the script.
+measure_time() {
+    local name=$1 rounds=$2 place=$3 folder=$4 words fields line=0 others=()
+    local programs=(baseline_ '' glibc_ script_)
+    shift 4
+    if [[ $1 == "$hook" ]]; then
+        others=(-- "$work/glibc")
+        [[ -z $bash_hook ]] || others+=(-- "$BASH" "$bash_hook")
+    fi
+    mapfile -t words <"$folder/reset"
+    while IFS=$'\t' read -r -a fields; do
+        record "$name" "${programs[line]}us_at_best" "${fields[0]}"
+        record "$name" "${programs[line]}us" "${fields[1]}"
+        record "$name" "${programs[line]}to_baseline" "${fields[3]}"
+        record "$name" "${programs[line]}peak_kib" "${fields[4]}"
+        record "$name" "${programs[line]}failures" "${fields[5]}"
+        line=$((line + 1))
+    done < <("$place" "$folder" "$work/stopwatch" "$rounds" "$folder/event.json" "${words[@]}" -- "$work/baseline" -- "$@" "${others[@]}")
+    ((line >= 2)) || { echo "bench: the stopwatch failed in \`$name\`" >&2 && exit 1; }
+    ((line < 4)) || record "$name" script_to_own "$(divided "$name" script_us_at_best us_at_best)"
+    # From the files as the stopwatch has left them: what was not put back shows here.
+    reset_project "$folder"
+    "$place" "$folder" "$@" <"$folder/event.json" >"$work/answer.$name" 2>/dev/null || true
+}
+
+# The lines that a run has added to the journals of the project, their number before them.
+added_to_journals() {
+    local file kept
+    for file in "$1"/project/.claude/ralph/*/journal.jsonl; do
+        [[ -f $file ]] || continue
+        kept=$1/kept/${file#"$1"/}
+        [[ -f $kept ]] || kept=/dev/null
+        tail -n "+$(($(wc -l <"$kept") + 1))" "$file"
+    done | awk '{ text = text "\n" $0 } END { print NR text }'
+}
+
+# Holds the last answer of the hook, and what it added to the journals, against two patterns. `-` is silence.
+has_come_to() {
+    local name=$1 kind=$2 folder=$3 answer=$4 entry=$5 said added
+    said=$(<"$work/answer.$name")
+    added=$(added_to_journals "$folder")
+    # shellcheck disable=SC2053 # They are patterns.
+    [[ ${said:--} == $answer ]] || wrong "$name, $kind: the answer is not $answer: $said"
+    # shellcheck disable=SC2053
+    [[ $added == $entry ]] || wrong "$name, $kind: the journal has not got $entry: $added"
+}
