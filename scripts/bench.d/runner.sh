@@ -25,8 +25,10 @@ write_change() {
 }
 
 write_repository() {
-    local git=(git -C "$1/project" -c user.name=Nobody -c user.email=nobody@example.org)
+    local git=(git -C "$1/project")
     "${git[@]}" init --quiet
+    "${git[@]}" config user.name Nobody
+    "${git[@]}" config user.email nobody@example.org
     "${git[@]}" add --all
     "${git[@]}" commit --quiet --message first
 }
