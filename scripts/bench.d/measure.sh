@@ -94,29 +94,40 @@ count_system_calls() {
     record "$name" child_processes "$(grep -E ' (clone3?|v?fork)\(' "$work/strace.$name" | grep -vc CLONE_THREAD)"
 }
 
-# Times the words after name, rounds, place and folder beside the C program; the hook also beside glibc and the script.
+# Times the words after name, rounds, place and folder beside the C program. Of the hook, glibc's C takes turns with both; the
+# script does so by itself, because what it starts would slow down those that come after it.
 measure_time() {
-    local name=$1 rounds=$2 place=$3 folder=$4 words fields line=0 others=()
-    local programs=(baseline_ '' glibc_ script_)
+    local name=$1 rounds=$2 place=$3 folder=$4 others=()
     shift 4
-    if [[ $1 == "$hook" ]]; then
-        others=(-- "$work/glibc")
-        [[ -z $bash_hook ]] || others+=(-- "$BASH" "$bash_hook")
+    [[ $1 != "$hook" ]] || others=(-- "$work/glibc")
+    take_turns "$rounds" baseline_ '' glibc_ -- "$@" "${others[@]}"
+    if [[ $1 == "$hook" && -n $bash_hook ]]; then
+        take_turns $((rounds / 10 + 1)) beside_script_ script_ -- "$BASH" "$bash_hook"
+        record "$name" script_to_own "$(divided "$name" script_us_at_best us_at_best)"
     fi
-    mapfile -t words <"$folder/reset"
-    while IFS=$'\t' read -r -a fields; do
-        record "$name" "${programs[line]}us_at_best" "${fields[0]}"
-        record "$name" "${programs[line]}us" "${fields[1]}"
-        record "$name" "${programs[line]}to_baseline" "${fields[3]}"
-        record "$name" "${programs[line]}peak_kib" "${fields[4]}"
-        record "$name" "${programs[line]}failures" "${fields[5]}"
-        line=$((line + 1))
-    done < <("$place" "$folder" "$work/stopwatch" "$rounds" "$folder/event.json" "${words[@]}" -- "$work/baseline" -- "$@" "${others[@]}")
-    ((line >= 2)) || { echo "bench: the stopwatch failed in \`$name\`" >&2 && exit 1; }
-    ((line < 4)) || record "$name" script_to_own "$(divided "$name" script_us_at_best us_at_best)"
     # From the files as the stopwatch has left them: what was not put back shows here.
     reset_project "$folder"
     "$place" "$folder" "$@" <"$folder/event.json" >"$work/answer.$name" 2>/dev/null || true
+}
+
+# Runs the stopwatch, in the words of `measure_time`: rounds, under which names the figures of the programs go, `--`, and all
+# programs but the first, which is the C program.
+take_turns() {
+    local rounds=$1 names=() words fields line=0
+    shift
+    while [[ $1 != -- ]]; do
+        names+=("$1") && shift
+    done
+    mapfile -t words <"$folder/reset"
+    while IFS=$'\t' read -r -a fields; do
+        record "$name" "${names[line]}us_at_best" "${fields[0]}"
+        record "$name" "${names[line]}us" "${fields[1]}"
+        record "$name" "${names[line]}to_baseline" "${fields[3]}"
+        record "$name" "${names[line]}peak_kib" "${fields[4]}"
+        record "$name" "${names[line]}failures" "${fields[5]}"
+        line=$((line + 1))
+    done < <("$place" "$folder" "$work/stopwatch" "$rounds" "$folder/event.json" "${words[@]}" -- "$work/baseline" "$@")
+    ((line >= 2)) || { echo "bench: the stopwatch failed in \`$name\`" >&2 && exit 1; }
 }
 
 # The lines that a run has added to the journals of the project, their number before them.
