@@ -9,7 +9,7 @@ RUN scripts/cargo build --locked --release --bin spool && cp target/*-linux-*/re
 
 FROM node:22-bookworm-slim
 RUN apt-get update && apt-get install --yes --no-install-recommends ca-certificates git && rm -rf /var/lib/apt/lists/*
-RUN npm install --global @anthropic-ai/claude-code@2.1.330
+RUN npm install --global @anthropic-ai/claude-code@2.1.332
 # One static program: it is process 1, so it gets the signals of the container itself.
 COPY --from=build /spool /usr/local/bin/spool
 RUN mkdir -p /home/agent /work && chown 65532:65532 /home/agent /work

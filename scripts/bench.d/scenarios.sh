@@ -128,7 +128,7 @@ write_transcript() {
     awk -v cwd="$1/project" -v session="$own_session" 'BEGIN {
         code = "export function checkPassword(given: string, stored: Hash): boolean {\\n  const attempt = hash(given, stored.salt);\\n  return constantTimeEqual(attempt, stored.value);\\n}\\n\\n"
         words = "The account is locked after five failed attempts, and the lock is lifted by a timer that the tests can move. "
-        common = "\"isSidechain\":false,\"userType\":\"external\",\"cwd\":\"" cwd "\",\"sessionId\":\"" session "\",\"version\":\"2.1.330\",\"gitBranch\":\"main\",\"slug\":\"quiet-river\","
+        common = "\"isSidechain\":false,\"userType\":\"external\",\"cwd\":\"" cwd "\",\"sessionId\":\"" session "\",\"version\":\"2.1.332\",\"gitBranch\":\"main\",\"slug\":\"quiet-river\","
         usage = "\"stop_reason\":null,\"stop_sequence\":null,\"usage\":{\"input_tokens\":9,\"cache_creation_input_tokens\":1846,\"cache_read_input_tokens\":58211,\"output_tokens\":412,\"service_tier\":\"standard\"}"
         for (turn = 1; size < 1000000; turn++) {
             head = sprintf("{\"parentUuid\":\"%08d-0000-4000-8000-000000000000\",%s", turn, common)

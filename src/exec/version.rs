@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A version of a program, as in `2.1.330`; what follows the third number makes it neither older nor newer.
+/// A version of a program, as in `2.1.332`; what follows the third number makes it neither older nor newer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version(pub u32, pub u32, pub u32);
 
@@ -12,7 +12,7 @@ impl Version {
         text.split(|letter: char| letter.is_whitespace() || letter == '@').find_map(Self::parse)
     }
 
-    /// Returns the version that a text begins with, such as `2.1.330 (Claude Code)`.
+    /// Returns the version that a text begins with, such as `2.1.332 (Claude Code)`.
     pub fn at_start(text: &str) -> Option<Self> {
         Self::parse(text.split_whitespace().next()?)
     }
@@ -40,7 +40,7 @@ mod tests {
     #[test]
     fn a_version_is_found_in_what_each_program_prints() {
         for (text, version) in [
-            ("2.1.330 (Claude Code)\n", Some(Version(2, 1, 330))),
+            ("2.1.332 (Claude Code)\n", Some(Version(2, 1, 332))),
             ("codex-cli 0.169.0\n", Some(Version(0, 169, 0))),
             ("1.18.33\n", Some(Version(1, 18, 33))),
             ("GitHub Copilot CLI 1.0.102.\nCommit: abc\n", Some(Version(1, 0, 102))),
@@ -53,9 +53,9 @@ mod tests {
 
     #[test]
     fn a_text_that_begins_with_a_version_is_told_apart_from_one_that_holds_one() {
-        assert_eq!(Version::at_start("2.1.330 (Claude Code)\n"), Some(Version(2, 1, 330)));
+        assert_eq!(Version::at_start("2.1.332 (Claude Code)\n"), Some(Version(2, 1, 332)));
         assert_eq!(Version::at_start("2.2.0-beta.1 (Claude Code)"), Some(Version(2, 2, 0)));
-        assert_eq!(Version::at_start("claude 2.1.330"), None);
+        assert_eq!(Version::at_start("claude 2.1.332"), None);
         assert_eq!(Version::at_start("2.1"), None);
         assert_eq!(Version::at_start(""), None);
     }

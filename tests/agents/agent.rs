@@ -82,7 +82,7 @@ impl Agent {
 
     pub fn version(self) -> &'static str {
         match self {
-            Agent::Claude => "2.1.330",
+            Agent::Claude => "2.1.332",
             Agent::OldClaude => "2.1.143",
             Agent::Codex => "0.169.0",
             Agent::Opencode => "1.18.33",

@@ -54,7 +54,7 @@ fn wait_until(terminal: &Terminal, is_so: impl Fn(&str) -> bool) {
 }
 
 fn the_loop_is_seen_while_the_agent_works(columns: u16) {
-    let Some(AtWork { workshop, model, go, terminal }) = at_work("2.1.330", columns) else {
+    let Some(AtWork { workshop, model, go, terminal }) = at_work("2.1.332", columns) else {
         return;
     };
     terminal.wait_for("001-long-list ██░░░░░░ 1 of 3 · iteration 2 · next T002 · ");

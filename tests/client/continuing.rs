@@ -18,7 +18,7 @@ fn twenty_stops_reach_the_model_once_each(version: &str) {
     workshop.assert_all_done(21);
     assert_eq!(run.block_cap(), None, "{}", run.describe());
     assert_eq!(run.hook_feedbacks().len(), 20, "{}", run.describe());
-    let takes_context = version == "2.1.330";
+    let takes_context = version == "2.1.332";
     assert_eq!(run.stop_contexts().len(), if takes_context { 20 } else { 0 });
     let mut verdicts = vec!["continue"; 20];
     verdicts.push("end completed");

@@ -76,10 +76,13 @@ impl Home {
         String::from_utf8(output.stdout).unwrap()
     }
 
+    /// The installed plugins, without those that the client brings itself.
     pub fn plugins(&self) -> Value {
         let output = self.claude(&["plugin", "list", "--json"]);
         assert!(output.status.success(), "{output:?}");
-        serde_json::from_slice(&output.stdout).unwrap()
+        let listed: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
+        let is_built_in = |plugin: &Value| plugin["id"].to_string().contains("@builtin");
+        listed.into_iter().filter(|plugin| !is_built_in(plugin)).collect()
     }
 
     pub fn client(&self, version: &str, project: &Project, model: &ScriptedModel) -> Client {

@@ -56,7 +56,7 @@ fn play_with(reader: &'static str, installed: bool, test: fn(&Stage)) {
     let workshop = Workshop::with_tasks(1);
     let bin = workshop.project.path().with_extension("bin");
     fs::create_dir_all(&bin).expect("a folder");
-    symlink(program("2.1.330"), bin.join("claude")).expect("a link");
+    symlink(program("2.1.332"), bin.join("claude")).expect("a link");
     symlink(codex, bin.join("codex")).expect("a link");
     workshop.project.write(&Workshop::in_feature("spec.md"), SPEC);
     let stage = Stage { workshop, reader, bin: bin.clone(), installed };
@@ -149,9 +149,9 @@ impl Stage {
 
     fn client(&self, model: &ScriptedModel) -> Client {
         let client = if self.installed {
-            self.workshop.client_of_setup("2.1.330", model)
+            self.workshop.client_of_setup("2.1.332", model)
         } else {
-            self.workshop.client("2.1.330", model)
+            self.workshop.client("2.1.332", model)
         };
         let home = client.home_folder().to_owned();
         let config = format!(

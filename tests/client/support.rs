@@ -16,7 +16,7 @@ use tempfile::TempDir;
 macro_rules! on_every_client {
     ($($test:ident)*) => {
         mod client_2_1_143 { $(#[test] fn $test() { super::$test("2.1.143"); })* }
-        mod client_2_1_330 { $(#[test] fn $test() { super::$test("2.1.330"); })* }
+        mod client_2_1_332 { $(#[test] fn $test() { super::$test("2.1.332"); })* }
     };
 }
 pub(crate) use on_every_client;

@@ -130,7 +130,7 @@ fn a_turn_that_the_service_breaks_off_is_not_counted_and_the_loop_pauses_until_t
 /// Only newer clients let a subagent run in the background without being asked to.
 #[test]
 fn a_subagent_in_the_background_is_waited_for_and_then_the_loop_goes_on() {
-    let version = "2.1.330";
+    let version = "2.1.332";
     let workshop = Workshop::with_tasks(2);
     let worker = workshop.worker();
     let model = ScriptedModel::start(move |asked| {

@@ -19,7 +19,7 @@ const CLAUDE: &str = r#"#!/bin/sh
 registry=$HOME/.claude
 mkdir -p "$registry"
 case "$*" in
-  --version) echo "2.1.330 (Claude Code)" ;;
+  --version) echo "2.1.332 (Claude Code)" ;;
   "plugin list --json") if [ -e "$registry/plugin" ]; then cat "$registry/plugin"; else echo "[]"; fi ;;
   "plugin marketplace list --json")
     if [ -e "$registry/market" ]; then cat "$registry/market"; else echo "[]"; fi ;;

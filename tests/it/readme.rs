@@ -84,7 +84,7 @@ fn the_limits_in_the_documents_are_those_of_the_engine() {
     assert!(ends.contains(&format!("or {} in a row that left", rails.max_unchanged)), "{ends}");
     let readme = text("README.md");
     assert!(readme.contains(&format!("Claude Code {OLDEST} or later")), "{OLDEST} is not named");
-    for version in ["2.1.330", "2.1.143"] {
+    for version in ["2.1.332", "2.1.143"] {
         assert!(text("scripts/fetch-clients").contains(version), "{version} is not fetched");
         assert!(section("docs/limits.md", "## Limits").contains(version), "{version} is not named");
     }

@@ -35,7 +35,7 @@ pub fn stand_in(program: &Path) -> String {
     format!(
         r#"#!/bin/sh
 case "$1" in
---version) echo "2.1.330 (Claude Code)"; exit ;;
+--version) echo "2.1.332 (Claude Code)"; exit ;;
 auth) echo '{{"loggedIn": true}}'; exit ;;
 esac
 printf '%s\n' "$@" > "${DESK}/arguments"
@@ -186,7 +186,7 @@ impl Agent {
 
     fn works(&mut self) -> i32 {
         self.line(json!({"type": "system", "subtype": "init", "cwd": "/home/user/project", "tools": ["Bash"],
-            "model": Model::Sonnet.name(), "permissionMode": "acceptEdits", "claude_code_version": "2.1.330"}));
+            "model": Model::Sonnet.name(), "permissionMode": "acceptEdits", "claude_code_version": "2.1.332"}));
         match Plan::of_environment().happening(self.run) {
             Happening::Work => self.finishes_a_task(),
             Happening::Full => {

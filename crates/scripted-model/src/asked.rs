@@ -5,10 +5,13 @@ use serde_json::Value;
 /// The words with which Claude Code opens the message that carries a Stop hook's reason to the model.
 pub const HOOK_FEEDBACK: &str = "Stop hook feedback:";
 
-/// The words with which it opens the reminder that carries a Stop hook's additional context.
-const HOOK_CONTEXT: &str = "<system-reminder>\nStop hook additional context:";
-/// The words that end a reminder.
+/// The words around a reminder of Claude Code.
+const REMINDER: &str = "<system-reminder>\n";
 const END_OF_REMINDER: &str = "</system-reminder>";
+/// The words with which it opens the reminder that carries a Stop hook's additional context.
+const HOOK_CONTEXT: &str = "Stop hook additional context:";
+/// The words with which 2.1.332 opens the reminder that carries a Stop hook's reason: it says what a hook's words count for.
+const HOOK_OUTPUT: &str = "The text below is the output of a hook";
 
 /// The words with which Claude Code opens its request for the summary of a compaction.
 const COMPACTION: &str = "CRITICAL: Respond with TEXT ONLY";
@@ -125,8 +128,14 @@ impl Asked {
 
 /// Returns the reason in a text with which the client passes on what a Stop hook said, or nothing for any other text.
 pub fn feedback_in(text: &str) -> Option<&str> {
-    let context = || text.trim_end().strip_suffix(END_OF_REMINDER)?.strip_prefix(HOOK_CONTEXT);
-    text.strip_prefix(HOOK_FEEDBACK).map(str::trim_start).or_else(|| context().map(str::trim))
+    let plain = text.strip_prefix(HOOK_FEEDBACK);
+    plain.map(str::trim_start).or_else(|| feedback_in_reminder(text).map(str::trim))
+}
+
+fn feedback_in_reminder(text: &str) -> Option<&str> {
+    let reminder = text.trim_end().strip_prefix(REMINDER)?.strip_suffix(END_OF_REMINDER)?;
+    let framed = || reminder.strip_prefix(HOOK_OUTPUT)?.split_once(HOOK_FEEDBACK);
+    reminder.strip_prefix(HOOK_CONTEXT).or_else(|| framed().map(|(_, reason)| reason))
 }
 
 /// Appends the text of a message's content to `parts`: a string, or blocks of text and of tool results.
@@ -192,6 +201,16 @@ mod tests {
         let other =
             "<system-reminder>\nSessionStart hook additional context: x\n</system-reminder>";
         assert!(!asked(&json!([{"role": "user", "content": other}])).is_hook_feedback());
+    }
+
+    #[test]
+    fn a_framed_reason_is_feedback_too() {
+        let reminder = |words: &str| format!("<system-reminder>\n{words}\n</system-reminder>");
+        let of_hook = "The text below is the output of a hook that the user set up.";
+        let framed = reminder(&format!("{of_hook}\nStop hook feedback:\nTwo tasks\nare open"));
+        assert_eq!(feedback_in(&framed), Some("Two tasks\nare open"));
+        assert_eq!(feedback_in(&reminder(of_hook)), None);
+        assert_eq!(feedback_in(&reminder("Stop hook feedback:\nx")), None);
     }
 
     #[test]

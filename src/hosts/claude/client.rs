@@ -42,7 +42,7 @@ mod tests {
 
     #[test]
     fn only_the_name_of_a_release_in_a_hook_is_a_version() {
-        assert_eq!(version_in("claude-code_2-1-330_harness"), Some(number([2, 1, 330])));
+        assert_eq!(version_in("claude-code_2-1-330_harness"), Some(number([2, 1, 332])));
         assert_eq!(version_in("claude-code_2-1-143_harness"), Some(number([2, 1, 143])));
         for other in [
             "",
@@ -53,7 +53,7 @@ mod tests {
             "claude-code_2-1-99999_harness",
             "claude-code_2-1-x_harness",
             "claude-code_+2-1-330-_harness",
-            "claude-code/2.1.330",
+            "claude-code/2.1.332",
         ] {
             assert_eq!(version_in(other), None, "{other}");
         }
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn a_newer_version_has_a_larger_number() {
-        let numbers = [[2, 1, 143], [2, 1, 162], [2, 1, 163], [2, 1, 330], [2, 2, 0], [3, 0, 0]];
+        let numbers = [[2, 1, 143], [2, 1, 162], [2, 1, 163], [2, 1, 332], [2, 2, 0], [3, 0, 0]];
         assert!(numbers.map(number).is_sorted());
         assert_eq!(number([2, 1, 163]), TAKES_CONTEXT);
     }

@@ -197,7 +197,7 @@ mod tests {
         install: "npm install -g the-agent",
         set: &[],
         oldest: Some(Version(2, 1, 143)),
-        proven: Version(2, 1, 330),
+        proven: Version(2, 1, 332),
         lasting: &[],
         gone: &[],
     };
@@ -238,9 +238,9 @@ mod tests {
     fn a_version_older_than_the_proven_one_draws_a_line_and_no_refusal() {
         assert_eq!(
             AGENT.caution("2.1.143").unwrap(),
-            "The Agent 2.1.143 is older than 2.1.330, with which this was proven; `npm install -g the-agent` updates it"
+            "The Agent 2.1.143 is older than 2.1.332, with which this was proven; `npm install -g the-agent` updates it"
         );
-        assert_eq!(AGENT.caution("2.1.330"), None);
+        assert_eq!(AGENT.caution("2.1.332"), None);
         assert_eq!(AGENT.caution("3.0.0"), None);
         assert_eq!(AGENT.caution("unknown"), None);
     }

@@ -37,7 +37,7 @@ fn state_files(root: &Path) -> StateFiles {
     let state = LoopState {
         task: "Make it work\nand nice".to_owned(),
         harness: "claude".to_owned(),
-        harness_version: "2.1.330".to_owned(),
+        harness_version: "2.1.332".to_owned(),
         max_iterations: 50,
         ..LoopState::default()
     };
@@ -81,7 +81,7 @@ fn status_command_shows_the_current_iteration_and_recent_history() {
         "Iteration: 13 (of 50)\n",
         "This one: began 2",
         "Task: Make it work…\n",
-        "Agent: claude 2.1.330\n",
+        "Agent: claude 2.1.332\n",
         "Tokens: 1,234,567\n",
         "    12  ",
         "10 min 00 s",

@@ -51,7 +51,7 @@ fn whoever_is_not_known_for_certain_is_blocked() {
         "claude-code_2-1-162_harness",
         "claude-code_2-1-330_agent",
         "claude-code_2-1-330-rc_harness",
-        "claude-code/2.1.330",
+        "claude-code/2.1.332",
         "goose",
         "",
     ];

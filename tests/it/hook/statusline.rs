@@ -12,7 +12,7 @@ use crate::support::scratch::Said;
 /// What Claude Code hands to a status line command in a folder.
 fn asked(bench: &Bench, session: &str) -> Value {
     json!({
-        "hook_event_name": "Status", "session_id": session, "cwd": bench.root, "version": "2.1.330",
+        "hook_event_name": "Status", "session_id": session, "cwd": bench.root, "version": "2.1.332",
         "workspace": {"current_dir": bench.root, "project_dir": bench.root},
     })
 }

@@ -207,7 +207,7 @@ impl Bench {
 
     /// The agent of this session wants to end its turn.
     pub fn stop(&self, session: &str) -> Call<'_> {
-        // Field for field what Claude Code 2.1.330 sends.
+        // Field for field what Claude Code 2.1.332 sends.
         self.event("Stop", session)
             .with("permission_mode", "bypassPermissions")
             .with("effort", json!({"level": "high"}))

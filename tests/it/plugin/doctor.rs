@@ -29,7 +29,7 @@ impl Patient {
         let ours = serde_json::json!({
             "id": "speckit@ralph-speckit", "version": "1.0.0", "enabled": true, "installPath": folder,
         });
-        Self { scratch, version: "2.1.330", plugins: vec![ours] }
+        Self { scratch, version: "2.1.332", plugins: vec![ours] }
     }
 
     /// The status of each check by its name, and the exit code.

@@ -14,7 +14,7 @@ registry=$CLAUDE_CONFIG_DIR
 mkdir -p "$registry"
 echo "$*" >>"$registry/asked"
 case "$*" in
-  --version) echo "${FAKE_VERSION:-2.1.330} (Claude Code)" ;;
+  --version) echo "${FAKE_VERSION:-2.1.332} (Claude Code)" ;;
   "plugin list --json") if [ -e "$registry/plugin" ]; then cat "$registry/plugin"; else echo "[]"; fi ;;
   "plugin marketplace list --json")
     if [ -e "$registry/market" ]; then cat "$registry/market"; else echo "[]"; fi ;;

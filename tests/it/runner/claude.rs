@@ -3,7 +3,7 @@
 use crate::runner::support::{Bench, PROMISE};
 
 /// What it answers when it is asked about itself.
-const ANSWERS: &str = r#"--version) echo "2.1.330 (Claude Code)"; exit ;;
+const ANSWERS: &str = r#"--version) echo "2.1.332 (Claude Code)"; exit ;;
 auth) echo '{"loggedIn": true}'; exit ;;"#;
 
 /// The words of a script: `begin`, `calls TOOL`, `says TEXT`, `result TEXT`, `limit EPOCH`, each a part of
@@ -15,7 +15,7 @@ block() {
     printf '{"type":"assistant","message":{"id":"msg_%s_%s","type":"message","role":"assistant","model":"claude-sonnet-4-5","content":[%s],"stop_reason":null,"usage":{"input_tokens":100,"output_tokens":1,"cache_read_input_tokens":40,"cache_creation_input_tokens":20}},"parent_tool_use_id":null,"session_id":"%s"}\n' "$n" "$message" "$1" "$session"
 }
 begin() {
-    printf '{"type":"system","subtype":"init","cwd":"/home/user/project","session_id":"%s","tools":["Bash"],"model":"claude-sonnet-4-5","permissionMode":"default","claude_code_version":"2.1.330"}\n' "$session"
+    printf '{"type":"system","subtype":"init","cwd":"/home/user/project","session_id":"%s","tools":["Bash"],"model":"claude-sonnet-4-5","permissionMode":"default","claude_code_version":"2.1.332"}\n' "$session"
 }
 calls() {
     block "{\"type\":\"tool_use\",\"id\":\"toolu_${n}_$message\",\"name\":\"$1\",\"input\":{\"command\":\"true\"}}"

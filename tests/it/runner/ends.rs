@@ -166,7 +166,7 @@ fn the_agent_program_is_too_old() {
 #[test]
 fn the_agent_program_is_not_logged_in() {
     let bench = Bench::new();
-    let answers = "--version) echo 2.1.330; exit ;;\nauth) echo '{\"loggedIn\": false}'; exit 1 ;;";
+    let answers = "--version) echo 2.1.332; exit ;;\nauth) echo '{\"loggedIn\": false}'; exit 1 ;;";
     bench.named_agent("claude", answers, "");
     bench.ralph("").run().with_code(9).warns("Claude Code is not logged in");
     assert_eq!(bench.runs(), 0);

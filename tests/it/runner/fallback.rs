@@ -32,7 +32,7 @@ fn the_fallback_model_goes_on_at_a_usage_limit_until_that_is_lifted() {
     ran.says(
         "ralph: claude small continues: claude main is at its usage limit, and is tried again at 20",
     );
-    ran.says(", claude 2.1.330 (at a usage limit claude small), until ");
+    ran.says(", claude 2.1.332 (at a usage limit claude small), until ");
     ran.says("ralph: claude main works again");
     bench
         .spool("log")

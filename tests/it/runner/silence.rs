@@ -73,7 +73,7 @@ fn r1_each_program_whose_output_shows_a_call_before_its_end_has_its_tool_named()
     hear_all_signals();
     // The recordings up to the first call that has begun, and then silence. opencode shows a call only once it has ended.
     for (name, version, begun, tool) in [
-        ("claude", "2.1.330 (Claude Code)", "\"tool_use\"", "Bash"),
+        ("claude", "2.1.332 (Claude Code)", "\"tool_use\"", "Bash"),
         ("codex", "codex-cli 0.169.0", "\"item.started\"", "command"),
         ("gemini", "0.61.0", "\"type\":\"tool_use\"", "run_shell_command"),
         ("copilot", "1.0.102", "\"tool.execution_start\"", "bash"),

@@ -7,7 +7,7 @@ use crate::support::schema;
 
 /// The agent programs that have names, and the version with which each was recorded.
 const AGENTS: [(&str, &str); 5] = [
-    ("claude", "2.1.330 (Claude Code)"),
+    ("claude", "2.1.332 (Claude Code)"),
     ("opencode", "1.18.33"),
     ("codex", "codex-cli 0.169.0"),
     ("gemini", "0.61.0"),
@@ -256,7 +256,7 @@ fn scenario_allow_all_flag_enables_auto_approval() {
 fn scenario_allow_all_aliases() {
     for alias in ["--yolo", "--dangerously-allow-all"] {
         let bench = Bench::new();
-        bench.recorded("claude", "2.1.330");
+        bench.recorded("claude", "2.1.332");
         bench.ralph("--allow-all").run().with_code(0);
         bench.ralph(alias).run().with_code(0);
         assert_eq!(bench.arguments(1), bench.arguments(2), "{alias}");

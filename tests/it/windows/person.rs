@@ -11,7 +11,7 @@ use crate::support::scratch::{SPOOL, Said, Scratch};
 const CLAUDE: &str = r#"@echo off
 set KNOWN=%CLAUDE_CONFIG_DIR%
 echo %*>>"%KNOWN%\asked"
-if "%1"=="--version" echo 2.1.330 (Claude Code)
+if "%1"=="--version" echo 2.1.332 (Claude Code)
 if "%1 %2 %3"=="plugin list --json" if exist "%KNOWN%\plugin" type "%KNOWN%\plugin"
 if "%1 %2 %3"=="plugin list --json" if not exist "%KNOWN%\plugin" echo []
 if "%2 %3"=="marketplace list" if exist "%KNOWN%\market" type "%KNOWN%\market"

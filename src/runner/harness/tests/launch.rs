@@ -74,7 +74,7 @@ fn nobody_is_asked_where_claude_code_can_be_told_so() {
         let launch = launch("claude", &order);
         arguments(&launch).windows(2).any(|it| it == ["--permission-prompts", "none"])
     };
-    for version in ["2.1.259", "2.1.330", "3.0.0"] {
+    for version in ["2.1.259", "2.1.332", "3.0.0"] {
         assert!(asks_nobody(version, Approval::Own, &[]), "{version}");
         assert!(asks_nobody(version, Approval::ReadOnly, &[]), "{version}");
         assert!(!asks_nobody(version, Approval::All, &[]), "{version}");
@@ -84,7 +84,7 @@ fn nobody_is_asked_where_claude_code_can_be_told_so() {
         assert!(!asks_nobody(version, Approval::Own, &[]), "{version}");
     }
     let tool = ["--permission-prompt-tool", "mcp__desk__ask"];
-    assert!(!asks_nobody("2.1.330", Approval::Own, &tool), "a person has said who answers");
+    assert!(!asks_nobody("2.1.332", Approval::Own, &tool), "a person has said who answers");
 }
 
 #[test]
