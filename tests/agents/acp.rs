@@ -7,19 +7,19 @@ use rustix::process::Signal;
 use scripted_model::{Asked, Reply, Usage};
 use serde_json::{Value, json};
 
-/// Makes one test of each function for each program.
+/// Makes one test of each function for each program. Before the function stands when opencode plays it; the others play by night.
 macro_rules! on_every_speaker {
-    ($($test:ident)*) => {
-        mod opencode { $(#[test] fn $test() { crate::agent::Agent::Opencode.play(super::$test); })* }
-        mod copilot { $(#[test] fn $test() { crate::agent::Agent::Copilot.play(super::$test); })* }
-        mod gemini { $(#[test] fn $test() { crate::agent::Agent::Gemini.play(super::$test); })* }
+    ($($opencode:ident $test:ident)*) => {
+        mod opencode { $(crate::tier::play! { $opencode $test crate::agent::Agent::Opencode.play(super::$test) })* }
+        mod copilot { $(crate::tier::play! { night $test crate::agent::Agent::Copilot.play(super::$test) })* }
+        mod gemini { $(crate::tier::play! { night $test crate::agent::Agent::Gemini.play(super::$test) })* }
     };
 }
 
 on_every_speaker! {
-    five_iterations_edit_and_commit
-    what_is_refused_does_not_run_and_is_named
-    an_interrupt_cancels_the_turn_and_ends_all_tools
+    night five_iterations_edit_and_commit
+    night what_is_refused_does_not_run_and_is_named
+    gate an_interrupt_cancels_the_turn_and_ends_all_tools
 }
 
 const PROMISE: &str = "It is done.\n<promise>COMPLETE</promise>";

@@ -20,16 +20,17 @@ pub enum Agent {
     Copilot,
 }
 
-/// Makes one test of each function for each agent program; the function gets the program. It is left out with a line that says
-/// so where the program is not installed, unless the gate demands it.
+/// Makes one test of each function for each agent program; the function gets the program. Before the function stands when Claude
+/// Code plays it, when Codex does, and when opencode does; the others play all by night. A test is left out with a line that
+/// says so where its program is not installed, unless the gate demands the program.
 macro_rules! on_every_agent {
-    ($($test:ident)*) => {
-        mod claude { $(#[test] fn $test() { crate::agent::Agent::Claude.play(super::$test); })* }
-        mod claude_2_1_143 { $(#[test] fn $test() { crate::agent::Agent::OldClaude.play(super::$test); })* }
-        mod codex { $(#[test] fn $test() { crate::agent::Agent::Codex.play(super::$test); })* }
-        mod opencode { $(#[test] fn $test() { crate::agent::Agent::Opencode.play(super::$test); })* }
-        mod gemini { $(#[test] fn $test() { crate::agent::Agent::Gemini.play(super::$test); })* }
-        mod copilot { $(#[test] fn $test() { crate::agent::Agent::Copilot.play(super::$test); })* }
+    ($($claude:ident $codex:ident $opencode:ident $test:ident)*) => {
+        mod claude { $(crate::tier::play! { $claude $test crate::agent::Agent::Claude.play(super::$test) })* }
+        mod claude_2_1_143 { $(crate::tier::play! { night $test crate::agent::Agent::OldClaude.play(super::$test) })* }
+        mod codex { $(crate::tier::play! { $codex $test crate::agent::Agent::Codex.play(super::$test) })* }
+        mod opencode { $(crate::tier::play! { $opencode $test crate::agent::Agent::Opencode.play(super::$test) })* }
+        mod gemini { $(crate::tier::play! { night $test crate::agent::Agent::Gemini.play(super::$test) })* }
+        mod copilot { $(crate::tier::play! { night $test crate::agent::Agent::Copilot.play(super::$test) })* }
     };
 }
 pub(crate) use on_every_agent;

@@ -14,9 +14,9 @@ use std::path::Path;
 use std::process::Stdio;
 
 on_every_agent! {
-    a_tool_call_edits_a_real_file_and_the_stream_tells_of_it
-    a_long_prompt_arrives_letter_for_letter
-    a_reader_reads_and_changes_nothing
+    night night night a_tool_call_edits_a_real_file_and_the_stream_tells_of_it
+    gate gate night a_long_prompt_arrives_letter_for_letter
+    night night night a_reader_reads_and_changes_nothing
 }
 
 const USAGE: Usage = Usage { input: 1000, cache_read: 40, cache_write: 0, output: 50, thinking: 7 };

@@ -6,7 +6,7 @@ use crate::stage::Stage;
 use scripted_model::{Asked, Reply};
 
 on_every_agent! {
-    what_converge_appends_is_done_in_iterations_and_there_is_no_third_round
+    night night night what_converge_appends_is_done_in_iterations_and_there_is_no_third_round
 }
 
 /// What `specify init` writes for Claude Code; every agent program can read it.

@@ -11,7 +11,7 @@ use crate::stage::Stage;
 use serde_json::{Value, json};
 
 on_every_agent! {
-    a_project_starts_nothing_and_tells_its_reader_nothing
+    gate gate night a_project_starts_nothing_and_tells_its_reader_nothing
 }
 
 /// What stands in each file that would speak to the reader.

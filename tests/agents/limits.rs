@@ -32,6 +32,7 @@ fn claude_code_goes_on_when_the_limit_of_a_subscription_is_lifted() {
 }
 
 #[test]
+#[ignore = "nightly"]
 fn claude_code_tells_to_the_second_when_its_limit_is_lifted() {
     Agent::Claude.play(|agent| {
         let lifted = seconds() + 3600;
@@ -56,6 +57,7 @@ fn codex_tells_to_the_minute_when_its_limit_is_lifted() {
 }
 
 #[test]
+#[ignore = "nightly"]
 fn gemini_cli_is_waited_for_when_its_daily_quota_is_used_up() {
     Agent::Gemini.play(|agent| {
         waited_for(agent, || {

@@ -21,4 +21,6 @@ mod reviewed;
 #[path = "../it/support/scratch.rs"]
 mod scratch;
 mod stage;
+#[path = "../client/tier.rs"]
+mod tier;
 mod trouble;

@@ -7,7 +7,7 @@ use crate::ralph::assert_nothing_is_left;
 use crate::stage::Stage;
 
 on_every_agent! {
-    what_is_permitted_runs_and_what_is_forbidden_does_not
+    night night night what_is_permitted_runs_and_what_is_forbidden_does_not
 }
 
 const PROMISE: &str = "It is done.\n<promise>COMPLETE</promise>";

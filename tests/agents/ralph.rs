@@ -8,14 +8,14 @@ use scripted_model::{Asked, Reply, Usage};
 use serde_json::Value;
 
 on_every_agent! {
-    five_iterations_edit_real_files_and_count_every_token
-    a_session_that_goes_on_counts_each_token_once
-    a_limit_of_the_service_is_survived
-    an_error_of_the_service_is_survived
-    a_denied_tool_is_named_and_the_loop_goes_on
-    a_wall_of_denials_ends_the_loop_by_name
-    an_iteration_over_its_time_ends_with_all_its_tools
-    an_interrupt_ends_the_agent_with_all_its_tools
+    night night night five_iterations_edit_real_files_and_count_every_token
+    gate gate night a_session_that_goes_on_counts_each_token_once
+    night night night a_limit_of_the_service_is_survived
+    night night night an_error_of_the_service_is_survived
+    night night night a_denied_tool_is_named_and_the_loop_goes_on
+    night night night a_wall_of_denials_ends_the_loop_by_name
+    night night night an_iteration_over_its_time_ends_with_all_its_tools
+    night night night an_interrupt_ends_the_agent_with_all_its_tools
 }
 
 const PROMISE: &str = "It is done.\n<promise>COMPLETE</promise>";

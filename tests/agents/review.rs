@@ -11,10 +11,10 @@ use scripted_model::{Asked, Reply};
 use serde_json::Value;
 
 on_every_agent! {
-    a_reader_that_finds_all_met_passes
-    a_reader_that_tries_to_write_changes_nothing_and_its_invented_evidence_is_named
-    a_reader_that_gives_no_verdict_is_no_pass
-    a_reader_over_its_time_is_ended_and_nothing_is_left
+    night night night a_reader_that_finds_all_met_passes
+    gate gate night a_reader_that_tries_to_write_changes_nothing_and_its_invented_evidence_is_named
+    night night night a_reader_that_gives_no_verdict_is_no_pass
+    night night night a_reader_over_its_time_is_ended_and_nothing_is_left
 }
 
 const SPEC: &str = "# Greeting\n\n- **FR-001**: System MUST greet\n";

@@ -11,25 +11,25 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// Makes one test of each function for each reader.
+/// Makes one test of each function for each reader. Before the function stands when Codex reads, and when Claude Code does.
 macro_rules! by_every_reader {
-    ($($test:ident)*) => {
-        mod by_codex { $(#[test] fn $test() { super::play(super::Agent::Codex, super::$test); })* }
-        mod by_claude { $(#[test] fn $test() { super::play(super::Agent::Claude, super::$test); })* }
+    ($($codex:ident $claude:ident $test:ident)*) => {
+        mod by_codex { $(crate::tier::play! { $codex $test super::play(super::Agent::Codex, super::$test) })* }
+        mod by_claude { $(crate::tier::play! { $claude $test super::play(super::Agent::Claude, super::$test) })* }
     };
 }
 
 by_every_reader! {
-    a_pass_ends_the_loop_as_done
-    what_is_not_met_is_told_repaired_and_passes_the_next_time
-    three_equal_verdicts_end_as_blocked_with_the_words_of_both_sides
-    an_answer_without_its_form_is_no_verdict_and_three_end_as_blocked
-    invented_evidence_is_no_verdict
-    a_reader_that_crashes_is_no_verdict
-    a_usage_limit_of_the_reader_is_no_verdict
-    a_reader_over_its_time_is_no_verdict_and_leaves_no_process
-    a_ticked_check_has_its_tasks_reviewed_before_the_next_ones_and_once
-    a_reader_with_the_words_of_an_agent_and_of_a_host_ends_nothing
+    night night a_pass_ends_the_loop_as_done
+    night gate what_is_not_met_is_told_repaired_and_passes_the_next_time
+    night night three_equal_verdicts_end_as_blocked_with_the_words_of_both_sides
+    night night an_answer_without_its_form_is_no_verdict_and_three_end_as_blocked
+    night night invented_evidence_is_no_verdict
+    night night a_reader_that_crashes_is_no_verdict
+    night night a_usage_limit_of_the_reader_is_no_verdict
+    night night a_reader_over_its_time_is_no_verdict_and_leaves_no_process
+    night night a_ticked_check_has_its_tasks_reviewed_before_the_next_ones_and_once
+    night night a_reader_with_the_words_of_an_agent_and_of_a_host_ends_nothing
 }
 
 fn play(reader: Agent, test: fn(Agent)) {

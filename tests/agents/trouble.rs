@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use std::fs;
 
 on_every_agent! {
-    d7_a_cut_iteration_counts_what_its_own_session_used
-    d4_a_session_that_is_gone_is_followed_by_a_fresh_one
-    d5_a_model_that_is_not_there_ends_the_loop_at_once
-    d5_no_credit_ends_the_loop_at_once
+    night night night d7_a_cut_iteration_counts_what_its_own_session_used
+    night night night d4_a_session_that_is_gone_is_followed_by_a_fresh_one
+    night night night d5_a_model_that_is_not_there_ends_the_loop_at_once
+    night night night d5_no_credit_ends_the_loop_at_once
 }
 
 const PROMISE: &str = "It is done.\n<promise>COMPLETE</promise>";
@@ -127,6 +127,7 @@ fn ends_at_once(agent: Agent, error: fn() -> Reply) {
 }
 
 #[test]
+#[ignore = "nightly"]
 fn d7_the_sub_agents_of_opencode_are_counted() {
     Agent::Opencode.play(|agent| {
         let stage = Stage::new(agent, |_| {
@@ -151,6 +152,7 @@ fn d7_the_sub_agents_of_opencode_are_counted() {
 }
 
 #[test]
+#[ignore = "nightly"]
 fn d6_a_tool_that_a_rule_of_opencode_denies_is_named_also_with_allow_all() {
     Agent::Opencode.play(|agent| {
         let stage = Stage::new(agent, |_| {

@@ -11,8 +11,8 @@ use std::process::Command;
 use std::time::{Duration, SystemTime};
 
 on_every_client! {
-    a_loop_left_behind_goes_on_in_a_new_session
-    an_agent_takes_a_loop_over_with_spool_adopt
+    gate night a_loop_left_behind_goes_on_in_a_new_session
+    night night an_agent_takes_a_loop_over_with_spool_adopt
 }
 
 const OLD: &str = "11111111-2222-4333-8444-555555555555";

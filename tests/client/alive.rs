@@ -10,9 +10,9 @@ use std::process::Command;
 use std::time::Duration;
 
 on_every_client! {
-    a_closed_terminal_is_seen_within_ten_seconds
-    a_killed_client_is_seen_within_ten_seconds
-    a_permission_prompt_is_shown_to_whoever_looks
+    night night a_closed_terminal_is_seen_within_ten_seconds
+    gate night a_killed_client_is_seen_within_ten_seconds
+    night night a_permission_prompt_is_shown_to_whoever_looks
 }
 
 /// What the report has of the only loop.

@@ -6,8 +6,8 @@ use scripted_model::{Reply, ScriptedModel};
 use std::fs;
 
 on_every_client! {
-    a_command_that_cannot_start_says_what_to_do_and_arms_nothing
-    status_prints_the_report_and_spends_no_request
+    night night a_command_that_cannot_start_says_what_to_do_and_arms_nothing
+    night night status_prints_the_report_and_spends_no_request
 }
 
 fn a_command_that_cannot_start_says_what_to_do_and_arms_nothing(version: &str) {

@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const SESSION: &str = "11111111-2222-4333-8444-555555555555";
 
 on_every_client! {
-    cancel_in_a_resumed_session_ends_the_loop_for_good
-    the_agents_own_shell_finds_spool_and_cancels
-    a_cancel_from_another_terminal_ends_the_loop_at_the_next_stop
+    gate night cancel_in_a_resumed_session_ends_the_loop_for_good
+    gate night the_agents_own_shell_finds_spool_and_cancels
+    night night a_cancel_from_another_terminal_ends_the_loop_at_the_next_stop
 }
 
 fn cancel_in_a_resumed_session_ends_the_loop_for_good(version: &str) {

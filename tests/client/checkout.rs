@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 on_every_client! {
-    a_checkout_finds_the_installed_programs_and_loops
+    night night a_checkout_finds_the_installed_programs_and_loops
 }
 
 /// A path without our programs, wherever the tests run.

@@ -5,7 +5,7 @@ use crate::workshop::Workshop;
 use scripted_model::ScriptedModel;
 
 on_every_client! {
-    twenty_stops_reach_the_model_once_each
+    gate gate twenty_stops_reach_the_model_once_each
 }
 
 fn twenty_stops_reach_the_model_once_each(version: &str) {

@@ -6,7 +6,7 @@ use std::fs;
 use std::process::Command;
 
 on_every_client! {
-    the_demo_plays_with_the_real_client
+    night night the_demo_plays_with_the_real_client
 }
 
 fn the_demo_plays_with_the_real_client(version: &str) {

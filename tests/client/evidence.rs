@@ -7,8 +7,8 @@ use scripted_model::{Reply, ScriptedModel};
 const SETTINGS: &str = ".claude/ralph-speckit.local.md";
 
 on_every_client! {
-    a_failing_check_sends_the_finished_agent_back_with_what_it_printed
-    a_loop_that_is_switched_off_holds_nobody
+    night night a_failing_check_sends_the_finished_agent_back_with_what_it_printed
+    night night a_loop_that_is_switched_off_holds_nobody
 }
 
 fn a_failing_check_sends_the_finished_agent_back_with_what_it_printed(version: &str) {

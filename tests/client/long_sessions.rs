@@ -6,8 +6,8 @@ use scripted_model::{Reply, ScriptedModel};
 use serde_json::{Value, json};
 
 on_every_client! {
-    a_compaction_in_the_middle_of_the_loop_loses_nothing
-    an_agent_that_wanders_into_a_project_inside_the_project_keeps_its_loop
+    gate night a_compaction_in_the_middle_of_the_loop_loses_nothing
+    night night an_agent_that_wanders_into_a_project_inside_the_project_keeps_its_loop
 }
 
 fn a_compaction_in_the_middle_of_the_loop_loses_nothing(version: &str) {

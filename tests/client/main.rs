@@ -31,6 +31,7 @@ mod scripted_model;
 mod spec_kit;
 mod support;
 mod the_loop;
+mod tier;
 mod trouble;
 mod tutorial;
 mod user_commands;

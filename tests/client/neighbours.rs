@@ -7,7 +7,7 @@ use std::sync::mpsc::channel;
 use std::thread;
 
 on_every_client! {
-    a_second_session_is_never_held_while_the_first_one_loops
+    gate night a_second_session_is_never_held_while_the_first_one_loops
 }
 
 fn a_second_session_is_never_held_while_the_first_one_loops(version: &str) {

@@ -11,13 +11,13 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 
 on_every_client! {
-    the_assembled_plugin_and_the_checkout_are_valid
-    a_checkout_with_manifests_at_the_top_level_too_installs
-    setup_leaves_an_enabled_plugin_and_remove_leaves_nothing
-    the_stop_hook_of_an_installed_plugin_fires
-    a_plain_checkout_finds_the_installed_program_and_is_started_for_our_commands_only
-    a_plain_checkout_without_programs_says_once_how_to_install
-    commands_may_ask_spool_without_asking_and_nothing_else
+    gate night the_assembled_plugin_and_the_checkout_are_valid
+    gate night a_checkout_with_manifests_at_the_top_level_too_installs
+    night night setup_leaves_an_enabled_plugin_and_remove_leaves_nothing
+    gate night the_stop_hook_of_an_installed_plugin_fires
+    night night a_plain_checkout_finds_the_installed_program_and_is_started_for_our_commands_only
+    night night a_plain_checkout_without_programs_says_once_how_to_install
+    gate night commands_may_ask_spool_without_asking_and_nothing_else
 }
 
 const SPOOL: &str = env!("CARGO_BIN_EXE_spool");

@@ -8,9 +8,9 @@ use std::sync::Arc;
 const SESSION: &str = "31111111-2222-4333-8444-555555555555";
 
 on_every_client! {
-    a_paused_loop_lets_the_agent_stop_and_goes_on_when_asked
-    a_paused_loop_of_a_feature_goes_on_when_asked
-    a_cancel_from_another_terminal_in_the_middle_of_a_turn_ends_a_ralph_loop
+    gate night a_paused_loop_lets_the_agent_stop_and_goes_on_when_asked
+    night night a_paused_loop_of_a_feature_goes_on_when_asked
+    night night a_cancel_from_another_terminal_in_the_middle_of_a_turn_ends_a_ralph_loop
 }
 
 /// An agent that works and stops; in this request a person says something to `spool` in a terminal.

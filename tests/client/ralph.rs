@@ -11,17 +11,17 @@ use std::thread;
 use std::time::Duration;
 
 on_every_client! {
-    forty_iterations_end_with_a_promise_after_real_work
-    a_promise_without_work_is_refused_and_then_earned
-    a_failing_check_turns_green
-    a_check_of_a_minute_does_not_lose_its_answer
-    three_iterations_at_most
-    a_cancel_in_the_middle_ends_the_loop
-    a_task_arrives_letter_for_letter_and_runs_nothing
-    two_sessions_loop_side_by_side_in_one_folder
-    an_agent_that_only_talks_is_let_go_before_the_clients_cap
-    an_agent_that_needs_a_person_ends_the_loop
-    a_mistyped_flag_costs_no_token
+    night night forty_iterations_end_with_a_promise_after_real_work
+    gate night a_promise_without_work_is_refused_and_then_earned
+    gate night a_failing_check_turns_green
+    night night a_check_of_a_minute_does_not_lose_its_answer
+    night night three_iterations_at_most
+    night night a_cancel_in_the_middle_ends_the_loop
+    gate night a_task_arrives_letter_for_letter_and_runs_nothing
+    night night two_sessions_loop_side_by_side_in_one_folder
+    night night an_agent_that_only_talks_is_let_go_before_the_clients_cap
+    night night an_agent_that_needs_a_person_ends_the_loop
+    gate night a_mistyped_flag_costs_no_token
 }
 
 const PROMISE: &str = "<promise>DONE</promise>";

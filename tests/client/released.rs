@@ -16,10 +16,10 @@ use std::thread;
 use tempfile::TempDir;
 
 on_every_client! {
-    a_released_plugin_is_enough_for_a_whole_feature_and_goes_when_it_is_uninstalled
-    the_released_archive_is_valid
-    npx_sets_the_plugin_up_and_removes_it
-    the_plugin_installs_from_an_npm_registry
+    night night a_released_plugin_is_enough_for_a_whole_feature_and_goes_when_it_is_uninstalled
+    night night the_released_archive_is_valid
+    night night npx_sets_the_plugin_up_and_removes_it
+    night night the_plugin_installs_from_an_npm_registry
 }
 
 /// A name that no machine has: the client refuses archives that lie on this machine.

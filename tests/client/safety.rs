@@ -14,14 +14,14 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 
 on_every_client! {
-    s1_another_features_verify_command_is_not_run
-    s1_another_projects_verify_command_is_not_run
-    s1_spool_start_runs_what_it_showed_before_and_after_the_first_stop_and_nothing_else
-    s1_notes_and_pins_that_are_missing_or_broken_run_nothing
-    s1_a_list_of_more_than_a_megabyte_is_held_to_what_was_armed
-    s1_implement_runs_the_checks_and_verify_commands_that_it_showed
-    s2_a_cloned_repository_runs_nothing_in_default_mode_and_says_why
-    s2_checks_that_git_tracks_are_run_only_after_the_person_trusts_them
+    night night s1_another_features_verify_command_is_not_run
+    night night s1_another_projects_verify_command_is_not_run
+    night night s1_spool_start_runs_what_it_showed_before_and_after_the_first_stop_and_nothing_else
+    night night s1_notes_and_pins_that_are_missing_or_broken_run_nothing
+    night night s1_a_list_of_more_than_a_megabyte_is_held_to_what_was_armed
+    night night s1_implement_runs_the_checks_and_verify_commands_that_it_showed
+    night night s2_a_cloned_repository_runs_nothing_in_default_mode_and_says_why
+    gate night s2_checks_that_git_tracks_are_run_only_after_the_person_trusts_them
 }
 
 const FEATURE: &str = "001-notes";

@@ -15,15 +15,15 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 on_every_client! {
-    a_person_types_the_command_and_sees_the_loop
-    a_healthy_run_shows_no_problem
-    escape_during_a_check_leaves_no_process_behind
-    while_a_person_must_answer_no_stop_arrives
-    a_cancel_typed_while_the_agent_works_ends_the_loop
-    words_typed_while_the_agent_works_reach_it_and_the_loop_continues
-    what_a_killed_client_had_on_its_queue_lets_no_stop_go_after_a_resume
-    a_turn_that_is_broken_off_spends_no_iteration
-    a_turn_that_fails_pauses_the_loop_and_the_next_prompt_goes_on
+    night night a_person_types_the_command_and_sees_the_loop
+    night night a_healthy_run_shows_no_problem
+    night night escape_during_a_check_leaves_no_process_behind
+    gate night while_a_person_must_answer_no_stop_arrives
+    gate night a_cancel_typed_while_the_agent_works_ends_the_loop
+    night night words_typed_while_the_agent_works_reach_it_and_the_loop_continues
+    night night what_a_killed_client_had_on_its_queue_lets_no_stop_go_after_a_resume
+    night night a_turn_that_is_broken_off_spends_no_iteration
+    night night a_turn_that_fails_pauses_the_loop_and_the_next_prompt_goes_on
 }
 
 const SESSION: &str = "11111111-2222-4333-8444-555555555555";

@@ -8,18 +8,18 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
 on_every_client! {
-    an_answer_without_tools_ends_the_turn
-    a_tool_call_really_writes_a_file
-    a_blocking_stop_hook_sends_the_agent_back_once
-    an_always_blocking_hook_is_overridden_by_the_client_itself
-    a_tool_call_in_every_turn_keeps_the_client_from_overriding
-    a_command_blocked_by_a_plugin_costs_no_request_and_says_why
-    a_plugin_hook_tells_the_model_and_the_person
-    an_error_of_the_service_ends_the_turn_without_a_stop
-    a_resumed_session_keeps_its_identifier_and_its_transcript
-    a_subagent_asks_under_its_own_name
-    a_compaction_is_answered_and_the_session_hook_speaks_again
-    a_run_that_is_broken_off_leaves_nothing_running
+    night night an_answer_without_tools_ends_the_turn
+    night night a_tool_call_really_writes_a_file
+    night night a_blocking_stop_hook_sends_the_agent_back_once
+    night night an_always_blocking_hook_is_overridden_by_the_client_itself
+    night night a_tool_call_in_every_turn_keeps_the_client_from_overriding
+    night night a_command_blocked_by_a_plugin_costs_no_request_and_says_why
+    night night a_plugin_hook_tells_the_model_and_the_person
+    night night an_error_of_the_service_ends_the_turn_without_a_stop
+    night night a_resumed_session_keeps_its_identifier_and_its_transcript
+    night night a_subagent_asks_under_its_own_name
+    night night a_compaction_is_answered_and_the_session_hook_speaks_again
+    night night a_run_that_is_broken_off_leaves_nothing_running
 }
 
 fn an_answer_without_tools_ends_the_turn(version: &str) {

@@ -9,12 +9,12 @@ use scripted_model::{Reply, ScriptedModel};
 use serde_json::json;
 
 on_every_client! {
-    open_checklists_stop_the_command_and_a_mandatory_hook_is_part_of_being_done
-    spec_kits_own_command_does_the_named_tasks_and_no_others
-    spec_kits_own_command_does_the_same_where_the_client_prints_text
-    spec_kits_own_command_does_the_same_on_a_screen
-    an_agent_that_calls_the_commands_itself_arms_nothing
-    a_scheduled_task_arms_nothing
+    gate night open_checklists_stop_the_command_and_a_mandatory_hook_is_part_of_being_done
+    night night spec_kits_own_command_does_the_named_tasks_and_no_others
+    night night spec_kits_own_command_does_the_same_where_the_client_prints_text
+    gate night spec_kits_own_command_does_the_same_on_a_screen
+    gate night an_agent_that_calls_the_commands_itself_arms_nothing
+    night night a_scheduled_task_arms_nothing
 }
 
 const SKILL: &str =

@@ -12,11 +12,12 @@ use std::thread;
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// Makes one test of each function for each pinned client; the function gets the client's version.
+/// Makes one test of each function for each pinned client; the function gets the client's version. Before the function stands
+/// when the newest client plays it, and when the oldest does.
 macro_rules! on_every_client {
-    ($($test:ident)*) => {
-        mod client_2_1_143 { $(#[test] fn $test() { super::$test("2.1.143"); })* }
-        mod client_2_1_332 { $(#[test] fn $test() { super::$test("2.1.332"); })* }
+    ($($newest:ident $oldest:ident $test:ident)*) => {
+        mod client_2_1_143 { $(crate::tier::play! { $oldest $test super::$test("2.1.143") })* }
+        mod client_2_1_332 { $(crate::tier::play! { $newest $test super::$test("2.1.332") })* }
     };
 }
 pub(crate) use on_every_client;

@@ -6,13 +6,13 @@ use scripted_model::{Reply, ScriptedModel};
 use serde_json::Value;
 
 on_every_client! {
-    fifty_tasks_are_finished_from_one_command
-    fifty_tasks_are_finished_with_a_stop_without_a_tool_call_after_every_third
-    fifty_tasks_of_an_old_state_file_that_nobody_armed_are_finished
-    the_last_stop_only_says_that_all_is_done_and_every_hook_leaves_with_code_0
-    the_iteration_limit_of_the_command_ends_the_loop_by_its_name
-    an_agent_that_claims_too_early_is_sent_back_with_the_open_tasks
-    an_agent_that_only_talks_is_let_go_with_a_named_reason
+    night night fifty_tasks_are_finished_from_one_command
+    night night fifty_tasks_are_finished_with_a_stop_without_a_tool_call_after_every_third
+    night night fifty_tasks_of_an_old_state_file_that_nobody_armed_are_finished
+    gate night the_last_stop_only_says_that_all_is_done_and_every_hook_leaves_with_code_0
+    night night the_iteration_limit_of_the_command_ends_the_loop_by_its_name
+    gate night an_agent_that_claims_too_early_is_sent_back_with_the_open_tasks
+    gate night an_agent_that_only_talks_is_let_go_with_a_named_reason
 }
 
 fn fifty_tasks_are_finished_from_one_command(version: &str) {

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 on_every_client! {
-    a_corrupt_state_file_is_told_once_and_then_the_agent_is_let_go
-    a_state_file_that_the_agent_repairs_goes_on_to_the_end
-    a_stop_whose_event_arrives_late_ends_no_loop
-    a_turn_that_the_service_breaks_off_is_not_counted_and_the_loop_pauses_until_the_next
+    night night a_corrupt_state_file_is_told_once_and_then_the_agent_is_let_go
+    night night a_state_file_that_the_agent_repairs_goes_on_to_the_end
+    night night a_stop_whose_event_arrives_late_ends_no_loop
+    gate night a_turn_that_the_service_breaks_off_is_not_counted_and_the_loop_pauses_until_the_next
 }
 
 const SESSION: &str = "11111111-2222-4333-8444-555555555555";

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 
 on_every_client! {
-    every_step_of_the_tutorial_does_what_the_page_says
+    gate night every_step_of_the_tutorial_does_what_the_page_says
 }
 
 /// One block of the page with the lines that it says are shown then.

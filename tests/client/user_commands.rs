@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 on_every_client! {
-    setup_offers_the_command_and_a_task_arrives_letter_for_letter
-    a_command_of_the_persons_own_is_not_touched
+    night night setup_offers_the_command_and_a_task_arrives_letter_for_letter
+    night night a_command_of_the_persons_own_is_not_touched
 }
 
 /// Where a person's own command may lie.
