@@ -131,6 +131,28 @@ impl Agent {
         found.filter(|path| path.is_file())
     }
 
+    /// The installed program itself: a script looks for its modules beside itself, and not beside a link.
+    pub fn installed(self) -> PathBuf {
+        let program = self.program().expect("an installed program");
+        fs::canonicalize(program).expect("a real path")
+    }
+
+    /// What `spool` asks the program before a loop, and what counts of the answer. Some programs take a second to answer.
+    pub fn answers(self) -> Vec<(&'static str, String)> {
+        let version = self.version();
+        let version = match self {
+            Agent::Claude | Agent::OldClaude => format!("{version} (Claude Code)"),
+            Agent::Codex => format!("codex-cli {version}"),
+            Agent::Copilot => format!("GitHub Copilot CLI {version}."),
+            Agent::Opencode | Agent::Gemini => version.to_owned(),
+        };
+        let mut answers = vec![("--version", version)];
+        if self.name() == "claude" {
+            answers.push(("auth status", "{\"loggedIn\": true}".to_owned()));
+        }
+        answers
+    }
+
     /// The folder in which `scripts/fetch-clients` installs it.
     fn folder(self) -> String {
         if self.name() == "claude" {
@@ -170,7 +192,13 @@ impl Agent {
                     "models": {"scripted": model},
                 });
                 let config = json!({"autoupdate": false, "share": "disabled", "provider": {"scripted": provider}});
-                write(&home.join(".config/opencode/opencode.json"), &config.to_string());
+                let folder = home.join(".config/opencode");
+                write(&folder.join("opencode.json"), &config.to_string());
+                // Without these two it would install this package at each start.
+                let package = json!({"dependencies": {"@opencode-ai/plugin": self.version()}});
+                let lock = json!({"packages": {"": package}});
+                write(&folder.join("package-lock.json"), &lock.to_string());
+                fs::create_dir(folder.join("node_modules")).expect("a folder in the home");
                 vec![
                     ("OPENCODE_DISABLE_AUTOUPDATE", "1".to_owned()),
                     ("OPENCODE_DISABLE_MODELS_FETCH", "1".to_owned()),

@@ -14,12 +14,23 @@ use std::path::Path;
 use std::process::Stdio;
 
 on_every_agent! {
+    gate gate gate the_stage_answers_as_the_program_does
     night night night a_tool_call_edits_a_real_file_and_the_stream_tells_of_it
     gate gate night a_long_prompt_arrives_letter_for_letter
     night night night a_reader_reads_and_changes_nothing
 }
 
 const USAGE: Usage = Usage { input: 1000, cache_read: 40, cache_write: 0, output: 50, thinking: 7 };
+
+fn the_stage_answers_as_the_program_does(agent: Agent) {
+    let stage = Stage::new(agent, |_| |_| Reply::text("never"));
+    for (question, answer) in agent.answers() {
+        let program = agent.installed();
+        let said = stage.command(&program).args(question.split(' ')).output().expect("the program");
+        let told = String::from_utf8_lossy(&said.stdout);
+        assert!(told.contains(answer.trim_matches(['{', '}'])), "{question}: {said:?}");
+    }
+}
 
 fn a_tool_call_edits_a_real_file_and_the_stream_tells_of_it(agent: Agent) {
     let stage = Stage::new(agent, |_| {

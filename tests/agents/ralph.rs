@@ -6,8 +6,10 @@ use crate::stage::{CHANGE, Scene, Stage};
 use rustix::process::Signal;
 use scripted_model::{Asked, Reply, Usage};
 use serde_json::Value;
+use std::sync::Arc;
 
 on_every_agent! {
+    gate gate gate a_denial_a_limit_an_interrupt_and_work
     night night night five_iterations_edit_real_files_and_count_every_token
     gate gate night a_session_that_goes_on_counts_each_token_once
     night night night a_limit_of_the_service_is_survived
@@ -69,6 +71,71 @@ fn edit(scene: &Scene, iteration: usize) -> Reply {
     scene.agent.writes(&file, &format!("iteration {iteration}"))
 }
 
+/// Five iterations in three runs: the agent is denied a tool, is limited, is interrupted, and works twice.
+fn a_denial_a_limit_an_interrupt_and_work(agent: Agent) {
+    let stage = Stage::new(agent, |scene| {
+        let (mut begun, mut is_limited) = (0, false);
+        move |asked: &Asked| {
+            // A program makes a request that was refused once more, or does not.
+            is_limited = is_limited && scene.iterations_ended() < 2;
+            if is_limited {
+                return limit();
+            }
+            if !is_first(asked) {
+                let words = if begun == 5 { PROMISE } else { "That is all for now." };
+                return Reply::text(words).usage(usage(asked));
+            }
+            begun += 1;
+            let reply = match begun {
+                1 => unwanted(&scene),
+                2 => {
+                    is_limited = true;
+                    return limit();
+                }
+                3 => agent.shell(ENDLESS),
+                _ => edit(&scene, begun - 3),
+            };
+            reply.usage(usage(asked))
+        }
+    });
+    agent.trust(&stage.home(), &stage.root);
+    let (code, _) = stage.ralph(&["--max-iterations", "2", "--retry-pause", "10ms"]).end();
+    let facts = stage.facts();
+    assert_eq!(code, Some(3), "{facts}");
+    assert!(!stage.path("denied.txt").exists(), "{facts}");
+    assert!(!stage.path("../denied.txt").exists(), "{facts}");
+    let books = stage.state();
+    let done = list(&books);
+    assert_eq!(done.len(), 2, "{facts}");
+    assert_denied(agent, &done[0], &facts);
+    assert_ne!(done[1]["failure"].as_str().unwrap_or_default(), "", "{facts}");
+    assert_counted(&stage);
+
+    let mut run = stage.ralph(&["--allow-all"]);
+    run.wait_until(|_| stage.path("begun").exists());
+    run.signal(Signal::INT);
+    let (code, _) = run.end();
+    assert_nothing_is_left(&stage);
+    let facts = stage.facts();
+    assert_eq!(code, Some(130), "{facts}");
+    assert_eq!(stage.state()["status"], "stopped", "{facts}");
+
+    let before = stage.model.main_requests().len();
+    let (code, _) = stage.ralph(&["--allow-all"]).end();
+    let facts = stage.facts();
+    assert_eq!(code, Some(0), "{facts}");
+    assert_eq!(stage.read("traces.txt"), "iteration 1\n", "{facts}");
+    assert_eq!(stage.read("trace-2.txt").trim_end(), "iteration 2", "{facts}");
+    let books = stage.state();
+    assert_eq!(books["status"], "done", "{facts}");
+    let requests = stage.model.main_requests();
+    let (done, requests) = (list(&books), &requests[before..]);
+    assert_eq!((done.len(), requests.len()), (5, 4), "{facts}");
+    assert_each_counted(&done[3..], requests, &facts);
+    assert_eq!(done[4]["promise"], "accepted", "{facts}");
+    assert_nothing_is_left(&stage);
+}
+
 fn five_iterations_edit_real_files_and_count_every_token(agent: Agent) {
     let stage = Stage::new(agent, |scene| iterations(scene, 5));
     let (code, _) = stage.ralph(&["--allow-all", "--max-iterations", "8"]).end();
@@ -87,14 +154,7 @@ fn five_iterations_edit_real_files_and_count_every_token(agent: Agent) {
     assert_eq!(done.len(), 5, "{facts}");
     let requests = stage.model.main_requests();
     assert_eq!(requests.len(), 10, "{facts}");
-    for (iteration, asked) in done.iter().zip(requests.chunks(2)) {
-        let reported = usage(&asked[0]) + usage(&asked[1]);
-        assert_eq!(iteration["tokens_used"], reported.total(), "{facts}");
-        assert_ne!(iteration["tokens_estimated"], true, "{facts}");
-        assert_eq!(iteration["tool_calls"], 1, "{facts}");
-        assert_eq!(iteration["exit_code"], 0, "{facts}");
-        assert_eq!(iteration["files_changed"], 1, "{facts}");
-    }
+    assert_each_counted(done, &requests, &facts);
     assert_eq!(done[4]["promise"], "accepted", "{facts}");
     assert_counted(&stage);
     assert_nothing_is_left(&stage);
@@ -121,8 +181,6 @@ fn a_session_that_goes_on_counts_each_token_once(agent: Agent) {
 }
 
 fn a_limit_of_the_service_is_survived(agent: Agent) {
-    // The program's own tries follow at once where it looks at this header.
-    let limit = || Reply::error(429, "rate_limit_error", "slow down").header("retry-after-ms", "1");
     if agent == Agent::Copilot {
         // It calls every 429 a limit.
         return waited_for(agent, limit);
@@ -132,6 +190,11 @@ fn a_limit_of_the_service_is_survived(agent: Agent) {
 
 fn an_error_of_the_service_is_survived(agent: Agent) {
     failing(agent, || Reply::error(500, "api_error", "out of order").header("retry-after-ms", "1"));
+}
+
+/// The program's own tries follow at once where it looks at this header.
+fn limit() -> Reply {
+    Reply::error(429, "rate_limit_error", "slow down").header("retry-after-ms", "1")
 }
 
 /// The service fails until the first iteration is over; the second one does the work.
@@ -183,10 +246,7 @@ fn a_denied_tool_is_named_and_the_loop_goes_on(agent: Agent) {
     let books = stage.state();
     let done = list(&books);
     assert_eq!(done.len(), 2, "{facts}");
-    // Codex tells its model alone that its sandbox has denied something.
-    let is_told = agent != Agent::Codex;
-    let denied = done[0]["denied"].as_array().map_or(0, Vec::len);
-    assert_eq!(denied > 0, is_told, "{facts}");
+    assert_denied(agent, &done[0], &facts);
     assert_counted(&stage);
     assert_nothing_is_left(&stage);
 }
@@ -273,6 +333,24 @@ fn an_interrupt_ends_the_agent_with_all_its_tools(agent: Agent) {
 
 fn list(state: &Value) -> &[Value] {
     state["iterations"].as_array().map_or(&[], Vec::as_slice)
+}
+
+/// The denied tool of an iteration is named. Codex tells its model alone that its sandbox has denied something.
+fn assert_denied(agent: Agent, iteration: &Value, facts: &str) {
+    let denied = iteration["denied"].as_array().map_or(0, Vec::len);
+    assert_eq!(denied > 0, agent != Agent::Codex, "{facts}");
+}
+
+/// Each iteration called one tool, changed one file, and used what its two requests used.
+fn assert_each_counted(iterations: &[Value], requests: &[Arc<Asked>], facts: &str) {
+    for (iteration, asked) in iterations.iter().zip(requests.chunks(2)) {
+        let reported = usage(&asked[0]) + usage(&asked[1]);
+        assert_eq!(iteration["tokens_used"], reported.total(), "{facts}");
+        assert_ne!(iteration["tokens_estimated"], true, "{facts}");
+        assert_eq!(iteration["tool_calls"], 1, "{facts}");
+        assert_eq!(iteration["exit_code"], 0, "{facts}");
+        assert_eq!(iteration["files_changed"], 1, "{facts}");
+    }
 }
 
 /// The tokens of the loop are those that the model has reported, no more and no fewer.

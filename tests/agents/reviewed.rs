@@ -4,12 +4,10 @@ use crate::agent::Agent;
 use crate::hostile_words;
 use crate::ralph::assert_nothing_is_left;
 use crate::stage::Stage;
-use ralph_speckit::world::pause;
 use scripted_model::{Asked, Reply, Usage};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
 /// Makes one test of each function for each reader. Before the function stands when Codex reads, and when Claude Code does.
 macro_rules! by_every_reader {
@@ -240,8 +238,7 @@ fn invented_evidence_is_no_verdict(reader: Agent) {
 fn a_reader_that_crashes_is_no_verdict(reader: Agent) {
     let stage = stage(reader, |_, asked| judged(asked, "hello", "met", "it logs"));
     // The worker is Claude Code as well: only a reader is told to use no tool that writes.
-    let real = std::fs::canonicalize(stage.beside("bin").join(reader.name())).expect("a program");
-    std::fs::remove_file(stage.beside("bin").join(reader.name())).expect("its link");
+    let real = reader.installed();
     let script = format!(
         "#!/bin/sh\ncase \"$*\" in *--version*) ;; *Read,Grep,Glob*|*read-only*) kill -9 $$;; esac\nexec '{}' \"$@\"\n",
         real.display()
@@ -267,7 +264,6 @@ fn a_usage_limit_of_the_reader_is_no_verdict(reader: Agent) {
 fn a_reader_over_its_time_is_no_verdict_and_leaves_no_process(reader: Agent) {
     let stage = stage(reader, |_, _| Reply::silence());
     let ended = run(&stage, reader, &["--review-timeout", "2s"]);
-    pause(Duration::from_millis(200));
     assert_no_verdict(&stage, ended, "the reader was over its time");
 }
 

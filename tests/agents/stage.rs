@@ -2,14 +2,13 @@
 
 use crate::agent::Agent;
 use crate::scratch::{SPOOL, Scratch};
-use ralph_speckit::world::pause;
+use ralph_speckit::world::{Deadline, pause};
 use rustix::process::{Pid, Signal, kill_process};
 use scripted_model::{Asked, Reply, ScriptedModel};
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::ops::Deref;
-use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::process::{Child, Command};
 use std::time::Duration;
@@ -47,10 +46,7 @@ impl Stage {
         scratch.set("LANG", "C.UTF-8");
         scratch.set("PATH", std::env::var("PATH").unwrap_or_default());
         scratch.search_first("bin");
-        let program = agent.program().expect("an installed program");
-        // The links are followed, because a script looks for its modules beside itself.
-        let program = fs::canonicalize(program).expect("a real path");
-        symlink(program, scratch.beside("bin").join(agent.name())).expect("a link");
+        install(&scratch, agent);
         let scene = Scene { agent, project: scratch.root.clone() };
         let model = ScriptedModel::start(script(scene)).expect("a model");
         for (name, value) in agent.settle(&scratch.home(), &model.url()) {
@@ -66,9 +62,7 @@ impl Stage {
 
     /// Installs another agent program beside the stage's own, which asks the same model.
     pub fn also(&mut self, agent: Agent) {
-        let program = agent.program().expect("an installed program");
-        let program = fs::canonicalize(program).expect("a real path");
-        symlink(program, self.scratch.beside("bin").join(agent.name())).expect("a link");
+        install(&self.scratch, agent);
         for (name, value) in agent.settle(&self.scratch.home(), &self.model.url()) {
             self.scratch.set(name, value);
         }
@@ -177,6 +171,17 @@ impl Stage {
     }
 }
 
+/// Puts an agent program on the `PATH`, which is not started for what `spool` asks before each loop.
+fn install(scratch: &Scratch, agent: Agent) {
+    let program = agent.installed();
+    let mut script = "#!/bin/sh\ncase \"$*\" in\n".to_owned();
+    for (question, answer) in agent.answers() {
+        let _ = writeln!(script, "'{question}') echo '{answer}'; exit ;;");
+    }
+    let _ = writeln!(script, "esac\nexec '{}' \"$@\"", program.display());
+    scratch.executable(&format!("bin/{}", agent.name()), script);
+}
+
 /// What a script knows of its stage.
 #[derive(Clone)]
 pub struct Scene {
@@ -209,6 +214,7 @@ impl Run {
 
     /// Waits until something is so; it is given what was printed so far. A run that ends before is a failure.
     pub fn wait_until(&mut self, is_so: impl Fn(&str) -> bool) {
+        let patience = Deadline::after(Duration::from_mins(5));
         loop {
             let status = self.child.try_wait().expect("spool");
             let printed = fs::read_to_string(&self.printed).unwrap_or_default();
@@ -218,6 +224,7 @@ impl Run {
             if let Some(status) = status {
                 panic!("{status}: {printed}");
             }
+            assert!(!patience.is_over(), "it never came about: {printed}");
             pause(Duration::from_millis(20));
         }
     }
