@@ -31,6 +31,12 @@ struct Books {
 impl Books {
     /// A whole iteration of an agent: this call of a tool, then these words.
     fn works(&self, call: Reply, words: &str, asked: &Asked) -> Reply {
+        let is_first = asked.tool_results().is_empty();
+        self.says(if is_first { call } else { Reply::text(words) }, asked)
+    }
+
+    /// A reply, with what it used.
+    fn says(&self, reply: Reply, asked: &Asked) -> Reply {
         let number = asked.number as u64;
         let usage = Usage {
             input: 1000 + number,
@@ -40,8 +46,6 @@ impl Books {
             thinking: 7,
         };
         self.answers.lock().unwrap().push((model(asked), usage));
-        let is_first = asked.tool_results().is_empty();
-        let reply = if is_first { call } else { Reply::text(words) };
         reply.usage(usage)
     }
 
@@ -113,20 +117,21 @@ fn at_a_usage_limit_the_model_continues_then_codex_and_the_first_choice_once_it_
         let mut stage = Stage::new(Agent::Claude, |_| {
             move |asked: &Asked| {
                 let name = model(asked);
-                let lifted = *lifted.get_or_insert_with(|| seconds() + 4);
+                let lifted = *lifted.get_or_insert_with(|| seconds() + 30);
                 if name == SMALL {
                     small_was_asked = true;
                     return limit_of_claude(seconds() + 3600);
                 }
                 if !name.starts_with(MAIN) {
                     // At work until the first choice is tried again, five seconds after its limit.
-                    let until = lifted + 6;
-                    let waits = format!(
-                        "echo codex > codex.txt; while [ \"$(date +%s)\" -lt {until} ]; do sleep 0.1; done"
-                    );
-                    let call = json!({"cmd": waits, "yield_time_ms": 30_000});
-                    let call = Reply::tool("exec_command", call);
-                    return own.works(call, "There is more to do.", asked);
+                    let reply = if asked.tool_results().is_empty() {
+                        Agent::Codex.shell("echo codex > codex.txt")
+                    } else if seconds() < lifted + 6 {
+                        Agent::Codex.shell("sleep 1")
+                    } else {
+                        Reply::text("There is more to do.")
+                    };
+                    return own.says(reply, asked);
                 }
                 if !small_was_asked {
                     return limit_of_claude(lifted);

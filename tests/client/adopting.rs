@@ -1,13 +1,16 @@
 //! A loop that a session left behind, taken over in the real client.
 
 use crate::headless::Client;
+use crate::screen::{transcript_has, wait_until};
 use crate::support::{Project, client, json_lines, on_every_client};
 use crate::workshop::assembled_plugin;
 use ralph_speckit::world;
 use scripted_model::{Reply, ScriptedModel};
 use serde_json::{Value, json};
 use std::fs;
+use std::path::PathBuf;
 use std::process::Command;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
 on_every_client! {
@@ -71,17 +74,21 @@ fn verdicts(project: &Project) -> Vec<String> {
 
 /// The client in whose home the service has ended a session in the second iteration of its loop.
 fn left_behind(version: &str, project: &Project) -> Client {
-    let model = ScriptedModel::start(|asked| match asked.number {
+    let config = Arc::new(OnceLock::<PathBuf>::new());
+    let of_client = Arc::clone(&config);
+    let model = ScriptedModel::start(move |asked| match asked.number {
         1 => shell("echo one >> lines"),
         2 => {
-            // A model takes its time: by then the client has written the call into the transcript.
-            world::pause(Duration::from_millis(500));
+            // The transcript lags, a model that answers at once does not: what is not there cannot be counted.
+            let config = of_client.get().expect("a client");
+            wait_until("the transcript", || transcript_has(config, r#""type":"tool_use""#));
             Reply::text("That is one.")
         }
         _ => Reply::error(400, "invalid_request_error", "the service is out of order"),
     });
     let model = model.expect("a model");
     let client = client(version, project, &model).plugin(assembled_plugin());
+    config.set(client.config_folder()).expect("the first time");
     let run = client
         .clone()
         .session(OLD)

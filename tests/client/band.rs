@@ -1,12 +1,11 @@
 //! What the client draws of a loop besides the transcript: the band above the prompt, the pane of a command that is answered
 //! while the agent works, and the toast at the end.
 
-use crate::screen::{Terminal, start_in, tmux_is_there, type_line};
+use crate::screen::{LOOK, PATIENCE, Terminal, start_in, tmux_is_there, type_line};
 use crate::workshop::Workshop;
 use ralph_speckit::world::{Deadline, pause};
 use scripted_model::ScriptedModel;
 use std::sync::mpsc::{Sender, channel};
-use std::time::Duration;
 
 /// What is played: an agent that has done one task of three and works on the second one until it is told to go on.
 struct AtWork {
@@ -46,10 +45,10 @@ fn band(screen: &str) -> Option<&str> {
 
 /// Waits until this is so of the screen.
 fn wait_until(terminal: &Terminal, is_so: impl Fn(&str) -> bool) {
-    let patience = Deadline::after(Duration::from_mins(1));
+    let patience = Deadline::after(PATIENCE);
     while !is_so(&terminal.screen()) {
         assert!(!patience.is_over(), "it never came about:\n{}", terminal.screen());
-        pause(Duration::from_millis(50));
+        pause(LOOK);
     }
 }
 

@@ -2,10 +2,11 @@
 
 use crate::headless::{Heard, heard};
 use crate::support::{Project, client, json_lines, on_every_client, wait_until_gone};
+use ralph_speckit::world::pause;
 use scripted_model::{Reply, ScriptedModel};
 use serde_json::{Value, json};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::thread;
+use std::time::Duration;
 
 on_every_client! {
     night night an_answer_without_tools_ends_the_turn
@@ -261,7 +262,7 @@ fn a_run_that_is_broken_off_leaves_nothing_running(version: &str) {
         client.run_watched("sleep", &mut |line| {
             if heard(line).iter().any(|heard| matches!(heard, Heard::Calls { .. })) {
                 while project.read("pid").is_empty() {
-                    thread::yield_now();
+                    pause(Duration::from_millis(20));
                 }
                 panic!("this test breaks the run off");
             }

@@ -1,14 +1,13 @@
 //! What the end-to-end tests share: the pinned clients, a throw-away project, and a hook that a test writes for itself.
 
 use crate::headless::Client;
-use ralph_speckit::world::Deadline;
+use ralph_speckit::world::{Deadline, pause};
 use scripted_model::ScriptedModel;
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::thread;
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -143,7 +142,7 @@ pub fn wait_until_gone(pid: &str) {
         if state.is_empty() || state.starts_with('Z') {
             return;
         }
-        thread::yield_now();
+        pause(Duration::from_millis(20));
     }
 }
 

@@ -26,6 +26,8 @@ pub struct ScriptedModel {
 /// The header with which Claude Code marks the requests of a subagent.
 const AGENT_HEADER: &str = "x-claude-code-agent-id";
 
+/// How long a test waits for a request on a busy machine.
+const PATIENCE: Duration = Duration::from_mins(5);
 /// How long and how much of a refused request is still read.
 const LINGER: Duration = Duration::from_secs(1);
 const LINGER_BYTES: u64 = 1024 * 1024;
@@ -131,17 +133,16 @@ impl ScriptedModel {
 
     /// Waits until the main conversation has sent its request of this number, which is 1 for the first.
     ///
-    /// Only for a run that goes on in another thread: it waits as long as it takes.
+    /// Only for a run that goes on in another thread. It panics where the request has not come after five minutes.
     pub fn wait_for_main_request(&self, number: usize) {
         let missing = |record: &mut Record| {
             record.requests.iter().filter(|asked| asked.asker == Asker::Main).count() < number
         };
-        drop(
-            self.shared
-                .changed
-                .wait_while(self.shared.record(), missing)
-                .unwrap_or_else(PoisonError::into_inner),
-        );
+        let waited =
+            self.shared.changed.wait_timeout_while(self.shared.record(), PATIENCE, missing);
+        let (record, end) = waited.unwrap_or_else(PoisonError::into_inner);
+        drop(record);
+        assert!(!end.timed_out(), "request {number} never came");
     }
 }
 

@@ -58,9 +58,8 @@ pub(super) fn run(
 
 #[cfg(test)]
 mod tests {
-    use std::thread;
-
     use super::*;
+    use crate::support::wait_until_gone;
 
     fn run_shell(script: &str, limit: Duration) -> (Ended, Vec<String>) {
         let mut lines = Vec::new();
@@ -70,18 +69,6 @@ mod tests {
             lines.push(String::from_utf8_lossy(line).trim().to_owned());
         });
         (ended.expect("a shell"), lines)
-    }
-
-    /// Waits until a process is gone. One that nobody has reaped yet is gone too.
-    fn wait_until_gone(pid: &str) {
-        loop {
-            let listing = Command::new("ps").args(["-o", "stat=", "-p", pid]).output().expect("ps");
-            let state = String::from_utf8_lossy(&listing.stdout).trim().to_owned();
-            if state.is_empty() || state.starts_with('Z') {
-                return;
-            }
-            thread::yield_now();
-        }
     }
 
     #[test]
