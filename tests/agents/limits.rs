@@ -37,7 +37,7 @@ fn claude_code_tells_to_the_second_when_its_limit_is_lifted() {
     Agent::Claude.play(|agent| {
         let lifted = seconds() + 3600;
         let stage = subscription(Stage::new(agent, |_| move |_: &Asked| limit_of_claude(lifted)));
-        assert_waits(&stage, lifted, 5);
+        assert_waits(&stage, lifted, 30);
     });
 }
 
@@ -52,7 +52,7 @@ fn codex_tells_to_the_minute_when_its_limit_is_lifted() {
                     .detail("resets_at", json!(lifted))
             }
         });
-        assert_waits(&stage, lifted, 65);
+        assert_waits(&stage, lifted, 90);
     });
 }
 
@@ -86,7 +86,8 @@ pub fn waited_for(agent: Agent, limit: fn() -> Reply) {
     assert_eq!(books["ledger"]["iterations"], 0, "{facts}");
 }
 
-/// The loop waits until the limit is lifted and a little longer, says so, and ends when it is interrupted.
+/// The loop waits until the limit is lifted and at most so many seconds longer, in which a busy machine has time to look at its
+/// clock; it says so, and ends when it is interrupted.
 fn assert_waits(stage: &Stage, lifted: u64, longer: u64) {
     let mut run = stage.ralph(&["--allow-all", "--max-limit-wait=0"]);
     run.wait_until(|printed| printed.contains("waiting for the usage limit"));

@@ -1,9 +1,8 @@
 //! What the client draws of a loop besides the transcript: the band above the prompt, the pane of a command that is answered
 //! while the agent works, and the toast at the end.
 
-use crate::screen::{LOOK, PATIENCE, Terminal, start_in, tmux_is_there, type_line};
+use crate::screen::{Terminal, start_in, tmux_is_there, type_line};
 use crate::workshop::Workshop;
-use ralph_speckit::world::{Deadline, pause};
 use scripted_model::ScriptedModel;
 use std::sync::mpsc::{Sender, channel};
 
@@ -43,15 +42,6 @@ fn band(screen: &str) -> Option<&str> {
     screen.lines().find(|line| line.starts_with("001-long-list "))
 }
 
-/// Waits until this is so of the screen.
-fn wait_until(terminal: &Terminal, is_so: impl Fn(&str) -> bool) {
-    let patience = Deadline::after(PATIENCE);
-    while !is_so(&terminal.screen()) {
-        assert!(!patience.is_over(), "it never came about:\n{}", terminal.screen());
-        pause(LOOK);
-    }
-}
-
 fn the_loop_is_seen_while_the_agent_works(columns: u16) {
     let Some(AtWork { workshop, model, go, terminal }) = at_work("2.1.332", columns) else {
         return;
@@ -69,9 +59,11 @@ fn the_loop_is_seen_while_the_agent_works(columns: u16) {
         screen.lines().find_map(|line| line.split_once("Sign of life: ")).map(|it| it.1.to_owned())
     };
     let first = sign(&terminal.screen()).expect("a sign of life");
-    wait_until(&terminal, |screen| sign(screen).is_some_and(|next| next != first));
+    terminal.wait_until("a newer sign of life", |screen| {
+        sign(screen).is_some_and(|next| next != first)
+    });
     terminal.press(&["Escape"]);
-    wait_until(&terminal, |screen| {
+    terminal.wait_until("the pane is closed", |screen| {
         !screen.contains("(Escape closes this, the arrow keys scroll it)")
     });
     assert!(!terminal.screen().contains("Interrupted"), "{}", terminal.screen());
@@ -79,7 +71,7 @@ fn the_loop_is_seen_while_the_agent_works(columns: u16) {
     go.send(()).expect("the agent");
     // A narrow toast breaks the line.
     terminal.wait_for("001-long-list · done: 3 of 3");
-    wait_until(&terminal, |screen| band(screen).is_none());
+    terminal.wait_until("the band is gone", |screen| band(screen).is_none());
     workshop.assert_all_done(3);
     assert_eq!(model.complaints(), [""; 0]);
 }

@@ -30,9 +30,9 @@ fn cancel_in_a_resumed_session_ends_the_loop_for_good(version: &str) {
     let client = workshop.client(version, &model);
     let first = client.clone().session(SESSION).run("/speckit:implement").expect("a run");
     assert_eq!(first.exit_code, Some(1), "{}", first.describe());
-    // Headless, 2.1.143 ends without waiting for the hook that pauses the loop.
-    let status = workshop.status();
-    assert!(status["loop"]["state"] == "paused" || version == "2.1.143", "{status}");
+    // Headless, a client may end before the hook that pauses the loop has done so.
+    let state = &workshop.status()["loop"]["state"];
+    assert!(state == "paused" || state == "live", "{state}");
     broken.store(false, Ordering::SeqCst);
     let spent = model.requests().len();
 

@@ -133,7 +133,10 @@ impl ScriptedModel {
 
     /// Waits until the main conversation has sent its request of this number, which is 1 for the first.
     ///
-    /// Only for a run that goes on in another thread. It panics where the request has not come after five minutes.
+    /// Only for a run that goes on in another thread.
+    ///
+    /// # Panics
+    /// Where the request has not come after five minutes.
     pub fn wait_for_main_request(&self, number: usize) {
         let missing = |record: &mut Record| {
             record.requests.iter().filter(|asked| asked.asker == Asker::Main).count() < number
