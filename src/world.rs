@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
@@ -125,7 +126,11 @@ impl FileTime {
 /// Returns the time now.
 #[expect(clippy::disallowed_methods, reason = "this is the door")]
 pub fn now() -> WallTime {
-    SystemTime::now().into()
+    static STOPPED: OnceLock<WallTime> = OnceLock::new();
+    match test_clock() {
+        Some(text) if text == "stop" => *STOPPED.get_or_init(|| SystemTime::now().into()),
+        _ => SystemTime::now().into(),
+    }
 }
 
 /// Returns an environment variable, `None` when it is missing, empty or not UTF-8.
@@ -166,6 +171,31 @@ pub fn program() -> Option<PathBuf> {
     std::env::current_exe().ok()
 }
 
+/// Returns a limit, or the milliseconds that a test has put in its place in the environment of a program that was built for tests.
+pub fn limit(name: &str, usual: Duration) -> Duration {
+    let set = if cfg!(debug_assertions) { variable(name) } else { None };
+    set.and_then(|text| text.parse().ok()).map_or(usual, Duration::from_millis)
+}
+
+/// What a test does to the clocks of a program that was built for tests: in the file that `RALPH_TEST_CLOCK` names is how many
+/// milliseconds the clock of all limits is ahead, so that hours pass without a wait, or `stop`, and both clocks stand still.
+#[expect(clippy::disallowed_methods, reason = "this is the door; the file is the test's own")]
+fn test_clock() -> Option<String> {
+    let file = if cfg!(debug_assertions) { folder("RALPH_TEST_CLOCK") } else { None };
+    std::fs::read_to_string(file?).ok()
+}
+
+/// The clock of the system behind all limits.
+#[expect(clippy::disallowed_methods, reason = "this is the door")]
+fn instant() -> Instant {
+    static STOPPED: OnceLock<Instant> = OnceLock::new();
+    match test_clock() {
+        None => Instant::now(),
+        Some(text) if text == "stop" => *STOPPED.get_or_init(Instant::now),
+        Some(text) => Instant::now() + Duration::from_millis(text.parse().unwrap_or_default()),
+    }
+}
+
 /// Waits for this long.
 #[expect(clippy::disallowed_methods, reason = "this is the door")]
 pub fn pause(length: Duration) {
@@ -181,9 +211,8 @@ fn moment() -> Instant {
 
 /// Now, by the clock of all limits. It does not move with the wall clock.
 #[cfg(not(feature = "cli"))]
-#[expect(clippy::disallowed_methods, reason = "this is the door")]
 fn moment() -> Instant {
-    Instant::now()
+    instant()
 }
 
 /// A clock that was set going; it does not move with the wall clock, and stands still as the clock of all limits does.
@@ -235,6 +264,7 @@ mod watch {
     use std::sync::{Arc, Mutex, OnceLock, PoisonError};
     use std::time::{Duration, Instant};
 
+    use super::instant;
     use crate::standstill::{ClockLooks, Standstill};
 
     /// The longest that reading them may take: what was read is not used otherwise.
@@ -251,10 +281,9 @@ mod watch {
 
     /// Begins to notice when the machine sleeps and when this process is stopped, as long as it lives. Returns the flag that has to
     /// be set whenever the process is continued.
-    #[expect(clippy::disallowed_methods, reason = "this is the door")]
     pub fn notice_standstills() -> Arc<AtomicBool> {
         let watch = WATCH.get_or_init(|| StandstillWatch {
-            began: Instant::now(),
+            began: instant(),
             was_continued: Arc::default(),
             looks: Mutex::default(),
         });
@@ -269,9 +298,8 @@ mod watch {
     }
 
     /// Returns now by a clock that has not counted what stood still.
-    #[expect(clippy::disallowed_methods, reason = "this is the door")]
     pub fn now_without_standstills() -> Instant {
-        let now = Instant::now();
+        let now = instant();
         let Some(watch) = WATCH.get() else { return now };
         now.checked_sub(watch.not_counted(now)).unwrap_or(now)
     }
@@ -290,9 +318,8 @@ mod watch {
             looks.counted_by_the_system()
         }
 
-        #[expect(clippy::disallowed_methods, reason = "this is the door")]
         fn look(&self) -> Standstill {
-            self.not_counted(Instant::now());
+            self.not_counted(instant());
             let mut looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
             if !cfg!(windows)
                 && let Some((awake, all)) = both_clocks(|| self.began.elapsed())

@@ -29,6 +29,10 @@ const LITTLE_PATIENCE: Duration = Duration::from_millis(100);
 /// How long a stop waits for others, the caller included, all in all: the hook ends within 3 s on
 /// every path (spec 003, NFR-1), and locks and files take their part of it.
 const ALL_PATIENCE: Duration = Duration::from_secs(2);
+const _: () = assert!(
+    PATIENCE.as_millis() + MORE_PATIENCE.as_millis() + LITTLE_PATIENCE.as_millis() < 3_000
+        && ALL_PATIENCE.as_millis() < 3_000
+);
 
 /// Reads the event on standard input, answers it, and always leaves with code 0.
 ///
@@ -66,7 +70,7 @@ pub fn answer(input: &[u8]) -> HookOutput {
 
 fn answer_to_caller(caller: &mut Caller, started_for: &str, deadline: Deadline) -> HookAnswer {
     const LATE: &str = "The client has not handed over its event in time";
-    match caller.event(PATIENCE) {
+    match caller.event(world::limit("RALPH_TEST_PATIENCE", PATIENCE)) {
         Handed::Event(event) => return answer_by(&event, deadline),
         Handed::Nothing => return HookAnswer::silent(),
         Handed::Late => {}
@@ -86,7 +90,7 @@ fn late_stop(caller: &mut Caller, stop: &HookEvent, deadline: Deadline) -> HookA
     if !stop::may_be_in_a_loop(stop) {
         return HookAnswer::silent();
     }
-    match caller.event(MORE_PATIENCE) {
+    match caller.event(world::limit("RALPH_TEST_MORE_PATIENCE", MORE_PATIENCE)) {
         Handed::Event(event) => answer_by(&event, Deadline::after(LITTLE_PATIENCE)),
         Handed::Nothing => HookAnswer::silent(),
         Handed::Late => stop::unheard(stop),
@@ -95,7 +99,7 @@ fn late_stop(caller: &mut Caller, stop: &HookEvent, deadline: Deadline) -> HookA
 
 /// A command that was not read must not look as if it had armed a loop.
 fn late_command(caller: &mut Caller, host: HostName) -> HookAnswer {
-    match caller.event(MORE_PATIENCE) {
+    match caller.event(world::limit("RALPH_TEST_MORE_PATIENCE", MORE_PATIENCE)) {
         Handed::Event(event) => answer_by(&event, Deadline::after(LITTLE_PATIENCE)),
         Handed::Nothing => HookAnswer::silent(),
         Handed::Late if matches!(partner::runner(), RunnerProof::Proven(_)) => HookAnswer::silent(),

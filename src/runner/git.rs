@@ -27,7 +27,7 @@ use crate::evidence::commits::repository_of;
 use crate::evidence::tree::is_own;
 use crate::exec::{Program, ProgramEnd};
 use crate::system::names;
-use crate::world::{Deadline, WallTime};
+use crate::world::{self, Deadline, WallTime};
 
 pub use kept::UnfinishedTry;
 pub use moment::GitMoment;
@@ -375,8 +375,8 @@ impl Git {
             command.env_remove(name);
         }
         command.envs(set.iter().copied());
-        let left = self.patience.until.map_or(LIMIT, |until| until.left().max(LEAST));
-        let limit = left.min(LIMIT);
+        let most = world::limit("RALPH_TEST_GIT", LIMIT);
+        let limit = self.patience.until.map_or(most, |until| until.left().max(LEAST).min(most));
         let mut hurry: Option<Deadline> = None;
         // What an interrupted iteration did is still recorded, where git answers soon.
         let mut interrupt = || {
