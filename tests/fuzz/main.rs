@@ -5,6 +5,8 @@
 #![allow(clippy::disallowed_methods, reason = "a test reads and starts what it likes")]
 #![cfg(feature = "cli")]
 
+#[path = "../it/support/amounts.rs"]
+mod amounts;
 mod dice;
 #[path = "../../fuzz/targets.rs"]
 mod targets;
@@ -14,12 +16,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use amounts::few_or_all;
 use dice::Dice;
 use ralph_speckit::world::{self, Deadline};
 use targets::{TARGETS, Target};
 
-/// How many changed examples a short run tries of each target.
-const SHORT: u64 = 4_000;
+/// How many changed examples a short run tries of each target, and a thorough one.
+const SHORT: (u64, u64) = (1_000, 4_000);
 /// The longest input of a short run, in bytes.
 const LONGEST: usize = 16 << 10;
 
@@ -74,8 +77,8 @@ fn run(name: &str) {
     let seconds: Option<u64> = world::variable("RALPH_FUZZ_SECONDS").and_then(|it| it.parse().ok());
     let mut dice = Dice::new(if seconds.is_some() { world::now().millis() } else { 9 });
     let deadline = Deadline::after(Duration::from_secs(seconds.unwrap_or_default()));
-    let mut tried = 0;
-    while if seconds.is_some() { !deadline.is_over() } else { tried < SHORT } {
+    let (mut tried, most) = (0, few_or_all(SHORT.0, SHORT.1));
+    while if seconds.is_some() { !deadline.is_over() } else { tried < most } {
         let mut bytes = dice.change(&examples);
         bytes.truncate(LONGEST);
         try_one(target, &bytes);

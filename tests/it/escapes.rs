@@ -11,6 +11,8 @@ use ralph_speckit::world::{Deadline, pause};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::support::amounts::few_or_all;
+use crate::support::limited::PATIENCE;
 use crate::support::scratch::{HOOK, SPOOL, Scratch, below};
 
 const SESSION: &str = "3f2c8a10-0001-4000-8000-000000000001";
@@ -203,7 +205,7 @@ fn ended(command: &mut Command, input: &str) -> [String; 2] {
     let mut child = command.stderr(File::create(&errors).unwrap()).spawn().unwrap();
     // One that asks for nothing may have left already.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-    let deadline = Deadline::after(Duration::from_mins(1));
+    let deadline = Deadline::after(PATIENCE);
     while child.try_wait().unwrap().is_none() {
         if deadline.is_over() {
             child.kill().unwrap();
@@ -375,7 +377,7 @@ fn s7_nothing_that_is_printed_steers_a_terminal() {
     assert!(project.poison_what_was_written() > 100, "the files hold texts");
     run_all(&project, &lines, &mut faults);
     ask_all(&project, &mut faults);
-    for (name, text) in [
+    for (place, (name, text)) in [
         (".spool/ralph.toml", format!("model = \"{0}\"\n\"{0}\" = 1\n", "x\\u001b[7;35m\\u202e")),
         (".claude/ralph-speckit.local.md", format!("---\nchecks:\n  - false {POISON}\n---\n")),
         (".claude/ralph-speckit.local.md", format!("---\n\"{}\": 1\n---\n", "x\\e[7;35m\\u202e")),
@@ -386,8 +388,14 @@ fn s7_nothing_that_is_printed_steers_a_terminal() {
         (".specify/.current-feature", format!("{FEATURE}{POISON}")),
         (".specify/feature.json", format!("{{\"feature_directory\": \"x\\u001b[2J\", {POISON}")),
         (&format!("specs/{FEATURE}/.speckit-state.json"), format!("{{\"phase\": {POISON}")),
-    ] {
+    ]
+    .into_iter()
+    .enumerate()
+    {
         project.write(name, &text);
+        // Each line meets two of these files, in a thorough run all.
+        let step = few_or_all(3, 1);
+        let lines: Vec<_> = lines.iter().skip(place % step).step_by(step).cloned().collect();
         run_all(&project, &lines, &mut faults);
         ask_all(&project, &mut faults);
     }

@@ -1,6 +1,7 @@
 //! What the documents promise: help texts, commands, names, links and the floor plan, held against the program.
 
 use crate::support::limited::Limited;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -120,6 +121,7 @@ fn every_flag_of_the_slash_commands_has_a_row() {
 #[test]
 fn every_command_that_a_document_names_exists() {
     let mut tried = 0;
+    let mut helps: BTreeMap<Vec<String>, String> = BTreeMap::new();
     for document in documents() {
         for code in code(&text(&document)) {
             let Some(words) = code.strip_prefix("spool ") else { continue };
@@ -129,9 +131,12 @@ fn every_command_that_a_document_names_exists() {
             let mut command: Vec<&str> = words.iter().copied().take(depth).collect();
             command.retain(is_name);
             command.push("--help");
-            let outcome = spool(&command);
-            assert!(outcome.status.success(), "{document}: `{code}`");
-            let help = String::from_utf8(outcome.stdout).unwrap();
+            let key: Vec<String> = command.iter().map(ToString::to_string).collect();
+            let help = helps.entry(key).or_insert_with(|| {
+                let outcome = spool(&command);
+                assert!(outcome.status.success(), "{document}: `{code}`");
+                String::from_utf8(outcome.stdout).unwrap()
+            });
             for flag in words.iter().filter(|word| word.starts_with("--")) {
                 assert!(help.contains(flag), "{document}: `{code}`: no {flag}");
             }

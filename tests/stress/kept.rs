@@ -10,10 +10,9 @@ use ralph_speckit::world::{Deadline, pause};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::place::{PATIENCE, Place};
+use crate::support::amounts::few_or_all;
 use crate::support::limited::Ended;
 
-/// How many tries are given up, a quarter in each way.
-const KILLS: u32 = 200;
 /// How many projects they are spread over, each with its own row of loops.
 const PROJECTS: u32 = 4;
 
@@ -42,17 +41,19 @@ while :; do edits; done
 const OF_THE_PERSON: [&str; 3] = ["staged", "unstaged", "untracked"];
 
 #[test]
-fn after_200_kills_in_the_middle_of_an_edit_every_byte_is_found_where_the_next_prompt_says() {
+fn every_byte_is_found_after_kills() {
+    // So many tries are given up, a quarter in each way.
+    let kills = few_or_all(40, 200);
     let done = AtomicU32::new(0);
     std::thread::scope(|scope| {
         for _ in 0..PROJECTS {
             scope.spawn(|| {
-                row_of_kills(KILLS / PROJECTS);
-                done.fetch_add(KILLS / PROJECTS, Ordering::Relaxed);
+                row_of_kills(kills / PROJECTS);
+                done.fetch_add(kills / PROJECTS, Ordering::Relaxed);
             });
         }
     });
-    assert_eq!(done.into_inner(), KILLS);
+    assert_eq!(done.into_inner(), kills);
 }
 
 fn row_of_kills(kills: u32) {

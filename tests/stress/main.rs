@@ -13,6 +13,7 @@ mod restarts;
 mod supervisors;
 #[path = "../it/support"]
 mod support {
+    pub mod amounts;
     pub mod hearing;
     pub mod limited;
     pub mod memory;

@@ -2,6 +2,7 @@
 //!
 //! `STRESS_SEED=N` plays the moments of an earlier run again, `STRESS_MOMENTS=N` plays another number.
 
+use crate::support::amounts::few_or_all;
 use crate::support::limited::Ended;
 use crate::support::moments::Moments;
 use std::os::unix::process::ExitStatusExt;
@@ -12,16 +13,12 @@ use ralph_speckit::world::{self, Deadline};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::place::Place;
+use crate::place::{PATIENCE, Place};
 
-/// How many signals are sent, a quarter of each kind.
-const MOMENTS: u64 = 100;
 /// How many loops run side by side: they wait most of the time.
 const AT_ONCE: usize = 6;
 /// The latest moment: a runner is at its second iteration by then.
 const LATEST: Duration = Duration::from_millis(2_500);
-/// What is promised: so long after a signal, nothing of the tree is alive.
-const PROMISE: Duration = Duration::from_secs(5);
 
 /// It does not listen when it is asked to end, and commits again and again. Its first run leaves by itself,
 /// but for a grandchild in a session of its own; later ones never do.
@@ -42,8 +39,9 @@ const SIGNALS: [Signal; 4] = [Signal::INT, Signal::TERM, Signal::HUP, Signal::KI
 
 #[test]
 fn at_whatever_moment_a_signal_comes_the_books_are_whole_and_no_process_is_left() {
-    let moments =
-        Moments { variable: "STRESS_MOMENTS", plays: MOMENTS, at_once: AT_ONCE, latest: LATEST };
+    // A quarter of each kind.
+    let plays = few_or_all(20, 100);
+    let moments = Moments { variable: "STRESS_MOMENTS", plays, at_once: AT_ONCE, latest: LATEST };
     moments.play(|number, moment| one_moment(SIGNALS[(number % 4) as usize], moment));
 }
 
@@ -58,10 +56,9 @@ fn one_moment(signal: Signal, moment: Duration) -> u64 {
     let mut runner =
         place.start(&["--max-iterations", "0", "--grace", "300ms", "--no-progress", "0"]);
     world::pause(moment);
-    let promise = Deadline::after(PROMISE);
     kill_process(Pid::from_child(&runner), signal).unwrap();
     let status = runner.ended();
-    place.wait_until_nobody_is_alive(promise);
+    place.wait_until_nobody_is_alive(Deadline::after(PATIENCE));
     // Now that everybody is dead, no run and no commit is added any more.
     let began = place.noted().len();
     let told = |what: &str| format!("{signal:?} after {moment:?}, {status}: {what}");

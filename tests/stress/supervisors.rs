@@ -2,6 +2,7 @@
 //!
 //! `STRESS_SEED=N` plays the moments of an earlier run again, `STRESS_SUPERVISORS=N` plays another number.
 
+use crate::support::amounts::few_or_all;
 use crate::support::limited::Limited;
 use crate::support::moments::Moments;
 use std::fs;
@@ -14,14 +15,10 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::place::{PATIENCE, Place};
 
-/// How many supervisors meet their fate.
-const ROUNDS: u64 = 60;
 /// How many loops run side by side.
 const AT_ONCE: usize = 4;
 /// The latest moment after the start.
 const LATEST: Duration = Duration::from_millis(900);
-/// What is promised: so long after the death of a runner, nothing of the tree is alive.
-const PROMISE: Duration = Duration::from_secs(5);
 
 /// It does not listen, and leaves grandchildren in sessions of their own, more and more of them.
 const FOREST: &str = r#"
@@ -47,8 +44,9 @@ enum Fate {
 fn h4_whatever_happens_to_a_supervisor_nothing_of_its_tree_is_left() {
     let told = AtomicU64::new(0);
     let fates = [Fate::Killed, Fate::Stopped, Fate::Killed, Fate::StoppedAndOrphaned];
+    let plays = few_or_all(16, 60);
     let rounds =
-        Moments { variable: "STRESS_SUPERVISORS", plays: ROUNDS, at_once: AT_ONCE, latest: LATEST };
+        Moments { variable: "STRESS_SUPERVISORS", plays, at_once: AT_ONCE, latest: LATEST };
     let met = rounds.play(|number, moment| {
         let (hit, warned) = one_round(fates[(number % 4) as usize], moment);
         told.fetch_add(u64::from(warned), Ordering::Relaxed);
@@ -82,9 +80,8 @@ fn one_round(fate: Fate, moment: Duration) -> (bool, bool) {
     }
     if matches!(fate, Fate::StoppedAndOrphaned) {
         runner.kill().unwrap();
-        let promise = Deadline::after(PROMISE);
         runner.wait().unwrap();
-        place.wait_until_nobody_is_alive(promise);
+        place.wait_until_nobody_is_alive(Deadline::after(PATIENCE));
         return (supervisor.is_some(), false);
     }
     let output = runner.finish();

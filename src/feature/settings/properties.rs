@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use serde_norway::Value;
 
 use super::*;
+use crate::world;
 
 /// How a text is written.
 #[derive(Clone, Copy, Debug)]
@@ -295,7 +296,8 @@ fn s3_no_mistake_in_a_file_leaves_out_a_check() {
     ];
     let mut dice = Dice(0x5eed_0000_0003);
     let (mut taken, mut alone) = (0, 0);
-    for round in 0..100_000 {
+    let all = if world::variable("RALPH_TEST_THOROUGH").is_some() { 100_000 } else { 10_000 };
+    for round in 0..all {
         let mut bytes = good[round % good.len()].as_bytes().to_vec();
         for _ in 0..=dice.below(3) {
             dice.mutate(&mut bytes);
@@ -318,5 +320,5 @@ fn s3_no_mistake_in_a_file_leaves_out_a_check() {
         taken += 1;
     }
     assert!(alone * 100 < taken, "{alone} files are read here only");
-    assert!((20_000..80_000).contains(&taken), "{taken} of 100,000 files are taken");
+    assert!((all / 5..all * 4 / 5).contains(&taken), "{taken} of {all} files are taken");
 }

@@ -1,5 +1,6 @@
 //! Many at once: twenty processes keep the books of one list of 200 tasks, and nothing is lost.
 
+use crate::support::amounts::few_or_all;
 use crate::support::limited::{Limited, Over};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -130,6 +131,7 @@ fn l5_ticks_that_were_acknowledged_survive_git_clean_in_a_loop() {
     project.commit("all");
     project.arm("");
     let acknowledged = Mutex::new(BTreeSet::new());
+    let each = few_or_all(3, 10);
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -139,7 +141,7 @@ fn l5_ticks_that_were_acknowledged_survive_git_clean_in_a_loop() {
         });
         let _end = Over(&is_over);
         all_at_once(|worker| {
-            for number in 1..=10 {
+            for number in 1..=each {
                 let id = format!("T{:03}", worker * 10 + number);
                 // A call may fail where a file is taken away under it; then it says so, and is made again.
                 if (0..TRIES).any(|_| project.task(&["done", &id]).code == Some(0)) {
@@ -153,5 +155,9 @@ fn l5_ticks_that_were_acknowledged_survive_git_clean_in_a_loop() {
     let lost: Vec<_> =
         acknowledged.iter().filter(|id| !tasks.contains(&format!("- [x] {id} "))).collect();
     assert!(lost.is_empty(), "{} of {} lost: {lost:?}", lost.len(), acknowledged.len());
-    assert_eq!(acknowledged.len(), 200, "acknowledged after at most {TRIES} calls each");
+    assert_eq!(
+        acknowledged.len(),
+        PROCESSES * each,
+        "acknowledged after at most {TRIES} calls each"
+    );
 }

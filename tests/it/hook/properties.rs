@@ -1,6 +1,7 @@
 //! What holds for every input: no panic, a valid answer, one box ticked.
 
 use crate::hook::support::{Bench, FEATURE, executing};
+use crate::support::amounts::few_or_all;
 use proptest::prelude::*;
 use ralph_speckit::engine::edit::tick;
 use ralph_speckit::engine::tasks::TaskList;
@@ -83,7 +84,7 @@ fn cases(cases: u32) -> ProptestConfig {
 }
 
 proptest! {
-    #![proptest_config(cases(1_000))]
+    #![proptest_config(cases(few_or_all(200, 1_000)))]
 
     #[test]
     fn no_bytes_on_standard_input_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
@@ -133,7 +134,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(cases(60))]
+    #![proptest_config(cases(few_or_all(15, 60)))]
 
     /// The library is asked here, not the program: hundreds of projects, each with files of its own.
     #[test]

@@ -9,6 +9,7 @@ use ralph_speckit::world::{Deadline, pause};
 use rustix::process::Signal;
 
 use crate::runner::support::{Bench, Call, says};
+use crate::support::amounts::few_or_all;
 use crate::support::moments::Moments;
 use crate::support::witness::PATIENCE;
 
@@ -16,8 +17,6 @@ use crate::support::witness::PATIENCE;
 const MERGED: [&str; 4] = ["sh", "-c", "exec \"$@\" 2>&1", "sh"];
 /// What it says when the machine is not held.
 const SAID: &str = "this machine may fall asleep while the loop runs";
-/// How many signals are sent, a quarter of each kind.
-const SIGNALS: u64 = 200;
 /// How many loops run side by side.
 const AT_ONCE: usize = 4;
 
@@ -192,7 +191,8 @@ fn r4_a_program_of_the_project_is_never_taken_for_the_inhibitor() {
 fn r4_whatever_ends_the_runner_the_inhibitor_is_gone_too() {
     let moments = Moments {
         variable: "STRESS_MOMENTS",
-        plays: SIGNALS,
+        // A quarter of each kind of signal.
+        plays: few_or_all(20, 200),
         at_once: AT_ONCE,
         latest: Duration::from_millis(600),
     };
@@ -211,14 +211,13 @@ fn one_end(number: u64, moment: Duration) -> u64 {
     running.signal(signal);
     let ran = running.finish();
     let told = format!("{signal:?} after {moment:?}: {ran}");
-    let leaving = Duration::from_secs(10);
-    wait_until(&format!("an inhibitor is alive, {told}"), leaving, || {
+    wait_until(&format!("an inhibitor is alive, {told}"), PATIENCE, || {
         !inhibitors(&bench).into_iter().any(is_alive)
     });
     #[cfg(target_os = "linux")]
     wait_until(
         &format!("a process is alive, {told}: {:?}", of_this_bench(&bench)),
-        leaving,
+        PATIENCE,
         || of_this_bench(&bench).is_empty(),
     );
     inhibitors(&bench).len() as u64

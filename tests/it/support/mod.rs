@@ -1,5 +1,6 @@
 //! What tests of several folders use.
 
+pub mod amounts;
 pub mod hearing;
 #[cfg(target_os = "linux")]
 pub mod hostile_words;

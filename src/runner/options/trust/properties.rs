@@ -8,6 +8,7 @@ use super::super::file::parse;
 use super::super::{Approve, Landing, Sessions};
 use super::*;
 use crate::engine::Check;
+use crate::world;
 
 /// A few values for each key, as a file has them: low, high, none, the default.
 fn values(name: &str) -> &'static [&'static str] {
@@ -200,8 +201,12 @@ fn s2_each_value_of_each_key_alone_is_free_named_or_refused() {
     }
 }
 
+fn cases() -> u32 {
+    if world::variable("RALPH_TEST_THOROUGH").is_some() { 4_000 } else { 500 }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(4_000) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases()) })]
 
     #[test]
     fn s2_a_project_that_is_not_trusted_makes_nothing_looser_than_the_person_has_it(
