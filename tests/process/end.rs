@@ -192,7 +192,7 @@ fn nothing_is_left_at_whatever_moment_a_signal_comes_also_in_the_first_milliseco
             _ => driver.signal_as_terminal(Signal::HUP),
         }
         driver.wait();
-        let deadline = Deadline::after(Duration::from_secs(5));
+        let deadline = Deadline::after(PATIENCE);
         while marked(&mark) > 0 {
             assert!(!deadline.is_over(), "round {round}: {} processes are left", marked(&mark));
             pause(Duration::from_millis(20));

@@ -27,20 +27,22 @@ fn lines_come_from_both_streams_whatever_their_bytes() {
 #[test]
 fn the_log_has_every_byte_of_both_streams() {
     let mut log = tempfile::tempfile().unwrap();
-    let agent = script(r"printf 'one\n\377'; sleep 0.2; printf 'two\n' >&2");
+    let agent = script(r"printf 'one\n\377'; printf 'two\n' >&2");
     let folder = Path::new("/");
     process::run(supervisor(), &agent, folder, &no_limits(), &mut log, &mut Scribe::new()).unwrap();
     let mut written = Vec::new();
     log.rewind().unwrap();
     log.read_to_end(&mut written).unwrap();
-    assert_eq!(written, b"one\n\xfftwo\n");
+    // Two pipes: nothing says which of them is read first.
+    let orders = [b"one\n\xfftwo\n", b"two\none\n\xff"];
+    assert!(orders.contains(&written.as_slice().try_into().unwrap()), "{written:?}");
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn memory_stays_flat_under_200_mb_of_output_with_and_without_line_breaks() {
-    let lines = "yes 'a line of output that goes on and on' | head -c 100000000";
-    let text = format!("{lines}; echo; head -c 100000000 /dev/zero");
+fn memory_stays_flat_under_floods() {
+    let lines = "yes 'a line of output that goes on and on' | head -c 70000000";
+    let text = format!("{lines}; echo; head -c 70000000 /dev/zero");
     let driver = Driver::start(&text, Duration::from_secs(1));
     let memory = driver.told("memory:");
     let kibibytes: u64 = memory.trim_end_matches(" kB").parse().unwrap();

@@ -317,10 +317,11 @@ fn an_agent_arms_no_hooks() {
 fn a_run_that_the_transcript_shows_late_is_waited_for() {
     let bench = armed(&mandatory(&["after_implement"]));
     bench.write_tasks(ALL_DONE);
-    let stop = bench.stop("s1").saying("All is well.").start();
+    let stop = bench.stop("s1").saying("All is well.").with_stopped_clocks().start();
     ralph_speckit::world::pause(std::time::Duration::from_millis(150));
     runs(&bench, "speckit-git-commit");
     bench.transcript("s1").assistant("All is well.");
+    stop.let_the_clocks_run();
     stop.finish().silent();
     assert_eq!(bench.verdicts("s1"), ["end completed"]);
 }

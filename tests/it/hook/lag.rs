@@ -48,11 +48,12 @@ fn calls_that_the_transcript_shows_late_are_waited_for_before_a_loop_ends() {
         stop(&bench).finish().reason();
         // The words of the second turn arrive, the same as those of the third.
         words(&bench, second);
-        let third = stop(&bench);
+        let third = bench.stop("s1").saying(WORDS).held().with_stopped_clocks().start();
         world::pause(Duration::from_millis(150));
         let now = world::now().millis();
         call(&bench, now);
         words(&bench, now + 1);
+        third.let_the_clocks_run();
         third.finish().reason();
         assert_eq!(bench.record("s1").ledger.idle_stops, 0);
     }
@@ -88,9 +89,10 @@ fn an_agent_that_only_talks_is_stopped_when_the_transcript_has_it_all() {
             words(&bench, world::now().millis());
             stop(&bench).finish().reason();
         }
-        let third = stop(&bench);
+        let third = bench.stop("s1").saying(WORDS).held().with_stopped_clocks().start();
         std::fs::write(bench.root.join("notes-of-a-person"), "changed meanwhile").unwrap();
         words(&bench, world::now().millis());
+        third.let_the_clocks_run();
         let told = third.finish();
         assert!(told.told().contains("no_progress"), "{told}");
     }

@@ -45,6 +45,8 @@ impl Outcome {
         let lines: Vec<_> = std::iter::once(first).chain(problem).chain(more).collect();
         let line = lines.join(" | ").replace(&bench.root.display().to_string(), "PROJECT");
         let line = if cfg!(windows) { line.replace('\\', "/") } else { line };
+        // musl has other words for it than glibc and macOS.
+        let line = line.replace("Symbolic link loop", "Too many levels of symbolic links");
         // The system's words are the same on Linux and macOS, its numbers are not.
         let mut parts = line.split(" (os error ");
         let first = parts.next().unwrap_or_default().to_owned();

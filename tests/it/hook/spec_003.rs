@@ -101,9 +101,12 @@ fn ac_2_2_a_state_file_that_is_being_written_is_waited_for() {
     let bench = Bench::in_execution();
     let whole = executing(2, 3).to_string();
     fs::write(bench.state_path(), &whole[..40]).unwrap();
-    let hook = bench.stop("s1").start();
-    world::pause(Duration::from_millis(600));
+    date(&bench.state_path(), 3_600);
+    let hook = bench.stop("s1").with_stopped_clocks().start();
+    // The hook sees the half meanwhile, unless the machine is very busy.
+    world::pause(Duration::from_millis(400));
     fs::write(bench.state_path(), &whole).unwrap();
+    hook.let_the_clocks_run();
     let stop = hook.finish();
     assert!(stop.reason().contains("(taskIndex 2, totalTasks 3,"), "{stop}");
 }
@@ -112,9 +115,12 @@ fn ac_2_2_a_state_file_that_is_being_written_is_waited_for() {
 fn ac_2_2_a_state_file_that_parses_but_is_still_changing_is_waited_for() {
     let bench = Bench::ready();
     fs::write(bench.state_path(), executing(0, 3).to_string()).unwrap();
-    let hook = bench.stop("s1").start();
+    // However late the hook begins, the file does not look as if it had been left alone.
+    date(&bench.state_path(), 3_600);
+    let hook = bench.stop("s1").with_stopped_clocks().start();
     world::pause(Duration::from_millis(40));
     fs::write(bench.state_path(), executing(2, 3).to_string()).unwrap();
+    hook.let_the_clocks_run();
     let stop = hook.finish();
     assert!(stop.reason().contains("(taskIndex 2, totalTasks 3,"), "{stop}");
 }

@@ -20,8 +20,11 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, SystemTime};
 
-/// The contract of every path through the hook (spec 003, NFR-1).
-const LIMIT: Duration = Duration::from_secs(3);
+/// What a hook does that waits for ever; how long each wait may take is settled in `src/hook/mod.rs` (spec 003, NFR-1).
+const LIMIT: Duration = crate::support::limited::PATIENCE;
+/// A patience that is soon at its end, and one that is not.
+pub const SHORT: Duration = Duration::from_millis(50);
+pub const LONG: Duration = Duration::from_mins(1);
 /// The feature that most tests work on.
 pub const FEATURE: &str = "001-login";
 /// Three tasks, the first one done.
@@ -261,9 +264,9 @@ impl Bench {
         Call { raw: Some(bytes.into()), ..call }.run()
     }
 
-    /// The same from a caller that never closes its end.
+    /// The same from a caller that never closes its end, and that is not waited for long.
     pub fn raw_left_open(&self, bytes: &str) -> Outcome {
-        let call = self.event("Stop", "raw").left_open();
+        let call = self.event("Stop", "raw").left_open().waiting(SHORT, SHORT);
         Call { raw: Some(bytes.into()), ..call }.run()
     }
 
@@ -351,6 +354,22 @@ impl Call<'_> {
     pub fn late_by(mut self, delay: Duration) -> Self {
         self.late_by = delay;
         self
+    }
+
+    /// The hook waits so long for its event, and so much longer where a loop may live.
+    #[allow(dead_code, reason = "only the tests of the hook do")]
+    pub fn waiting(self, patience: Duration, more: Duration) -> Self {
+        let millis = |time: Duration| time.as_millis().to_string();
+        self.variable("RALPH_TEST_PATIENCE", &millis(patience))
+            .variable("RALPH_TEST_MORE_PATIENCE", &millis(more))
+    }
+
+    /// No limit of the hook passes until [`Running::let_the_clocks_run`].
+    #[allow(dead_code, reason = "only the tests of the hook do")]
+    pub fn with_stopped_clocks(self) -> Self {
+        let clock = self.bench.top().join("clock");
+        fs::write(&clock, "stop").unwrap();
+        self.variable("RALPH_TEST_CLOCK", clock.to_str().unwrap())
     }
 
     /// The caller hands over these bytes in place of the event.
@@ -480,7 +499,8 @@ impl Call<'_> {
         let kept_open = if self.kept_open { handed_over.join().ok() } else { None };
         let outputs =
             [gathered(child.stdout.take().unwrap()), gathered(child.stderr.take().unwrap())];
-        Running { child, outputs, deadline, _kept_open: kept_open }
+        let clock = self.bench.top().join("clock");
+        Running { child, outputs, deadline, clock, _kept_open: kept_open }
     }
 }
 
@@ -499,6 +519,7 @@ pub struct Running {
     child: Child,
     outputs: [mpsc::Receiver<Vec<u8>>; 2],
     deadline: Deadline,
+    clock: PathBuf,
     _kept_open: Option<std::process::ChildStdin>,
 }
 
@@ -510,20 +531,23 @@ impl Running {
         self.child.wait().unwrap();
     }
 
-    /// Waits longer than the 3 s of the contract: they do not hold while a check of a person's runs.
-    #[allow(dead_code, reason = "only the tests of the ralph loop do")]
-    pub fn with_checks(mut self) -> Self {
-        self.deadline = Deadline::after(10 * LIMIT);
-        self
+    /// Whether it has ended.
+    pub fn is_over(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_some()
     }
 
-    /// Returns the answer; a hook that is not over after 3 s is killed and fails the test.
+    /// Has the clocks of a hook go on that was started with [`Call::with_stopped_clocks`].
+    pub fn let_the_clocks_run(&self) {
+        fs::write(&self.clock, "0").unwrap();
+    }
+
+    /// Returns the answer; a hook that does not end is killed and fails the test.
     pub fn finish(mut self) -> Outcome {
         let [stdout, stderr] = self.outputs.map(|pipe| pipe.recv_timeout(self.deadline.left()));
         let (Ok(stdout), Ok(stderr)) = (stdout, stderr) else {
             self.child.kill().unwrap();
             self.child.wait().unwrap();
-            panic!("the hook was still running after {LIMIT:?}");
+            panic!("the hook does not end");
         };
         let status = self.child.wait().unwrap();
         let (stdout, stderr) =

@@ -293,7 +293,7 @@ fn d1_what_a_check_writes_is_no_progress() {
     bench.write_tasks(ALL_DONE);
     let stop = || {
         bench.transcript("s1").tool("Read");
-        bench.stop("s1").start().with_checks().finish()
+        bench.stop("s1").start().finish()
     };
     let stops = (1..40).find(|_| !stop().is_block());
     assert_eq!(bench.verdicts("s1").last().unwrap(), "end no_progress");
@@ -310,7 +310,7 @@ fn d1_what_the_agent_changes_before_a_check_that_writes_is_progress() {
     for line in 0..15 {
         bench.write("src/main.rs", "x\n".repeat(line));
         bench.transcript("s1").tool("Edit");
-        bench.stop("s1").start().with_checks().finish().reason();
+        bench.stop("s1").start().finish().reason();
     }
 }
 

@@ -109,7 +109,7 @@ fn the_same_failure_three_times_asks_for_another_way() {
 fn a_check_over_its_limit_has_failed() {
     let bench = armed("\"Make it\" --check 'echo begun; sleep 60' --check-timeout 1");
     bench.transcript("s1").tool("Edit");
-    let stop = bench.stop("s1").saying("done").start().with_checks().finish();
+    let stop = bench.stop("s1").saying("done").start().finish();
     assert!(
         stop.reason().contains("(over its limit of 1 s, ended)\nThe end of its output:\n| begun"),
         "{stop}"
@@ -157,7 +157,7 @@ fn status_names_the_check_that_runs_and_none_when_the_hook_is_gone() {
     };
     assert_eq!(checking(&bench), None);
     bench.transcript("s1").tool("Edit");
-    let running = bench.stop("s1").start().with_checks();
+    let running = bench.stop("s1").start();
     await_file(&bench.path("../begun"));
     let line = "Checking: `echo > ../begun; until test -f ../go; do sleep 0.02; done` (2 of 3)";
     assert_eq!(checking(&bench).as_deref(), Some(line));
@@ -183,7 +183,7 @@ fn the_checks_of_a_feature_are_named_while_they_run() {
     let bench = Bench::ready().settings(&settings);
     bench.implement("s1", "").context();
     bench.write_tasks(ALL_DONE);
-    let running = bench.stop("s1").start().with_checks();
+    let running = bench.stop("s1").start();
     await_file(&bench.path("../begun"));
     let status = printed(&spool(&bench, None, &["status", "--json"]));
     let status: Value = serde_json::from_str(&status).unwrap();

@@ -119,7 +119,7 @@ fn a_pause_that_comes_while_the_checks_run_counts() {
     let check = "echo > ../begun; until test -f ../go; do sleep 0.02; done; exit 1";
     let bench = armed(&format!("\"Make it\" --check '{check}'"));
     bench.transcript("s1").tool("Edit");
-    let stop = bench.stop("s1").start().with_checks();
+    let stop = bench.stop("s1").start();
     await_file(&bench.path("../begun"));
     printed(&spool(&bench, None, &["pause"]));
     bench.write("../go", "");

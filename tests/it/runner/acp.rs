@@ -1,6 +1,6 @@
 //! An agent program that speaks the Agent Client Protocol, as a small script.
 
-use crate::runner::support::{Bench, CHANGE, PROMISE};
+use crate::runner::support::{Bench, CHANGE, MORE_THAN_AN_HOUR, PROMISE};
 
 /// What an agent does until it has its prompt; `prompt` is what it does then.
 fn speaks(prompt: &str) -> String {
@@ -71,11 +71,14 @@ fn what_is_refused_twice_for_nothing_ends_the_loop_as_blocked() {
 #[test]
 fn a_turn_over_its_time_is_cancelled_before_it_is_ended() {
     let bench = Bench::with_tasks("- [ ] 1.1 Make it\n");
-    bench.program("agent", &speaks(":"));
+    bench.program("agent", &speaks(": > \"$DESK/asked\""));
     let call = bench.spool(&format!(
-        "ralph Build --change {CHANGE} --done manual --max-iterations 1 --iteration-timeout 1s --no-interactive"
+        "ralph Build --change {CHANGE} --done manual --max-iterations 1 --iteration-timeout 1h --no-interactive"
     ));
-    let ran = call.arg("--harness").arg("acp:agent").run();
+    let running = call.arg("--harness").arg("acp:agent").start();
+    bench.wait_for_desk("asked");
+    bench.let_pass(MORE_THAN_AN_HOUR);
+    let ran = running.finish();
     assert_eq!(bench.runs(), 1, "{}\n{}", ran.output, ran.errors);
     assert_eq!(bench.desk("cancelled"), "cancelled\n", "{}\n{}", ran.output, ran.errors);
 }

@@ -1,6 +1,6 @@
 //! What an agent program tells of itself besides its words: errors, denials, sessions, tokens.
 
-use crate::runner::support::{Bench, CHANGE, PROMISE};
+use crate::runner::support::{Bench, CHANGE, MORE_THAN_AN_HOUR, PROMISE};
 
 /// The last lines of a failed run of Claude Code, with the status of the service's answer.
 fn failed(status: &str, words: &str) -> String {
@@ -226,13 +226,16 @@ fn d7_a_cut_iteration_counts_what_its_own_session_file_says() {
          printf '%s\\n' '{}' '{}' '{}' > \"$HOME/.claude/projects/x/$session.jsonl\"\n\
          head -c 8000000 /dev/zero > \"$HOME/.claude/projects/y/another.jsonl\"\n\
          printf '%s\\n' '{}' >> \"$HOME/.claude/projects/y/another.jsonl\"\n\
-         calls Bash\nexec sleep 60",
+         calls Bash\nsays 'half done'\nexec sleep 60",
         line("m1", 1),
         line("m1", 27),
         line("m2", 27),
         line("m3", 9_000),
     ));
-    let ran = bench.ralph("--max-iterations 1 --iteration-timeout 2s").run().with_code(3);
+    let mut running = bench.ralph("--max-iterations 1 --iteration-timeout 1h").start();
+    running.wait_for("half done");
+    bench.let_pass(MORE_THAN_AN_HOUR);
+    let ran = running.finish().with_code(3);
     let entry = &bench.iterations()[0];
     assert_eq!(
         (&entry["tokens_used"], &entry["timed_out"]),

@@ -1,10 +1,12 @@
 //! Each end: its status in the state file, its line on the screen, its exit code.
 
+use std::time::Duration;
+
 use rustix::process::Signal;
 use serde_json::json;
 
 use crate::runner::ran::Ran;
-use crate::runner::support::{Bench, CHANGE, PROMISE, in_change, says};
+use crate::runner::support::{Bench, CHANGE, MORE_THAN_AN_HOUR, PROMISE, in_change, says};
 use crate::support::witness::PATIENCE;
 
 /// Checks all that an end leaves behind; `words` stand on the screen behind the status.
@@ -110,8 +112,11 @@ fn blocked_by_what_only_a_person_can_do() {
 fn time_is_up() {
     let bench = Bench::new();
     let witness = Bench::witness();
-    bench.agent(&format!("{}echo 1 > made.txt\nwhile :; do sleep 1; done", witness.held()));
-    let ran = bench.ralph("--max-runtime 1s --grace 200ms").run();
+    bench.agent(&format!("{}echo 1 > made.txt\necho made >&9\nexec sleep 600", witness.held()));
+    let running = bench.ralph("--max-runtime 1h").start();
+    witness.wait_for("made");
+    bench.let_pass(MORE_THAN_AN_HOUR);
+    let ran = running.finish();
     ended(&bench, ran, "stuck", "timed_out", 7, "");
     witness.wait_for_the_end(PATIENCE);
     assert_eq!(bench.iterations()[0]["timed_out"], true);
@@ -121,8 +126,12 @@ fn time_is_up() {
 fn a_time_below_a_second_is_one_and_no_iteration_begins_without_time() {
     for limit in ["300ms", "1300ms"] {
         let bench = Bench::new();
-        bench.agent("echo $n > made.txt\nexec sleep 600");
-        let ran = bench.ralph(&format!("--max-runtime {limit} --grace 200ms")).run();
+        bench.agent("echo $n > made.txt\necho there\nexec sleep 600");
+        bench.stop_the_clocks();
+        let mut running = bench.ralph(&format!("--max-runtime {limit} --grace 200ms")).start();
+        running.wait_for("there");
+        bench.let_pass(Duration::from_secs(3));
+        let ran = running.finish();
         ended(&bench, ran, "stuck", "timed_out", 7, "");
         assert_eq!(bench.runs(), 1, "{limit}");
     }
@@ -132,7 +141,10 @@ fn a_time_below_a_second_is_one_and_no_iteration_begins_without_time() {
 fn when_time_is_up_in_a_pause_no_further_agent_is_started() {
     let bench = Bench::new();
     bench.agent("exit 1");
-    let ran = bench.ralph("--max-runtime 1s --retry-pause 15m").run();
+    let mut running = bench.ralph("--max-runtime 1h --retry-pause 15m").start();
+    running.wait_for("waiting for a pause after a failed run");
+    bench.let_pass(MORE_THAN_AN_HOUR);
+    let ran = running.finish();
     ended(&bench, ran, "stuck", "timed_out", 7, "");
     assert_eq!(bench.iterations().len(), 1);
 }

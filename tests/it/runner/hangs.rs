@@ -3,8 +3,9 @@
 #[cfg(target_os = "linux")]
 use crate::support::limited::Limited;
 use rustix::process::Signal;
+use std::time::Duration;
 
-use crate::runner::support::{Bench, CHANGE, in_change};
+use crate::runner::support::{Bench, CHANGE, MORE_THAN_AN_HOUR, in_change};
 
 const TASKS: &str = "- [ ] T001 Begin it\n- [ ] T002 End it\n";
 
@@ -23,12 +24,16 @@ fn agent_that_runs(bench: &Bench, command: &str) {
 
 #[test]
 fn h1_whatever_stands_in_the_place_of_the_list_is_named_and_keeps_nobody_waiting() {
-    for (command, what) in IN_ITS_PLACE {
-        let bench = Bench::with_tasks(TASKS);
-        agent_that_runs(&bench, command);
-        let ran = bench.ralph("").run().with_code(10);
-        ran.says("the task list stayed unreadable").warns(what);
-    }
+    std::thread::scope(|scope| {
+        for (command, what) in IN_ITS_PLACE {
+            scope.spawn(move || {
+                let bench = Bench::with_tasks(TASKS);
+                agent_that_runs(&bench, command);
+                let ran = bench.ralph("").run().with_code(10);
+                ran.says("the task list stayed unreadable").warns(what);
+            });
+        }
+    });
 }
 
 #[test]
@@ -94,9 +99,10 @@ fn a_project_that_vanishes_between_two_iterations_is_a_named_end_and_continues_o
         "[ $n -gt 1 ] || exit 3\nsed -i 's/\\[ \\]/[x]/' {list}\necho $n > made-$n.txt"
     ));
     let elsewhere = bench.beside("elsewhere");
-    let mut running = bench.ralph("--retry-pause 3s --proof word").start();
+    let mut running = bench.ralph("--retry-pause 1h --proof word").start();
     running.wait_for("waiting for a pause after a failed run");
     std::fs::rename(&bench.root, &elsewhere).unwrap();
+    bench.let_pass(MORE_THAN_AN_HOUR);
     let ran = running.finish().with_code(6);
     ran.says("the folder of the project, `").says("`, is gone");
     assert!(!bench.root.exists() && !ran.errors.contains("os error"), "{ran}");
@@ -110,9 +116,12 @@ fn a_project_that_vanishes_between_two_iterations_is_a_named_end_and_continues_o
 fn a_loop_that_commits_needs_no_temporary_folder() {
     let bench = Bench::with_tasks(TASKS);
     let list = in_change("tasks.md");
-    bench.agent(&format!("sed \"s/\\[ \\] T00$n/[x] T00$n/\" {list} > l; mv l {list}\necho $n > made-$n.txt\n[ $n = 1 ] || exit 0\nexec sleep 600"));
-    let call = bench.ralph("--commit --iteration-timeout 2s --grace 1s");
-    let ran = call.env("TMPDIR", "/nowhere").run().with_code(0);
+    bench.agent(&format!("sed \"s/\\[ \\] T00$n/[x] T00$n/\" {list} > l; mv l {list}\necho $n > made-$n.txt\n[ $n = 1 ] || exit 0\necho half done\nexec sleep 600"));
+    let call = bench.ralph("--commit --iteration-timeout 1h --grace 1s");
+    let mut running = call.env("TMPDIR", "/nowhere").start();
+    running.wait_for("half done");
+    bench.let_pass(MORE_THAN_AN_HOUR);
+    let ran = running.finish().with_code(0);
     assert!(!ran.errors.contains("could not"), "{ran}");
     assert_eq!(bench.git(&["status", "--porcelain", "made-1.txt", "made-2.txt"]), "", "{ran}");
     let left = bench.git(&["rev-list", "--all", "--count"]);
@@ -145,36 +154,53 @@ fn agent_that_makes_git_wait(bench: &Bench, how: &str) {
 
 #[test]
 fn h2_a_git_that_waits_for_ever_hears_a_signal_and_a_stop() {
-    for (how, flags) in GIT_WAITS {
-        for ending in ["TERM", "stop"] {
-            let bench = Bench::new();
-            agent_that_makes_git_wait(&bench, how);
-            let mut running = bench.ralph(flags).start();
-            running.wait_for("there");
-            if ending == "TERM" {
-                running.signal(Signal::TERM);
-            } else {
-                bench.spool(&format!("stop --change {CHANGE}")).run().with_code(0);
+    std::thread::scope(|scope| {
+        for (how, flags) in GIT_WAITS {
+            for ending in ["TERM", "stop"] {
+                scope.spawn(move || ended_while_git_waits(how, flags, ending));
             }
-            let ran = running.finish();
-            assert_eq!(bench.state()["reason"], "stopped", "{how}: {ran}");
-            assert_ne!(ran.code, Some(0), "{how}: {ran}");
         }
+    });
+}
+
+fn ended_while_git_waits(how: &str, flags: &str, ending: &str) {
+    let bench = Bench::new();
+    agent_that_makes_git_wait(&bench, how);
+    let mut running = bench.ralph(flags).start();
+    running.wait_for("there");
+    if ending == "TERM" {
+        running.signal(Signal::TERM);
+    } else {
+        bench.spool(&format!("stop --change {CHANGE}")).run().with_code(0);
     }
+    let ran = running.finish();
+    assert_eq!(bench.state()["reason"], "stopped", "{how}: {ran}");
+    assert_ne!(ran.code, Some(0), "{how}: {ran}");
 }
 
 #[test]
 fn h2_a_git_that_waits_for_ever_does_not_outlast_the_time_of_the_loop() {
-    for (how, flags) in GIT_WAITS {
-        let bench = Bench::new();
-        agent_that_makes_git_wait(&bench, how);
-        let ran = bench.ralph(&format!("{flags} --max-runtime 1s")).run();
-        assert_eq!(bench.state()["reason"], "timed_out", "{how}: {ran}");
-        // The work was seen by other evidence, and the person reads what is missing.
-        assert_ne!(bench.iterations()[0]["files_changed"], 0, "{how}: {ran}");
-        let told = ["did not answer within 5 s and was ended", "took too long, and was ended"];
-        assert!(told.iter().any(|words| ran.errors.contains(words)), "{how}: {ran}");
-    }
+    std::thread::scope(|scope| {
+        for (how, flags) in GIT_WAITS {
+            scope.spawn(move || out_of_time_while_git_waits(how, flags));
+        }
+    });
+}
+
+fn out_of_time_while_git_waits(how: &str, flags: &str) {
+    let bench = Bench::new();
+    agent_that_makes_git_wait(&bench, how);
+    bench.stop_the_clocks();
+    let call = bench.ralph(&format!("{flags} --max-runtime 1s")).env("RALPH_TEST_GIT", "2000");
+    let mut running = call.start();
+    running.wait_for("there");
+    bench.let_pass(Duration::from_secs(2));
+    let ran = running.finish();
+    assert_eq!(bench.state()["reason"], "timed_out", "{how}: {ran}");
+    // The work was seen by other evidence, and the person reads what is missing.
+    assert_ne!(bench.iterations()[0]["files_changed"], 0, "{how}: {ran}");
+    let told = ["did not answer within 2 s and was ended", "took too long, and was ended"];
+    assert!(told.iter().any(|words| ran.errors.contains(words)), "{how}: {ran}");
 }
 
 /// Only for somebody who has no other process a limit of processes can be set to the point.

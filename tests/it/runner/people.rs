@@ -1,10 +1,12 @@
 //! What a person does beside a running loop, and what they see of it.
 
 use crate::support::limited::within;
+use ralph_speckit::world::pause;
 use rustix::process::Signal;
 use serde_json::json;
 use std::fs;
 use std::process::Stdio;
+use std::time::Duration;
 
 use crate::runner::ran::end_of;
 use crate::runner::support::{Bench, CHANGE, PROMISE, in_change, in_state, says};
@@ -347,13 +349,20 @@ fn the_summary_says_what_changed_what_each_task_cost_and_how_to_read_it() {
 #[test]
 fn a_terminal_that_cannot_be_drawn_over_gets_no_live_line() {
     let bench = Bench::new();
-    bench.agent(&format!("sleep 1\n{}", says(PROMISE)));
+    let gate = bench.gate();
+    bench.agent(&format!("read -r _ < \"$DESK/gate\"\n{}", says(PROMISE)));
     let call = bench.ralph("--max-runtime 8h").with_columns(80);
-    let Some(running) = call.with_term("dumb").on_a_terminal() else { return };
+    let Some(mut running) = call.with_term("dumb").on_a_terminal() else { return };
+    running.wait_for("-- iteration 1");
+    // A live line would come within a second.
+    pause(Duration::from_secs(1));
+    gate.open();
     let ran = running.finish().with_code(0);
     assert!(!ran.output.contains(" s of 8 h") && !ran.output.contains('\u{1b}'), "{ran}");
-    let running = bench.ralph("--max-runtime 8h").with_columns(80).on_a_terminal().unwrap();
-    running.finish().with_code(0).says(" s of 8 h");
+    let mut running = bench.ralph("--max-runtime 8h").with_columns(80).on_a_terminal().unwrap();
+    running.wait_for(" s of 8 h");
+    gate.open();
+    running.finish().with_code(0);
 }
 
 #[test]

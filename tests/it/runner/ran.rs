@@ -96,6 +96,20 @@ impl Running {
         }
     }
 
+    /// Returns whether it prints these words on standard output soon.
+    pub fn prints_soon(&mut self, words: &str) -> bool {
+        let deadline = Deadline::after(Duration::from_secs(2));
+        loop {
+            if String::from_utf8_lossy(&self.seen).contains(words) {
+                return true;
+            }
+            match self.lines.recv_timeout(deadline.left()) {
+                Ok(piece) => self.seen.extend(piece),
+                Err(_) => return false,
+            }
+        }
+    }
+
     /// Waits for its end.
     pub fn finish(mut self) -> Ran {
         drop(self.child.stdin.take());

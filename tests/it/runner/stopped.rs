@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::runner::left::{kept, receipts, tick};
 use crate::runner::ran::Ran;
-use crate::runner::support::{Bench, CHANGE, Call, in_change};
+use crate::runner::support::{Bench, CHANGE, Call, MORE_THAN_AN_HOUR, in_change};
 
 const FOUR: &str = "- [ ] 1.1 Write `a.rs`\n- [ ] 1.2 Write `b.rs`\n- [ ] 1.3 Write `c.rs`\n\
                     - [ ] 1.4 Write `d.rs`\n  - Verify: `test -e proof`\n";
@@ -103,7 +103,7 @@ fn after_a_usage_limit_it_is_judged_too() {
 #[test]
 fn after_a_limit_of_the_loop_it_is_judged_too() {
     let limits = [
-        ("--max-runtime 8s", "exec sleep 60", 7),
+        ("--max-runtime 1h", "says 'half done'; exec sleep 600", 7),
         ("--max-iterations 2", "", 3),
         ("--token-budget 500", "calls Read; exec sleep 60", 8),
     ];
@@ -113,7 +113,12 @@ fn after_a_limit_of_the_loop_it_is_judged_too() {
         {
             scope.spawn(move || {
                 agent(&bench, ends);
-                let before = bench.ralph(limit).run().with_code(code);
+                let mut running = bench.ralph(limit).start();
+                if ends.contains("half done") {
+                    running.wait_for("half done");
+                    bench.let_pass(MORE_THAN_AN_HOUR);
+                }
+                let before = running.finish().with_code(code);
                 let ran = continues(&bench.ralph(""), &bench, &before);
                 assert_eq!(bench.state()["current_iteration"], 2, "{limit}: {ran}");
             });

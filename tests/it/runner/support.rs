@@ -1,6 +1,6 @@
 //! A throw-away project with a change, an agent program that is a script, and `spool ralph` on it.
 
-use crate::support::limited::Limited;
+use crate::support::limited::{Limited, until};
 use crate::support::scratch::{SPOOL, Scratch};
 use std::fs::{self, File};
 use std::io::Write;
@@ -21,6 +21,8 @@ use crate::support::witness::{PATIENCE, Witness};
 pub const CHANGE: &str = "002-01_add-ralph-loop";
 /// The promise that nobody has asked to be another one.
 pub const PROMISE: &str = "<promise>COMPLETE</promise>";
+/// Longer than the limits of time that a test sets to an hour.
+pub const MORE_THAN_AN_HOUR: Duration = Duration::from_mins(61);
 /// What a script of an agent begins with: it counts its runs in `$n`, and keeps notes on its `$DESK`.
 const BEGINNING: &str = r#"#!/bin/sh
 n=0
@@ -58,6 +60,7 @@ impl Bench {
         for (name, value) in [
             ("DESK", desk.as_os_str()),
             ("GIT_CONFIG_NOSYSTEM", "1".as_ref()),
+            ("RALPH_TEST_CLOCK", scratch.beside("clock").as_os_str()),
             ("LANG", "C.UTF-8".as_ref()),
         ] {
             scratch.set(name, value);
@@ -91,6 +94,36 @@ impl Bench {
     pub fn desk(&self, name: &str) -> String {
         let path = self.beside("desk").join(name);
         fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    }
+
+    /// Waits until an agent has put this on its desk.
+    pub fn wait_for_desk(&self, name: &str) {
+        let path = self.beside("desk").join(name);
+        until(name, || path.exists().then_some(()));
+    }
+
+    /// Has no limit pass before the next [`Self::let_pass`].
+    pub fn stop_the_clocks(&self) {
+        fs::write(self.beside("clock"), "stop").unwrap();
+    }
+
+    /// Sets the clock of all limits ahead: nobody waits, and this time has passed.
+    pub fn let_pass(&self, time: Duration) {
+        let clock = self.beside("clock");
+        let before = fs::read_to_string(&clock).map_or(0, |text| text.parse().unwrap_or(0));
+        let part = self.beside("clock.part");
+        fs::write(&part, (before + time.as_millis()).to_string()).unwrap();
+        // The programs never see half of it.
+        fs::rename(part, clock).unwrap();
+    }
+
+    /// Lets this time pass again and again until a runner has printed these words: it may have set its limits only after what
+    /// it printed before.
+    pub fn let_pass_until(&self, time: Duration, running: &mut Running, words: &str) {
+        until(words, || {
+            self.let_pass(time);
+            running.prints_soon(words).then_some(())
+        });
     }
 
     /// How often the agent program was run.

@@ -4,9 +4,12 @@ use rustix::process::Signal;
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::fs;
+use std::time::Duration;
 
 use crate::runner::claude::TOKENS;
-use crate::runner::support::{Bench, CHANGE, PROMISE, in_change, in_state, says};
+use crate::runner::support::{
+    Bench, CHANGE, MORE_THAN_AN_HOUR, PROMISE, in_change, in_state, says,
+};
 use crate::support::witness::{PATIENCE, has_setsid};
 
 /// The agent works in its first run and keeps the promise in its second.
@@ -51,32 +54,47 @@ fn a_promise_from_an_agent_that_exits_1_is_not_believed() {
 fn an_agent_over_its_time_is_recorded_and_the_loop_goes_on() {
     let bench = Bench::new();
     bench.agent(&format!(
-        "if [ $n = 1 ]; then git commit -q --allow-empty -m made; while :; do sleep 1; done; fi\n{}",
+        "if [ $n = 1 ]; then git commit -q --allow-empty -m made; echo made; exec sleep 600; fi\n{}",
         says(PROMISE)
     ));
-    let ran = bench.ralph("--iteration-timeout 1s --grace 1s").run().with_code(0);
+    let mut running = bench.ralph("--iteration-timeout 1h").start();
+    running.wait_for("made");
+    bench.let_pass(MORE_THAN_AN_HOUR);
+    let ran = running.finish().with_code(0);
     ran.says("cut short by its time limit");
     let list = bench.iterations();
     assert_eq!(list.len(), 2, "{list:#?}");
     assert_eq!(list[0]["timed_out"], true);
     assert_eq!(list[0]["commits"], json!([bench.head()]));
     assert!(list[0]["ended"].is_string());
-    assert!(bench.prompt(2).contains("was cut short after 1."), "{}", bench.prompt(2));
+    assert!(bench.prompt(2).contains("was cut short after 1 h"), "{}", bench.prompt(2));
     assert_eq!(bench.state()["status"], "done");
 }
 
 #[test]
 fn a_silent_agent_is_cut_short_and_one_that_talks_is_not() {
     let bench = Bench::new();
+    let gate = bench.gate();
     bench.agent(&format!(
-        "if [ $n = 1 ]; then while :; do sleep 1; done; fi\n\
-         for i in 1 2 3 4 5; do sleep 0.4; echo on it; done\n{}",
+        "echo begun $n\ncase $n in\n\
+         1) for i in 1 2; do until read -r _ < \"$DESK/gate\"; do :; done; echo on it $i; done ;;\n\
+         2) exec sleep 600 ;;\n*) {} ;;\nesac",
         says(PROMISE)
     ));
-    bench.ralph("--idle-timeout 1500ms --grace 1s").run().with_code(0);
+    let mut running = bench.ralph("--idle-timeout 1h --iteration-timeout 24h").start();
+    running.wait_for("begun 1");
+    for said in ["on it 1", "on it 2"] {
+        // Twice this is longer than the limit.
+        bench.let_pass(Duration::from_mins(40));
+        gate.open();
+        running.wait_for(said);
+    }
+    running.wait_for("begun 2");
+    bench.let_pass_until(MORE_THAN_AN_HOUR, &mut running, "-- iteration 2 (");
+    running.finish().with_code(0);
     let list = bench.iterations();
-    assert_eq!((list.len(), &list[0]["timed_out"]), (2, &json!(true)), "{list:#?}");
-    assert!(bench.prompt(2).contains("nothing was heard of it"), "{}", bench.prompt(2));
+    assert_eq!([&list[0]["timed_out"], &list[1]["timed_out"]], [&json!(null), &json!(true)]);
+    assert!(bench.prompt(3).contains("nothing was heard of it"), "{}", bench.prompt(3));
 }
 
 // Processes that stay behind.
@@ -96,8 +114,10 @@ fn grandchildren_that_hold_the_pipe_do_not_hold_up_the_loop() {
         held = witness.held()
     ));
     // A naive runner waits until the last of them closes the pipe: for ever.
-    bench.ralph("--iteration-timeout 1s --grace 200ms").run().with_code(0);
+    let running = bench.ralph("--iteration-timeout 1h --grace 200ms").start();
     witness.wait_for("there");
+    bench.let_pass(MORE_THAN_AN_HOUR);
+    running.finish().with_code(0);
     witness.wait_for_the_end(PATIENCE);
     assert_eq!(bench.iterations()[0]["timed_out"], true);
 }
@@ -107,12 +127,12 @@ fn what_an_agent_leaves_running_is_ended_with_it_and_its_answer_counts() {
     let bench = Bench::new();
     let witness = Bench::witness();
     bench.agent(&format!(
-        "{}(trap '' TERM HUP; echo there >&9; while :; do sleep 1; done) &\nsleep 0.2\n{}",
+        "{}(trap '' TERM HUP; : > \"$DESK/there\"; while :; do sleep 1; done) &\n\
+         until [ -e \"$DESK/there\" ]; do sleep 0.02; done\n{}",
         witness.held(),
         says(PROMISE)
     ));
     let ran = bench.ralph("").run().with_code(0);
-    witness.wait_for("there");
     witness.wait_for_the_end(PATIENCE);
     ran.says("that the agent had left running w");
 }

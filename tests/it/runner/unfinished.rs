@@ -3,7 +3,8 @@
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::runner::support::{Bench, CHANGE, PROMISE, in_change, says};
+use crate::runner::ran::Ran;
+use crate::runner::support::{Bench, CHANGE, MORE_THAN_AN_HOUR, PROMISE, in_change, says};
 use crate::support::witness::PATIENCE;
 
 /// An agent whose first run changes two files and then does this; its second one comes to its own end.
@@ -14,6 +15,21 @@ fn first_run(bench: &Bench, then: &str) {
         "if [ $n = 1 ]; then printf 'half of an ed' > tracked.txt; echo new > new.txt; {then}\nfi\n{}",
         says(PROMISE)
     ));
+}
+
+/// What a first run does that a limit of time ends.
+const SAYS_SO_AND_STAYS: &str = "echo half done; exec sleep 600";
+
+/// Runs a loop whose first try a limit of an hour ends.
+fn cut_short(bench: &Bench, limit: &str) -> Ran {
+    let mut running = bench.ralph(limit).start();
+    running.wait_for("half done");
+    if limit.contains("idle") {
+        bench.let_pass_until(MORE_THAN_AN_HOUR, &mut running, "-- iteration 1 (");
+    } else {
+        bench.let_pass(MORE_THAN_AN_HOUR);
+    }
+    running.finish()
 }
 
 /// The only ref of ours.
@@ -41,8 +57,8 @@ fn is_kept_and_named(bench: &Bench) -> String {
 #[test]
 fn a_try_that_its_time_limit_cut_short_is_kept_and_named_until_one_comes_to_its_end() {
     let bench = Bench::new();
-    first_run(&bench, "sleep 600");
-    let ran = bench.ralph("--iteration-timeout 3s").run().with_code(0);
+    first_run(&bench, SAYS_SO_AND_STAYS);
+    let ran = cut_short(&bench, "--iteration-timeout 1h").with_code(0);
     let name = is_kept_and_named(&bench);
     ran.says(&format!("unfinished work is kept as {name}"));
     let history = bench.state_lines("history.jsonl");
@@ -75,7 +91,10 @@ fn a_try_that_a_usage_limit_ended_is_kept_and_named_after_the_wait() {
     bench.claude(&format!(
         "if [ $n = 1 ]; then echo half > half.txt; limit $(($(date +%s) + 1)); fi\ncalls Bash\nsays '{PROMISE}'\nresult '{PROMISE}'"
     ));
-    bench.ralph("--max-limit-wait 0").run().with_code(0);
+    let mut running = bench.ralph("--max-limit-wait 0").start();
+    running.wait_for("waiting for the usage limit, ");
+    bench.let_pass(MORE_THAN_AN_HOUR);
+    running.finish().with_code(0);
     let name = the_ref(&bench);
     assert_eq!(bench.git(&["show", &format!("{name}:half.txt")]), "half");
     let prompt = bench.arguments(2).join("\n");
@@ -85,16 +104,16 @@ fn a_try_that_a_usage_limit_ended_is_kept_and_named_after_the_wait() {
 #[test]
 fn a_try_in_which_a_limit_ended_the_loop_is_kept_and_the_next_loop_names_it() {
     let limits = [
-        "--max-runtime 2s",
-        "--iteration-timeout 2s --max-iterations 1",
-        "--idle-timeout 2s --max-iterations 1",
+        "--max-runtime 1h",
+        "--iteration-timeout 1h --max-iterations 1",
+        "--idle-timeout 1h --max-iterations 1",
     ];
     std::thread::scope(|scope| {
         for limit in limits {
             scope.spawn(move || {
                 let bench = Bench::new();
-                first_run(&bench, "sleep 600");
-                let ran = bench.ralph(limit).run();
+                first_run(&bench, SAYS_SO_AND_STAYS);
+                let ran = cut_short(&bench, limit);
                 assert!(ran.code != Some(0), "{limit}: {ran}");
                 let name = the_ref(&bench);
                 ran.says(&format!("Unfinished work: git show {name}"));
@@ -144,8 +163,8 @@ fn a_try_whose_runner_was_killed_is_kept_by_the_next_one_and_named() {
 #[test]
 fn what_the_runner_has_committed_and_what_came_to_its_own_end_is_not_kept_as_well() {
     let bench = Bench::new();
-    first_run(&bench, "sleep 600");
-    bench.ralph("--commit --iteration-timeout 3s").run().with_code(0);
+    first_run(&bench, SAYS_SO_AND_STAYS);
+    cut_short(&bench, "--commit --iteration-timeout 1h").with_code(0);
     assert_eq!(bench.git(&["for-each-ref", "refs/ralph"]), "");
     assert!(!bench.prompt(2).contains("is kept as"));
 

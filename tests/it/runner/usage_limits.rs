@@ -4,7 +4,8 @@ use rustix::process::Signal;
 use serde_json::json;
 
 use crate::runner::claude::TOKENS;
-use crate::runner::support::{Bench, CHANGE, PROMISE};
+use crate::runner::ran::Ran;
+use crate::runner::support::{Bench, CHANGE, MORE_THAN_AN_HOUR, PROMISE};
 
 /// A `claude` that runs into its limit in its first run, and works in its second.
 fn limited(bench: &Bench, resets_at: &str) {
@@ -13,12 +14,22 @@ fn limited(bench: &Bench, resets_at: &str) {
     ));
 }
 
+/// Runs a loop to its end, and lets each of these waits pass.
+fn waited(bench: &Bench, flags: &str, waits: &[&str]) -> Ran {
+    let mut running = bench.ralph(flags).start();
+    for wait in waits {
+        running.wait_for(&format!("waiting for the usage limit, {wait}"));
+        bench.let_pass(MORE_THAN_AN_HOUR);
+    }
+    running.finish()
+}
+
 #[test]
 fn a_usage_limit_is_waited_for_and_is_no_iteration() {
     let bench = Bench::new();
     limited(&bench, "$(($(date +%s) + 2))");
-    let ran = bench.ralph("--max-iterations 1 --max-limit-wait 0").run().with_code(0);
-    ran.says("  ! You have hit your 5-hour limit\n").says("waiting for the usage limit, ");
+    let ran = waited(&bench, "--max-iterations 1 --max-limit-wait 0", &[""]).with_code(0);
+    ran.says("  ! You have hit your 5-hour limit\n");
     let state = bench.state();
     assert_eq!((&state["status"], &state["current_iteration"]), (&json!("done"), &json!(1)));
     let list = bench.iterations();
@@ -67,7 +78,7 @@ fn spool_stop_ends_the_wait_for_a_usage_limit() {
 fn a_usage_limit_is_not_waited_for_longer_than_the_loop_may_take() {
     let bench = Bench::new();
     limited(&bench, "$(($(date +%s) + 7200))");
-    bench.ralph("--max-runtime 1s --max-limit-wait 0").run().with_code(7);
+    waited(&bench, "--max-runtime 1h --max-limit-wait 0", &[""]).with_code(7);
     assert_eq!(bench.state_lines("history.jsonl").len(), 1, "no agent is started for nothing");
     assert_eq!(bench.state()["reason"], "timed_out");
 }
@@ -79,7 +90,8 @@ fn a_usage_limit_is_no_failure_however_often_it_comes() {
         "if [ $n -lt 3 ]; then limit 1000; fi\ncalls Bash\nsays '{PROMISE}'\nresult '{PROMISE}'"
     ));
     let limits = "--max-failures 1 --no-progress 1 --max-iterations 1 --max-limit-wait 0";
-    bench.ralph(limits).run().with_code(0);
+    // A time that is over already: it is tried again after 5 s, then after 10 s.
+    waited(&bench, limits, &["5", "10"]).with_code(0);
     assert_eq!(bench.runs(), 3);
 }
 
@@ -92,7 +104,7 @@ fn a_usage_limit_that_is_lifted_too_late_ends_the_loop_and_says_when_that_is() {
     assert_eq!((bench.runs(), &bench.state()["reason"]), (1, &json!("usage_limit")));
     let bench = Bench::new();
     limited(&bench, "$(($(date +%s) + 2))");
-    bench.ralph("--max-limit-wait 30m").run().with_code(0);
+    waited(&bench, "--max-limit-wait 30m", &[""]).with_code(0);
     assert_eq!(bench.runs(), 2);
 }
 
@@ -132,7 +144,7 @@ fn waits_in_a_row_for_a_usage_limit_are_added_up() {
     let bench = Bench::new();
     // A time that is over already: it is tried again after 5 s, then after 10 s.
     bench.claude("limit 1000");
-    let ran = bench.ralph("--max-limit-wait 8s").run().with_code(13);
+    let ran = waited(&bench, "--max-limit-wait 8s", &["5"]).with_code(13);
     ran.says("nothing tells when the usage limit is lifted, and the loop has waited 5.0 s so far");
     assert_eq!(bench.runs(), 2);
 }

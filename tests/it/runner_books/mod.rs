@@ -1,6 +1,6 @@
 //! A runner's books as a black box: killed programs, and `spool stop` from another terminal.
 
-use crate::support::limited::{Ended, Limited, within};
+use crate::support::limited::{Ended, Limited, PATIENCE, within};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -154,7 +154,7 @@ fn refused(output: &Output) -> String {
 fn stopped_while_running(root: &Path, mut books: StateFiles, arguments: &[&str]) -> Output {
     std::thread::scope(|scope| {
         let command = scope.spawn(|| spool(root, arguments));
-        let deadline = Deadline::after(Duration::from_secs(30));
+        let deadline = Deadline::after(PATIENCE);
         while books.requests().pending() != Some(RunnerRequest::Stop) {
             assert!(!deadline.is_over(), "nothing was asked");
             world::pause(Duration::from_millis(5));

@@ -12,7 +12,7 @@ use std::time::Duration;
 use ralph_speckit::world::{self, Deadline};
 
 /// So long a test waits for what must come; far longer than it takes.
-pub const PATIENCE: Duration = Duration::from_mins(2);
+pub const PATIENCE: Duration = Duration::from_mins(5);
 /// So long it waits between two looks at what tells nobody of its end.
 const MOMENT: Duration = Duration::from_millis(1);
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 use super::limited::Limited;
 
 /// So long a test waits for what must come; far longer than it takes.
-pub const PATIENCE: Duration = Duration::from_mins(1);
+pub const PATIENCE: Duration = super::limited::PATIENCE;
 
 /// Whether processes can be put into sessions of their own here.
 pub fn has_setsid() -> bool {
