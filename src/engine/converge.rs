@@ -52,8 +52,7 @@ impl Converging {
 /// Returns the command that has to run before the review and the end, `None` where none has to: while a box is open it would
 /// stop without a look at the code.
 pub(super) fn due(contract: &Contract, after: Converging, seen: &Observation) -> Option<Shortfall> {
-    let is_ticked =
-        matches!(&seen.work, Work::List { done: 1.., open } if open.is_empty() && seen.list != 0);
+    let is_ticked = matches!(seen.work, Work::List { done: 1.., open: 0 } if seen.list != 0);
     let is_due = is_ticked && !contract.converge.is_empty() && !after.is_over();
     is_due.then(|| Shortfall::ConvergeDue(contract.converge.clone()))
 }

@@ -270,7 +270,7 @@ fn count(before: &Ledger, seen: &Observation) -> Ledger {
 
 /// Whether there is a list, and nothing in it.
 fn is_empty_list(work: &Work) -> bool {
-    matches!(work, Work::List { done: 0, open } if open.is_empty())
+    matches!(work, Work::List { done: 0, open: 0 })
 }
 
 /// Whether no file has changed in this iteration, as far as anybody knows.
@@ -399,7 +399,7 @@ fn shortfalls_of_work(contract: &Contract, after: &Ledger, seen: &Observation) -
     match &seen.work {
         Work::Unreadable { .. } => vec![Shortfall::Unreadable],
         work if is_empty_list(work) => vec![Shortfall::EmptyList],
-        Work::List { open, .. } if open.is_empty() => too_early(contract, after),
+        Work::List { open: 0, .. } => too_early(contract, after),
         Work::List { .. } if seen.claimed => vec![Shortfall::ClaimedWithOpenTasks],
         Work::Counter { index, total } if *total > 0 && index >= total => {
             too_early(contract, after)

@@ -167,7 +167,7 @@ mod tests {
     /// A ticked list, with a work tree that this number stands for.
     fn done(work: u64) -> Observation {
         Observation {
-            work: Work::List { done: 1, open: Vec::new() },
+            work: Work::List { done: 1, open: 0 },
             fingerprint: Fingerprint { work, ..Fingerprint::default() },
             files: UnchangedFiles::NotLooked,
             tool_calls: Some(1),
@@ -217,10 +217,7 @@ mod tests {
     #[test]
     fn files_are_looked_at_only_where_they_decide() {
         let contract = Contract::default();
-        let open = |work| Observation {
-            work: Work::List { done: 0, open: vec!["T1".to_owned()] },
-            ..done(work)
-        };
+        let open = |work| Observation { work: Work::List { done: 0, open: 1 }, ..done(work) };
         let mut looks = 0;
         let mut ledger = Ledger::default();
         for stop in 1.. {

@@ -87,6 +87,15 @@ impl Hasher {
     }
 }
 
+/// Returns a 64-bit hash of a long text, eight bytes at a step: another one than [`hash_of`], for a fifth of its time.
+pub fn hash_of_long(text: &[u8]) -> u64 {
+    let (words, rest) = text.as_chunks();
+    let mixed = words.iter().fold(text.len() as u64, |hash, word| {
+        (hash ^ u64::from_le_bytes(*word)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+    });
+    Hasher(mixed).with(rest).finish()
+}
+
 /// Returns the 64-bit hash of these bytes.
 pub fn hash_of(bytes: &[u8]) -> u64 {
     Hasher::default().with(bytes).finish()

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use memchr::memmem;
+
 /// One line without its line break.
 pub struct TextLine<'a> {
     /// Where it starts, in bytes from the start of the text.
@@ -12,7 +14,7 @@ pub struct TextLine<'a> {
 
 /// Returns the lines of a text; a byte order mark in front belongs to none of them.
 pub fn split_lines(text: &[u8]) -> Vec<TextLine<'_>> {
-    let mut lines = Vec::with_capacity(memchr::memchr_iter(b'\n', text).count() + 1);
+    let mut lines = Vec::with_capacity(text.len() / 64 + 1);
     let mut start = if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     for end in memchr::memchr_iter(b'\n', text).chain([text.len()]) {
         let line = &text[start..end];
@@ -20,6 +22,11 @@ pub fn split_lines(text: &[u8]) -> Vec<TextLine<'_>> {
         start = end + 1;
     }
     lines
+}
+
+/// Returns whether a text has anything that opens a code fence or an HTML comment; as a rule a task list has not.
+pub fn may_hide(text: &[u8]) -> bool {
+    ["```", "~~~", "<!--"].iter().any(|mark| memmem::find(text, mark.as_bytes()).is_some())
 }
 
 /// Returns which lines stand in a code fence or an HTML comment.

@@ -1,6 +1,57 @@
 //! One line of a task list: the box, the id, the marks and the description.
 
 use std::borrow::Cow;
+use std::fmt;
+use std::ops::{Deref, Range};
+use std::sync::Arc;
+
+/// A piece of a text that it shares with others: a list of thousands of tasks is copied once, and not twice a task.
+#[derive(Clone)]
+pub struct Piece {
+    whole: Arc<str>,
+    place: Range<usize>,
+}
+
+impl Piece {
+    /// Returns what stands at this place of a text.
+    pub fn of(whole: &Arc<str>, place: Range<usize>) -> Self {
+        Self { whole: Arc::clone(whole), place }
+    }
+}
+
+impl From<&str> for Piece {
+    fn from(text: &str) -> Self {
+        Self { whole: text.into(), place: 0..text.len() }
+    }
+}
+
+impl Deref for Piece {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        self.whole.get(self.place.clone()).unwrap_or_default()
+    }
+}
+
+impl PartialEq for Piece {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for Piece {}
+
+impl fmt::Debug for Piece {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&**self, out)
+    }
+}
+
+impl fmt::Display for Piece {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self)
+    }
+}
 
 /// The box that a task line begins with.
 pub struct TaskBox {

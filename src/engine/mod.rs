@@ -41,7 +41,7 @@ pub use decide::{
 };
 pub use evaluate::{Evaluation, Judgement, Pending, ends, evaluate};
 pub use fallback::{AgentRest, Lineup, NextAgent, OVERLOAD_REST, OVERLOADS, RestCause, RunSign};
-pub use fingerprint::{Fingerprint, Hasher, Tree, hash_of};
+pub use fingerprint::{Fingerprint, Hasher, Tree, hash_of, hash_of_long};
 pub use landing::{NearLimit, near_limit};
 pub use ledger::Ledger;
 pub use observation::{

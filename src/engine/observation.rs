@@ -127,8 +127,8 @@ pub enum Work {
     List {
         /// How many tasks are ticked.
         done: usize,
-        /// The ids of the open ones, in the order of the list.
-        open: Vec<String>,
+        /// How many are open.
+        open: usize,
     },
     /// There is no list; a state file counts.
     Counter {

@@ -10,13 +10,15 @@ use std::sync::Arc;
 use memchr::memmem;
 
 use super::fingerprint::{Hasher, hash_of};
-use super::hidden::{TextLine, column_of, hidden_lines, split_lines};
-use super::line::{TaskBox, TaskText, text_of};
+use super::hidden::{TextLine, column_of, hidden_lines, may_hide, split_lines};
+use super::line::{Piece, TaskBox, TaskText, text_of};
 use super::observation::Tampered;
 use super::order::{map_of, places};
 
 /// How many columns further in a nested task is: the width of the bullet it hangs from.
 const NESTED: usize = 2;
+/// How many tasks further on a task is looked for before all are sorted by their ids.
+const NEAR: usize = 4;
 /// The mark of a check.
 const VERIFY: &[u8] = b"[VERIFY]";
 
@@ -41,7 +43,7 @@ pub struct Task {
     /// It needs no quotes in a shell: `#` would start a comment there.
     pub id: String,
     /// The text after the id and the marks.
-    pub title: String,
+    pub title: Piece,
     /// Whether the box is ticked.
     pub done: bool,
     /// `[P]`: may be done side by side with its neighbours.
@@ -101,17 +103,17 @@ impl TaskList {
     /// Returns the tasks found in the bytes of a `tasks.md`; never fails, whatever the input.
     pub fn parse(text: &[u8]) -> Self {
         // Whole text is checked in one go, and its lines need not be; broken text is read line by line.
-        let whole = std::str::from_utf8(text).ok();
-        let has_checks = memmem::find(text, VERIFY).is_some();
+        let whole: Option<Arc<str>> = std::str::from_utf8(text).ok().map(Arc::from);
+        let mut checks = memmem::find_iter(text, VERIFY).peekable();
         let lines = split_lines(text);
-        let hidden = hidden_lines(&lines);
-        let mut list = Self::default();
+        let hidden = if may_hide(text) { hidden_lines(&lines) } else { Vec::new() };
+        let mut list = Self { tasks: Vec::with_capacity(lines.len()) };
         let mut phase: Arc<str> = Arc::from("");
         let (mut section, mut phases) = (0, 0);
         let mut open: Option<usize> = None;
         let mut ids = Ids::default();
         for (number, line) in lines.iter().enumerate() {
-            if hidden[number] {
+            if hidden.get(number) == Some(&true) {
                 continue;
             }
             if let Some(heading) = heading_of(line.text) {
@@ -123,9 +125,9 @@ impl TaskList {
                 continue;
             }
             let its_box = TaskBox::read(line.text);
-            let words = its_box.as_ref().map(|it| text_behind(whole, line, it.text_at));
+            let words = its_box.as_ref().map(|it| text_behind(whole.as_deref(), line, it.text_at));
             let task = words.as_deref().and_then(TaskText::read);
-            let (Some(its_box), Some(words), Some(task)) = (its_box, &words, task) else {
+            let (Some(its_box), Some(task)) = (its_box, task) else {
                 let checkpoint = is_checkpoint(line.text);
                 section += usize::from(checkpoint);
                 // What is said between two groups belongs to neither.
@@ -136,12 +138,17 @@ impl TaskList {
             };
             list.close(open.take(), line.start);
             open = Some(list.tasks.len());
+            let end = line.start + line.text.trim_ascii_end().len();
+            while checks.next_if(|at| *at < line.start).is_some() {}
             // A repair quotes what failed; only a mark of its own makes it a check.
-            let names_check = has_checks && task.fixes.is_none() && words.contains("[VERIFY]");
+            let names_check = task.fixes.is_none() && checks.peek().is_some_and(|at| *at < end);
             let id = ids.unused(&task, &list.tasks);
             list.tasks.push(Task {
                 id,
-                title: task.title.to_owned(),
+                title: match &whole {
+                    Some(whole) => Piece::of(whole, end - task.title.len()..end),
+                    None => task.title.into(),
+                },
                 done: its_box.is_ticked(),
                 parallel: task.parallel,
                 verify: task.verify || names_check,
@@ -171,6 +178,45 @@ impl TaskList {
     /// Returns the open tasks by id, each with a hash of its text.
     pub fn open_by_text(&self) -> BTreeMap<String, u64> {
         map_of(self.open().map(|task| (task.id.clone(), hash_of(task.title.as_bytes()))))
+    }
+
+    /// Returns the open tasks in the order of the list, a line for each: its id, a space, and its text.
+    pub fn open_lines(&self) -> String {
+        let mut lines = String::new();
+        for task in self.open() {
+            lines.extend([&*task.id, " ", &*task.title, "\n"]);
+        }
+        lines
+    }
+
+    /// Returns what became of the tasks of such lines of an earlier list: those that are gone or reworded, and the ids of those
+    /// that are done. As a rule each stands right behind the one before; the others are looked up.
+    pub fn since(&self, lines: &str) -> (Tampered, Vec<String>) {
+        let (mut tampered, mut done) = (Tampered::default(), Vec::new());
+        let first = lines.split(' ').next().unwrap_or_default();
+        let mut at = self.tasks.iter().position(|task| task.id == first).unwrap_or(0);
+        let mut by_id = None;
+        for line in lines.split_terminator('\n') {
+            let (id, text) = line.split_once(' ').unwrap_or((line, ""));
+            let near = self.tasks.iter().skip(at).take(NEAR).position(|task| task.id == id);
+            let place = match near {
+                Some(steps) => Some(at + steps),
+                None => by_id.get_or_insert_with(|| self.by_id()).last(id),
+            };
+            let Some(place) = place else {
+                tampered.removed.push(id.to_owned());
+                continue;
+            };
+            let task = &self.tasks[place];
+            at = place + 1;
+            if !is_same(task.title.as_bytes(), text.as_bytes()) {
+                tampered.reworded.push(id.to_owned());
+            }
+            if task.done {
+                done.push(id.to_owned());
+            }
+        }
+        (tampered, done)
     }
 
     /// Returns what became of tasks that were open, other than being done.
@@ -286,7 +332,7 @@ impl Ids {
             None => format!("@{:08x}", hash_of(found.title.as_bytes()) & 0xffff_ffff),
         };
         if self.taken.is_empty() {
-            if tasks.last().is_none_or(|last| in_capitals(&last.id).lt(in_capitals(&id))) {
+            if tasks.last().is_none_or(|last| comes_before(last.id.as_bytes(), id.as_bytes())) {
                 return id;
             }
             self.taken.extend(tasks.iter().map(|task| (hash_of_name(&task.id), 1)));
@@ -299,12 +345,21 @@ impl Ids {
     }
 }
 
-fn in_capitals(id: &str) -> impl Iterator<Item = u8> {
-    id.bytes().map(|byte| byte.to_ascii_uppercase())
+/// Whether an id is less than another one, letter case ignored, where longer numbers are greater: `T999` is less than `T1000`.
+fn comes_before(one: &[u8], other: &[u8]) -> bool {
+    let pairs = one.iter().zip(other);
+    let same = pairs.take_while(|(one, other)| one.eq_ignore_ascii_case(other)).count();
+    let key = |id: &[u8]| {
+        let rest = &id[same..];
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        (digits, rest.first().map(u8::to_ascii_uppercase))
+    };
+    key(one) < key(other)
 }
 
 fn hash_of_name(id: &str) -> u64 {
-    in_capitals(id).fold(Hasher::default(), |hasher, byte| hasher.with(&[byte])).finish()
+    let capitals = id.bytes().map(|byte| byte.to_ascii_uppercase());
+    capitals.fold(Hasher::default(), |hasher, byte| hasher.with(&[byte])).finish()
 }
 
 /// What a line says from a place on, without the blanks around it.
@@ -317,6 +372,9 @@ fn text_behind<'a>(whole: Option<&'a str>, line: &TextLine<'a>, at: usize) -> Co
 }
 
 pub(super) fn heading_of(line: &[u8]) -> Option<String> {
+    if !line.starts_with(b"#") {
+        return None;
+    }
     let level = line.iter().take_while(|byte| **byte == b'#').count();
     if !(1..=6).contains(&level) || !matches!(line.get(level), None | Some(b' ' | b'\t')) {
         return None;
@@ -344,6 +402,14 @@ fn is_rule(line: &[u8]) -> bool {
     let text = line.trim_ascii_end();
     let mark = text.first().copied().unwrap_or_default();
     text.len() >= 3 && b"-*_".contains(&mark) && text.iter().all(|byte| *byte == mark)
+}
+
+/// Whether these are the same bytes; eight at a step, where the library of a small program compares one by one.
+fn is_same(one: &[u8], other: &[u8]) -> bool {
+    let ((ones, rest), (others, other_rest)) = (one.as_chunks::<8>(), other.as_chunks::<8>());
+    one.len() == other.len()
+        && rest == other_rest
+        && ones.iter().zip(others).all(|(one, other)| one == other)
 }
 
 /// The first piece of code in backticks, without the blanks around it.
@@ -385,6 +451,23 @@ mod tests {
     }
 
     #[test]
+    fn an_open_task_is_found_again() {
+        let list = |text: &str| TaskList::parse(text.as_bytes());
+        let before = list("- [x] T0 z\n- [ ] T1 a b\n- [ ] T3\n- [ ] T4 d\n- [ ] T5 e\n");
+        assert_eq!(before.open_lines(), "T1 a b\nT3 \nT4 d\nT5 e\n");
+        for (now, removed, reworded, done) in [
+            ("- [x] T1 a b\n- [ ] T3\n- [x] T4 d\n- [ ] T5 e\n", "", "", "T1 T4"),
+            ("- [ ] T5 e\n- [ ] T9 f\n- [x] T4 D\n- [ ] T1 a\n", "T3", "T1 T4", "T4"),
+            ("", "T1 T3 T4 T5", "", ""),
+        ] {
+            let (tampered, ticked) = list(now).since(&before.open_lines());
+            let found = [tampered.removed, tampered.reworded, ticked].map(|ids| ids.join(" "));
+            assert_eq!(found, [removed, reworded, done], "{now}");
+        }
+        assert_eq!(list("- [ ] T1 a\n").since(""), Default::default());
+    }
+
+    #[test]
     fn spec_kit_lines_are_read_with_id_marks_and_phase() {
         let list = TaskList::parse(
             b"# Tasks\r\n## Phase 1: Setup\r\n- [X] T001 Create it\r\n- [ ] T002 [P] [US1] Model in a.py\r\n  - Do: this\r\n## Phase 2\r\n* [ ] T003 [VERIFY] Run tests\r\n",
@@ -392,7 +475,7 @@ mod tests {
         let seen: Vec<_> = list
             .tasks
             .iter()
-            .map(|t| (t.id.as_str(), t.title.as_str(), t.done, t.parallel, t.verify, &*t.phase))
+            .map(|t| (t.id.as_str(), &*t.title, t.done, t.parallel, t.verify, &*t.phase))
             .collect();
         assert_eq!(
             seen,
@@ -426,7 +509,7 @@ mod tests {
         assert_eq!(ids(text), ["1.1", "1.10", "2.1", "T003.F1", "TASK-7", "4"]);
         let list = TaskList::parse(text.as_bytes());
         assert_eq!(list.tasks[3].fixes.as_deref(), Some("T003"));
-        assert_eq!(list.find("1.1").map(|task| task.title.as_str()), Some("a"));
+        assert_eq!(list.find("1.1").map(|task| &*task.title), Some("a"));
     }
 
     #[test]
@@ -448,6 +531,7 @@ mod tests {
             ),
             ["T001", "T002", "T002~2", "T001~2", "T003", "T002~3"]
         );
+        assert_eq!(ids("- [ ] T999 a\n- [ ] T1000 b\n- [ ] T999 c\n"), ["T999", "T1000", "T999~2"]);
         assert_eq!(ids("- [ ] T1a x\n- [ ] T1b y\n- [ ] T1a z\n"), ["T1a", "T1b", "T1a~2"]);
     }
 

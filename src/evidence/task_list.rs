@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::engine::hash_of;
+use crate::engine::hash_of_long;
 use crate::engine::tasks::TaskList;
 use crate::store::read::{self, FileContent, Problem};
 use crate::store::settled;
@@ -25,7 +25,7 @@ pub struct TaskFile {
 impl TaskFile {
     /// Returns a hash of the bytes: it differs where the content does.
     pub fn hash(&self) -> u64 {
-        hash_of(&self.bytes)
+        hash_of_long(&self.bytes)
     }
 
     fn of(content: FileContent) -> Self {

@@ -300,15 +300,14 @@ impl FeatureSnapshot {
         self.tasks_hash
     }
 
-    /// Returns the open tasks, by id, with a hash of their text.
+    /// Returns the open tasks, a line for each.
     pub fn open_tasks(&self) -> OpenTasks {
-        self.tasks.as_ref().map(TaskList::open_by_text).unwrap_or_default()
+        self.tasks.as_ref().map(TaskList::open_lines).unwrap_or_default()
     }
 
-    /// Returns what became of tasks that were open, other than being done.
-    pub fn tampered_since(&self, before: &OpenTasks) -> Tampered {
-        let list = self.tasks.as_ref();
-        list.map(|list| list.tampered_since(before)).unwrap_or_default()
+    /// Returns what became of tasks that were open: those that are gone or reworded, and the ids of those that are ticked.
+    pub fn since(&self, before: &str) -> (Tampered, Vec<String>) {
+        self.tasks.as_ref().map(|list| list.since(before)).unwrap_or_default()
     }
 
     /// Returns what is left to do; `had_list` is whether an earlier stop saw a task list with tasks.
@@ -318,13 +317,12 @@ impl FeatureSnapshot {
         }
         let (index, total) = (self.state.task_index(), self.state.total_tasks());
         match &self.tasks {
-            None if had_list => Work::List { done: 0, open: Vec::new() },
+            None if had_list => Work::List { done: 0, open: 0 },
             // An empty list beside a state that counts nothing is no work; beside one that counts
             // tasks, or where an earlier stop saw some, it is a list that was emptied.
-            Some(list) if !list.tasks.is_empty() || total > 0 || had_list => Work::List {
-                done: list.done(),
-                open: list.open().map(|task| task.id.clone()).collect(),
-            },
+            Some(list) if !list.tasks.is_empty() || total > 0 || had_list => {
+                Work::List { done: list.done(), open: list.open().count() }
+            }
             _ => Work::Counter { index, total },
         }
     }
@@ -339,7 +337,9 @@ impl FeatureSnapshot {
         };
         let mut open = self.tasks.iter().flat_map(TaskList::open);
         let first = open.next();
-        let spent = first.into_iter().chain(open).find(|task| failures(task) >= limit);
+        let has_failed = !record.attempts.is_empty() || self.state.object("taskAttempts").is_some();
+        let rest = open.take_while(|_| has_failed);
+        let spent = first.into_iter().chain(rest).find(|task| failures(task) >= limit);
         let used = self.state.task_iteration();
         let named = |task: &Task, used| Attempt { task: task.id.clone(), used, limit };
         match (spent, first) {

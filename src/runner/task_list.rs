@@ -37,6 +37,8 @@ pub struct Tasks {
 pub struct TaskListUpdate {
     /// The list as evidence.
     pub work: Work,
+    /// Its open tasks, by id.
+    pub open: Vec<String>,
     /// Tasks that were open before and are ticked now, by id.
     pub ticked: Vec<String>,
     /// Tasks that were open before and are gone or reworded.
@@ -113,7 +115,7 @@ impl Tasks {
             // A list that is gone is not done.
             Err(Problem::Missing) => {
                 self.hash = 0;
-                let work = Work::List { done: 0, open: Vec::new() };
+                let work = Work::List { done: 0, open: 0 };
                 return TaskListUpdate { work, ..TaskListUpdate::default() };
             }
             Err(problem) => {
@@ -130,11 +132,9 @@ impl Tasks {
         };
         let list = &file.list;
         let mut looked = TaskListUpdate {
-            work: Work::List {
-                done: list.done(),
-                open: list.open().map(|task| task.id.clone()).collect(),
-            },
-            next: list.next().first().map(|task| (task.id.clone(), task.title.clone())),
+            work: Work::List { done: list.done(), open: list.open().count() },
+            open: list.open().map(|task| task.id.clone()).collect(),
+            next: list.next().first().map(|task| (task.id.clone(), task.title.to_string())),
             ..TaskListUpdate::default()
         };
         if !Rc::ptr_eq(&file, &self.looked) {
@@ -159,7 +159,8 @@ impl Tasks {
                     continue;
                 }
                 *done = done.saturating_sub(1);
-                known.push(id.clone());
+                *known += 1;
+                looked.open.push(id.clone());
                 let text = before.get(id).copied().unwrap_or_default();
                 self.open.insert(id.clone(), text);
                 self.looked = Rc::default();
@@ -225,7 +226,7 @@ mod tests {
         assert_eq!(looked.ticked, ["1.1"]);
         assert_eq!(looked.tampered.removed, ["1.3"]);
         assert_eq!(looked.tampered.reworded, ["1.2"]);
-        assert_eq!(looked.work, Work::List { done: 1, open: open(&["1.2"]) });
+        assert_eq!((looked.work, looked.open), (Work::List { done: 1, open: 1 }, open(&["1.2"])));
         assert_eq!(looked.next, Some(("1.2".to_owned(), "another".to_owned())));
         assert!(tasks.look().tampered.is_empty());
     }
@@ -234,7 +235,7 @@ mod tests {
     fn a_list_that_is_gone_is_not_done() {
         let (_root, mut tasks) = list("- [x] 1.1 a\n");
         fs::remove_file(&tasks.path).unwrap();
-        assert_eq!(tasks.look().work, Work::List { done: 0, open: Vec::new() });
+        assert_eq!(tasks.look().work, Work::List { done: 0, open: 0 });
     }
 
     #[test]
@@ -248,7 +249,7 @@ mod tests {
         fs::write(&tasks.path, "- [x] 1.1 a\n- [x] 1.2 b\n").unwrap();
         fs::rename(changes.join("001-01_x"), archive.join("2026-11-22-001-01_x")).unwrap();
         let looked = tasks.look();
-        assert_eq!(looked.work, Work::List { done: 2, open: Vec::new() });
+        assert_eq!(looked.work, Work::List { done: 2, open: 0 });
         assert_eq!(looked.ticked, ["1.1", "1.2"]);
     }
 
@@ -267,7 +268,7 @@ mod tests {
         fs::write(&tasks.path, "- [x] 1.1 a\n- [x] 1.2 b\n").unwrap();
         assert_eq!(tasks.look().ticked, ["1.1", "1.2"]);
         let again = tasks.look_again(&open(&["1.1"]));
-        assert_eq!(again.work, Work::List { done: 1, open: open(&["1.1"]) });
+        assert_eq!((again.work, again.open), (Work::List { done: 1, open: 1 }, open(&["1.1"])));
         assert_eq!(tasks.look().ticked, ["1.1"]);
     }
 }

@@ -24,7 +24,7 @@ use crate::session::record::{length_of, path_of};
 use crate::session::select::{drives, live};
 use crate::store::closing::end_entry;
 use crate::store::journal::Entry;
-use crate::store::loops::{Adopted, Claim, LastMessage, Loops, Record, Session};
+use crate::store::loops::{Adopted, Claim, LastMessage, Loops, OPEN_TASKS, Record, Session};
 use crate::store::names::{JournalEvent, LoopKind};
 use crate::store::read;
 use crate::store::undo::Undo;
@@ -35,7 +35,7 @@ use crate::world;
 /// The most that is read of a file that moves with the loop, in bytes.
 const MOST: u64 = 4 << 20;
 /// The files in a session's folder that belong to its loop; the journal stays where it was written.
-const BELONGINGS: [&str; 2] = [TASK_FILE, "open-tasks.json"];
+const BELONGINGS: [&str; 2] = [TASK_FILE, OPEN_TASKS];
 
 /// Who takes a loop over, and which.
 #[derive(Clone, Copy, Debug)]

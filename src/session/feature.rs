@@ -136,7 +136,8 @@ impl FeatureStop {
         let is_later = self.list_changed && session.record.tasks_hash != 0;
         let before = if is_later { session.folder.open_tasks()? } else { OpenTasks::default() };
         let is_first = checks.is_none();
-        self.judge_ticks(session, &before, checks);
+        let (tampered, ticked) = self.snapshot.since(&before);
+        self.judge_ticks(session, &ticked, checks);
         let StopContext { project, event, deadline, .. } = session.context;
         let (snapshot, record) = (&self.snapshot, &mut session.record);
         let from = record.transcript_read;
@@ -153,7 +154,7 @@ impl FeatureStop {
             seen.converge_ran = record.converge_ran;
         }
         seen.unproved.clone_from(&self.ticks.unproved);
-        seen.tampered = snapshot.tampered_since(&before);
+        seen.tampered = tampered;
         seen.finished = self.finished(session);
         let (snapshot, record) = (&self.snapshot, &mut session.record);
         note_gone_tasks(record, snapshot, &seen);
@@ -169,7 +170,7 @@ impl FeatureStop {
     fn judge_ticks(
         &mut self,
         session: &StopSession<'_>,
-        before: &OpenTasks,
+        new: &[String],
         checks: Option<&mut ChecksRun>,
     ) {
         let (hash, context) = (self.snapshot.tasks_hash(), session.context);
@@ -186,8 +187,8 @@ impl FeatureStop {
         }
         if self.list_changed || self.snapshot.all_done() {
             let (snapshot, said) = (&self.snapshot, &context.event.last_message);
-            let (before, limit) = ((before, session.record.judged_at), limit.min(ticks::LOOK));
-            self.ticks = StopTicks::of(context.project, snapshot, pin, before, said, limit);
+            let (new, limit) = ((new, session.record.judged_at), limit.min(ticks::LOOK));
+            self.ticks = StopTicks::of(context.project, snapshot, pin, new, said, limit);
             let ids: Vec<&str> = self.ticks.unproved.iter().map(|it| it.id.as_str()).collect();
             self.snapshot.open_again(&ids);
         }

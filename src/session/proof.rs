@@ -295,7 +295,7 @@ impl<'a> TaskProofs<'a> {
                 let task = list.find(&receipt.task)?;
                 let then = armed.and_then(|armed| Some((armed.list.find(&task.id)?, &armed.bytes)));
                 let its = |then: (&Task, &Vec<u8>)| TaskFacts::of(then.0, then.1);
-                let title = || TaskFacts { text: task.title.clone(), ..TaskFacts::default() };
+                let title = || TaskFacts { text: task.title.to_string(), ..TaskFacts::default() };
                 let facts = then.map_or_else(title, its);
                 Some((receipt, places.found(facts).paths()))
             })

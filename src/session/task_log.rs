@@ -363,7 +363,7 @@ impl<'a> Books<'a> {
 
     fn work(&self) -> Work {
         let part = self.part();
-        Work::List { done: part.done(), open: part.open().map(|task| task.id.clone()).collect() }
+        Work::List { done: part.done(), open: part.open().count() }
     }
 
     fn end(&mut self, seen: &Observation) -> Result<Option<TerminalReason>, Refusal> {

@@ -16,7 +16,7 @@ use crate::feature::project::Project;
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::session::proof::{FilesSeen, TaskProofs, facts_of};
 use crate::session::unticked::{self, Question};
-use crate::store::loops::{OpenTasks, Record};
+use crate::store::loops::Record;
 use crate::store::pins::Pin;
 use crate::store::receipts::{KnownReceipt, MOST_FILES, Receipt, VerifyRun, Witness};
 use crate::world::WallTime;
@@ -59,14 +59,14 @@ struct StopTick {
 }
 
 impl StopTicks {
-    /// Returns what a stop sees of the boxes that were ticked by hand in a loop that a person armed; `before` are the tasks that
-    /// were open at the stop before, which was judged then, and `said` is the agent's last message. The files are looked at, no
+    /// Returns what a stop sees of the boxes that were ticked by hand in a loop that a person armed; `new` are the ids of the tasks
+    /// that were open at the stop before, which was judged then, and are ticked now, and `said` is the agent's last message. The files are looked at, no
     /// longer than the limit, only where such a box is new, or all is done.
     pub fn of(
         project: &Project,
         snapshot: &FeatureSnapshot,
         pin: &Pin,
-        (before, judged_at): (&OpenTasks, WallTime),
+        (new, judged_at): (&[String], WallTime),
         said: &str,
         limit: Duration,
     ) -> Self {
@@ -78,13 +78,12 @@ impl StopTicks {
             return ticks;
         };
         let all_done = snapshot.all_done();
-        let mut new = list.tasks.iter().filter(|it| it.done && before.contains_key(&it.id));
-        if !all_done && new.clone().next().is_none() {
+        if !all_done && new.is_empty() {
             return ticks;
         }
         let known = proofs.receipts.known(proofs.armed_at);
         // As a rule `spool task done` has ticked them: then nothing more is read.
-        if !all_done && new.all(|task| known.contains_key(&task.id)) {
+        if !all_done && new.iter().all(|id| known.contains_key(id)) {
             return ticks;
         }
         let Some(armed) = proofs.armed_list() else { return ticks };

@@ -18,7 +18,7 @@ pub use super::record::{
     Adopted, Asked, Assignment, Checked, ContextAnswers, LastMessage, Marks, Notified, Pause,
     Record, SILENT,
 };
-pub use super::session::{OpenTasks, Session, TERMINAL, is_session_id};
+pub use super::session::{OPEN_TASKS, OpenTasks, RECORD, Session, TERMINAL, is_session_id};
 
 use super::claim;
 use super::journal::{self, Entry};
@@ -26,11 +26,11 @@ use super::lock::Lock;
 use super::names::JournalEvent;
 use super::notes::{NotLoaded, in_file, load, load_whole, save};
 use super::read::{self, below};
-use super::session::{LastRead, RECORD, arrived, changed_at, load_record, record_path};
+use super::session::{LastRead, arrived, changed_at, load_record, record_path};
 use super::write::{
     Flush, LEFT_ALONE, is_private_folder, make_private_folder, remove_all_leftovers, write_private,
 };
-use crate::engine::order::sorted;
+use crate::engine::order::{places, sorted};
 use crate::system::files::real_path;
 use crate::world::{self, FileTime};
 
@@ -99,6 +99,24 @@ impl Loops {
             |name: &String| self.folder.join(name).join("journal.jsonl").symlink_metadata().is_ok();
         let ids = names.filter(|name| self.knows(name) || has_journal(name));
         sorted(ids.collect(), Ord::cmp)
+    }
+
+    /// Returns those of these sessions that wrote their file of this name last, at most so many, in the order they have.
+    pub fn newest(&self, mut sessions: Vec<String>, file: &str, most: usize) -> Vec<String> {
+        if sessions.len() > most {
+            let meta = |session: &String| fs::metadata(below(&self.folder, &[session, file]));
+            let written = |session| meta(session).and_then(|meta| meta.modified()).ok();
+            let times: Vec<_> = sessions.iter().map(written).collect();
+            let mut is_new = vec![false; times.len()];
+            for place in
+                places(times.len(), &|one, other| times[other].cmp(&times[one])).drain(..most)
+            {
+                is_new[place] = true;
+            }
+            let mut is_new = is_new.into_iter();
+            sessions.retain(|_| is_new.next() == Some(true));
+        }
+        sessions
     }
 
     /// Returns the record of a session without locking it, `None` when there is none that can be read.
@@ -357,4 +375,23 @@ fn make_inside(root: &Path, folder: &Path) -> io::Result<()> {
     }
     let inside = read::folder_inside(root, folder);
     inside.map(drop).map_err(|it| io::Error::other(format!("`{}`: {it}", folder.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_sessions_keep_their_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let loops = Loops::of(folder.path());
+        for (session, seconds) in [("a", 3), ("b", 1), ("c", 4)] {
+            let file = below(loops.folder(), &[session, RECORD]);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(&file, "{}").unwrap();
+            filetime::set_file_mtime(file, filetime::FileTime::from_unix_time(seconds, 0)).unwrap();
+        }
+        let newest = |most| loops.newest(loops.sessions(), RECORD, most).concat();
+        assert_eq!([newest(1), newest(2), newest(3)], ["c", "ac", "abc"]);
+    }
 }

@@ -48,14 +48,7 @@ impl NotLoaded {
 }
 
 pub(super) fn load<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, NotLoaded> {
-    load_up_to(path, MOST)
-}
-
-pub(super) fn load_up_to<T: DeserializeOwned>(
-    path: &Path,
-    most: u64,
-) -> Result<Option<T>, NotLoaded> {
-    read_ours(path, most)?.map(|bytes| taken_apart(&bytes)).transpose()
+    read_ours(path, MOST)?.map(|bytes| taken_apart(&bytes)).transpose()
 }
 
 pub(super) fn taken_apart<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, NotLoaded> {
@@ -85,11 +78,5 @@ pub(super) fn load_whole<T: DeserializeOwned>(path: &Path) -> io::Result<Option<
 pub(super) fn save<T: Serialize>(path: &Path, value: &T) -> io::Result<()> {
     let mut bytes = serde_json::to_vec_pretty(value)?;
     bytes.push(b'\n');
-    write_private(path, &bytes, Flush::ToSystem).map_err(|error| in_file(path, &error))
-}
-
-/// Writes a long list for nobody to read: the same without blanks.
-pub(super) fn save_in_short<T: Serialize>(path: &Path, value: &T) -> io::Result<()> {
-    let bytes = serde_json::to_vec(value)?;
     write_private(path, &bytes, Flush::ToSystem).map_err(|error| in_file(path, &error))
 }

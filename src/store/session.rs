@@ -1,44 +1,37 @@
 //! The folder of one session: its record, its open tasks and its journal, locked against other hooks.
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-
-use serde::{Deserialize, Serialize};
 
 use super::claim::read_claim;
 use super::journal::{self, Entry};
 use super::lock::Lock;
 use super::names::LoopKind;
 use super::notes::{
-    MOST, NotLoaded, VERSION, in_file, load, load_up_to, load_whole, put_aside, read_ours, save,
-    save_in_short, taken_apart,
+    MOST, NotLoaded, VERSION, in_file, load, load_whole, put_aside, read_ours, save, taken_apart,
 };
 use super::read::below;
 use super::record::Record;
+use super::write::{Flush, write_private_parts};
 use crate::system::files;
 use crate::world::FileTime;
 
 /// The name of the file with a session's record.
-pub(super) const RECORD: &str = "loop.json";
+pub const RECORD: &str = "loop.json";
+/// The name of the file with a session's open tasks.
+pub const OPEN_TASKS: &str = "open-tasks.txt";
 /// The most that is read of the open tasks of a list, in bytes: more than the longest list takes.
 pub(super) const MOST_NOTED: u64 = 64 << 20;
 /// Where the journal of loops is that no session has taken yet.
 pub const TERMINAL: &str = "terminal";
 
-/// The open tasks of a list, by id, with a hash of their text.
-pub type OpenTasks = BTreeMap<String, u64>;
+/// The open tasks of a list, as [`TaskList::open_lines`](crate::engine::tasks::TaskList::open_lines) has them.
+pub type OpenTasks = String;
 
-/// `open-tasks.json`, as the file has it.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-struct NotedTasks<'a> {
-    version: u32,
-    tasks: Cow<'a, OpenTasks>,
-}
+/// What the file of the open tasks begins with: its version.
+const NOTED: &str = "1\n";
 
 /// The record that was read last, with its bytes: the same bytes are not taken apart twice at one stop, which
 /// reads its record without the lock and under it.
@@ -97,22 +90,15 @@ impl Session {
     /// Returns the open tasks as they were last noted, none when what is there is broken; an error when it
     /// cannot be opened.
     pub fn open_tasks(&self) -> io::Result<OpenTasks> {
-        Ok(self.noted()?.tasks.into_owned())
+        let noted = read_ours(&self.path(OPEN_TASKS), MOST_NOTED).or_else(NotLoaded::or_none)?;
+        let noted = String::from_utf8(noted.unwrap_or_default()).unwrap_or_default();
+        Ok(noted.strip_prefix(NOTED).unwrap_or_default().to_owned())
     }
 
     /// Notes the open tasks, so that one that is taken out of the list is noticed.
-    pub fn save_open_tasks(&self, tasks: &OpenTasks) -> io::Result<()> {
-        let noted = NotedTasks { version: VERSION, tasks: Cow::Borrowed(tasks) };
-        save_in_short(&self.noted_path(), &noted)
-    }
-
-    fn noted(&self) -> io::Result<NotedTasks<'static>> {
-        let noted = load_up_to(&self.noted_path(), MOST_NOTED).or_else(NotLoaded::or_none)?;
-        Ok(noted.unwrap_or_default())
-    }
-
-    fn noted_path(&self) -> PathBuf {
-        self.folder.join("open-tasks.json")
+    pub fn save_open_tasks(&self, tasks: &str) -> io::Result<()> {
+        let (path, parts) = (self.path(OPEN_TASKS), [NOTED.as_bytes(), tasks.as_bytes()]);
+        write_private_parts(&path, &parts, Flush::ToSystem).map_err(|error| in_file(&path, &error))
     }
 
     /// Returns the path of a file of the session's own.

@@ -136,7 +136,7 @@ pub fn list(job: &TaskJob<'_>, most: usize) -> Result<ExitCode> {
 fn described(task: &Task, list: &TaskList, state: &State, text: &[u8]) -> TaskForm {
     TaskForm {
         id: task.id.clone(),
-        title: task.title.clone(),
+        title: task.title.to_string(),
         done: task.done,
         parallel: task.parallel,
         agent: agent(task),

@@ -17,7 +17,6 @@ fn contract() -> Contract {
 }
 
 fn seen(Stop(open, list, ran): Stop) -> Observation {
-    let open: Vec<_> = (0..open).map(|number| format!("T{number:03}")).collect();
     Observation {
         work: Work::List { done: 3, open },
         tool_calls: Some(1),

@@ -17,7 +17,7 @@ fn contract() -> Contract {
 /// A ticked list after a turn with work in it.
 fn done() -> Observation {
     Observation {
-        work: Work::List { done: 1, open: Vec::new() },
+        work: Work::List { done: 1, open: 0 },
         tool_calls: Some(1),
         last_words: "FR-002 is met".to_owned(),
         ..Observation::default()
@@ -256,7 +256,7 @@ fn marks() -> Vec<String> {
 /// One phase is finished and another one is open.
 fn in_between() -> Observation {
     Observation {
-        work: Work::List { done: 1, open: vec!["T002".to_owned()] },
+        work: Work::List { done: 1, open: 1 },
         finished: Some(FinishedPart { tasks: vec!["T001".to_owned()], marks: marks() }),
         ..done()
     }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::engine::{Fingerprint, Guardrails, Tree};
 
-const DONE_LIST: Work = Work::List { done: 2, open: Vec::new() };
+const DONE_LIST: Work = Work::List { done: 2, open: 0 };
 
 fn rails(rails: Guardrails) -> Contract {
     Contract { token: Some("COMPLETE".to_owned()), guardrails: rails, ..Contract::default() }
@@ -135,8 +135,8 @@ fn a_list_that_stays_empty_stalls_a_loop_however_much_changes_beside_it() {
         files: UnchangedFiles::InFingerprint,
         ..works(1)
     };
-    let empty = |number| with(number, Work::List { done: 0, open: Vec::new() });
-    let restored = with(3, Work::List { done: 1, open: vec!["T2".to_owned()] });
+    let empty = |number| with(number, Work::List { done: 0, open: 0 });
+    let restored = with(3, Work::List { done: 1, open: 1 });
     assert_eq!(ends(&contract, &[empty(1), empty(2)]), None);
     let stalled = TerminalReason::NoProgress { stall: Stall::EmptyList, times: 3 };
     assert_eq!(ends(&contract, &[empty(1), empty(2), empty(3)]), Some(stalled));

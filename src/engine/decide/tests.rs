@@ -47,7 +47,7 @@ fn contract() -> Contract {
 }
 
 fn open(ids: &[&str]) -> Work {
-    Work::List { done: 1, open: ids.iter().map(|id| (*id).to_owned()).collect() }
+    Work::List { done: 1, open: ids.len() }
 }
 
 /// An iteration with work in it: tools were called, the work looks like `work`.
@@ -100,7 +100,7 @@ fn what_is_done_and_what_is_not() {
         ("list, open", unclaimed(open(&["T2"]))),
         ("list, open, claimed", claimed(open(&["T2"]))),
         ("list, all ticked", unclaimed(open(&[]))),
-        ("list, empty", claimed(Work::List { done: 0, open: Vec::new() })),
+        ("list, empty", claimed(Work::List { done: 0, open: 0 })),
         ("counter, behind", unclaimed(Work::Counter { index: 2, total: 3 })),
         ("counter, behind, claimed", claimed(Work::Counter { index: 2, total: 3 })),
         ("counter, at the end", unclaimed(Work::Counter { index: 3, total: 3 })),

@@ -100,7 +100,7 @@ impl Driver<'_> {
         self.fill_cost(&mut entry, cost);
         self.keep_unfinished(&mut entry, &ran);
         let open = match &looked.work {
-            Work::List { open, .. } => Some(open.len()),
+            Work::List { open, .. } => Some(*open),
             _ => None,
         };
         let seen = Observation {

@@ -340,7 +340,7 @@ fn need(text: &str) -> Option<String> {
 }
 
 fn is_complete(work: &Work) -> bool {
-    matches!(work, Work::List { done: 1.., open } if open.is_empty())
+    matches!(work, Work::List { done: 1.., open: 0 })
 }
 
 #[cfg(test)]

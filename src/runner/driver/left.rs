@@ -287,8 +287,8 @@ impl Driver<'_> {
         self.totals.ticked += looked.ticked.len();
         entry.tasks_ticked = looked.ticked;
         self.keep_receipts(&entry, began_at, world::now());
-        if let Work::List { open, .. } = looked.work {
-            self.totals.open_at_start = open;
+        if matches!(looked.work, Work::List { .. }) {
+            self.totals.open_at_start = looked.open;
         }
         // Boxes that are open again are no progress of the first iteration.
         self.files.state.ledger.fingerprint = Some(self.view.fingerprint());

@@ -12,7 +12,7 @@ use super::agent::{AgentProgram, AgentSeat};
 use super::cut_off::{count_cut_off, review_of_cut_off};
 use super::ticks::TickProofs;
 use super::view::WorkTreeView;
-use crate::engine::{Contract, Lineup, Shortfall, Work};
+use crate::engine::{Contract, Lineup, Shortfall};
 use crate::runner::console::{Console, EndRequest};
 use crate::runner::git::Git;
 use crate::runner::inhibitor::Inhibitor;
@@ -163,10 +163,8 @@ impl<'a> Driver<'a> {
             plan,
             files,
         };
-        if let Some(tasks) = &mut driver.view.tasks
-            && let Work::List { open, .. } = tasks.look().work
-        {
-            driver.totals.open_at_start = open;
+        if let Some(tasks) = &mut driver.view.tasks {
+            driver.totals.open_at_start = tasks.look().open;
         }
         // What is there at the start is no progress of the first iteration.
         driver.files.state.ledger.fingerprint = Some(driver.view.fingerprint());

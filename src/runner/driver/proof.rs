@@ -104,7 +104,7 @@ impl Driver<'_> {
     ) {
         self.proofs.of_iteration.clear();
         self.proofs.verified.clear();
-        let is_complete = matches!(&looked.work, Work::List { done: 1.., open } if open.is_empty());
+        let is_complete = matches!(looked.work, Work::List { done: 1.., open: 0 });
         if self.plan.options.proof == LeastProof::Word {
             return;
         }

@@ -32,7 +32,7 @@ use crate::session::proof::{keep_armed, list_of};
 use crate::session::record::new_record;
 use crate::session::select::drives;
 use crate::store::journal::Entry;
-use crate::store::loops::{Asked, Claim, Loops, Record, VerifyCommands};
+use crate::store::loops::{Asked, Claim, Loops, OPEN_TASKS, Record, VerifyCommands};
 use crate::store::names::{EndName, JournalEvent};
 use crate::store::pins::{LoopLimits, Pin, PinKey, PinState, Pins, SettingsThen};
 use crate::store::receipts::Receipts;
@@ -327,7 +327,7 @@ fn changed_files(arming: &Arming<'_>, project: &Project, feature: &Feature) -> V
     let own = arming.pins.as_ref().ok().zip(arming.armer.session);
     paths.extend(own.map(|(pins, session)| pins.path(PinKey::Session(session))));
     paths.extend(arming.loops.claim_path(&feature.name));
-    paths.extend(arming.paths(&["open-tasks.json", "loop.json"]));
+    paths.extend(arming.paths(&[OPEN_TASKS, "loop.json"]));
     let receipts = Receipts::of(&project.root, &feature.name, &list_of(feature));
     paths.extend(receipts.iter().flat_map(Receipts::armed_paths));
     paths

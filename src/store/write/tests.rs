@@ -141,7 +141,7 @@ fn l1_a_line_without_an_end_does_not_take_the_next_one_with_it() {
 #[test]
 fn l8_what_a_killed_program_left_of_any_file_is_removed_once_it_is_old() {
     let scratch = scratch();
-    let old = [".loop.json.12.0.tmp", ".open-tasks.json.3.63.tmp", "..gitignore.1.0.tmp"];
+    let old = [".loop.json.12.0.tmp", ".open-tasks.txt.3.63.tmp", "..gitignore.1.0.tmp"];
     let kept = [".loop.json.12.tmp", ".mine.tmp", "loop.json.1.0.tmp", ".a.x.0.tmp"];
     for name in old.into_iter().chain(kept) {
         fs::write(scratch.path().join(name), "half").unwrap();

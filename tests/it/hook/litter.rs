@@ -32,7 +32,7 @@ fn litter(bench: &Bench) -> (Vec<PathBuf>, Vec<PathBuf>) {
         format!(".claude/ralph/.let-go.json.{dead}.0.tmp"),
         format!(".claude/ralph/claims/.001-login.json.{dead}.3.tmp"),
         format!(".claude/ralph/s1/.loop.json.{dead}.0.tmp"),
-        format!(".claude/ralph/s1/.open-tasks.json.{dead}.1.tmp"),
+        format!(".claude/ralph/s1/.open-tasks.txt.{dead}.1.tmp"),
     ];
     let stay = [
         format!(".claude/ralph/s1/.loop.json.{alive}.0.tmp"),

@@ -317,7 +317,7 @@ fn s1_another_phase_in_the_state_file_is_told_once_and_holds() {
 #[test]
 fn s1_what_was_forged_for_another_session_drives_it_no_more_than_before() {
     let bench = armed();
-    for name in ["loop.json", "open-tasks.json"] {
+    for name in ["loop.json", "open-tasks.txt"] {
         let bytes = fs::read(bench.path(&format!(".claude/ralph/s1/{name}"))).unwrap();
         bench.write(format!(".claude/ralph/s2/{name}"), bytes);
     }

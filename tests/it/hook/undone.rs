@@ -9,7 +9,7 @@ use std::path::PathBuf;
 /// What arming writes, in the order in which it does.
 const WRITTEN: [&str; 4] = [
     ".claude/ralph/claims/001-login.json",
-    ".claude/ralph/s1/open-tasks.json",
+    ".claude/ralph/s1/open-tasks.txt",
     ".claude/ralph/s1/loop.json",
     ".specify/specs/001-login/.speckit-state.json",
 ];

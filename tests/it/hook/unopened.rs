@@ -16,7 +16,7 @@ fn l4_a_file_that_cannot_be_opened_is_left_where_it_is_and_the_loop_lives() {
     for name in [
         ".claude/ralph/s1/loop.json",
         ".claude/ralph/claims/001-login.json",
-        ".claude/ralph/s1/open-tasks.json",
+        ".claude/ralph/s1/open-tasks.txt",
     ] {
         let bench = Bench::ready();
         bench.implement("s1", "").context();
