@@ -5,7 +5,7 @@ use crate::feature::project::{Feature, Project, printable};
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::refusal::Refusal;
 use crate::session::pinned;
-use crate::store::loops::{Claim, Loops, Record};
+use crate::store::loops::{Claim, Loops, RECORD, Record};
 use crate::store::names::LoopKind;
 use crate::store::pins::Pins;
 use crate::text;
@@ -59,7 +59,15 @@ fn records(loops: &Loops) -> Vec<Record> {
 /// Returns the ids of the sessions that had a loop in this project. Those of which a person armed one are in it also
 /// where the project's own folder has more entries than are listed.
 pub fn sessions(loops: &Loops) -> Vec<String> {
-    let mut ids = loops.sessions();
+    with_armed(loops, loops.sessions())
+}
+
+/// Returns the same of the sessions that had a loop here last, at most so many, and of those in which a person armed one.
+pub fn newest_sessions(loops: &Loops, most: usize) -> Vec<String> {
+    with_armed(loops, loops.newest(loops.sessions(), RECORD, most))
+}
+
+fn with_armed(loops: &Loops, mut ids: Vec<String>) -> Vec<String> {
     ids.extend(loops.root().map(|root| Pins::sessions(&root)).unwrap_or_default());
     let mut ids = sorted(ids, Ord::cmp);
     ids.dedup();

@@ -9,6 +9,7 @@ mod since;
 mod story;
 mod summary;
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -43,6 +44,8 @@ use selected::{ShownLoops, names_of};
 
 /// The most that is read of a journal, in bytes.
 const MOST: u64 = 256 << 20;
+/// How many journals are read where nothing says which ones, the newest.
+const NEWEST: usize = 100;
 /// The most sessions that an error lists.
 const LISTED: usize = 20;
 /// How often the journals are looked at that are followed.
@@ -122,9 +125,13 @@ pub fn run(args: &LogArgs) -> Result<ExitCode> {
     let mut followed = Followed::default();
     let mut unread = 0;
     let mut loops = Vec::new();
-    for source in sources(args)? {
+    let sources = sources(args)?;
+    for source in sources.iter().filter(|_| args.follow) {
         // What is written meanwhile is shown twice rather than never.
         followed.skip(&source.path);
+    }
+    let (sources, older) = newest(args, sources);
+    for source in sources {
         let text = read::read(&source.path, MOST).map(|it| it.bytes).unwrap_or_default();
         let (entries, broken) = journal::entries(&text);
         unread += broken;
@@ -169,6 +176,9 @@ pub fn run(args: &LogArgs) -> Result<ExitCode> {
     let below = change.map(|it| summary::below(args.which.place(), Some(it))).unwrap_or_default();
     if !below.is_empty() {
         out!("\n{below}");
+    }
+    if older > 0 {
+        errln!("{older} older sessions are left out: `--since TIME` shows more, `--json` all.");
     }
     if unread > 0 && !args.json {
         errln!("{unread} lines could not be read and are left out.");
@@ -359,6 +369,31 @@ fn sources(args: &LogArgs) -> Result<Vec<LogSource>> {
     let path = |session: &str| loops.folder().join(session).join("journal.jsonl");
     all.extend(meant.map(|session| LogSource { path: path(&session), whose: session }));
     Ok(all)
+}
+
+/// Those of the journals that are read where no loop is named: the newest, and all that were written since the time that is
+/// asked for. Also how many of the others have something to show.
+fn newest(args: &LogArgs, mut sources: Vec<LogSource>) -> (Vec<LogSource>, usize) {
+    let (since, last) = (args.since, args.last.or(Some(BEFORE).filter(|_| args.follow)));
+    // The last entries are in as many journals at most.
+    let most = NEWEST.max(last.unwrap_or(0));
+    let is_all = args.json && since.is_none() && last.is_none();
+    if is_all || args.typed().is_some() || sources.len() <= most {
+        return (sources, 0);
+    }
+    let written = |source: &LogSource| fs::metadata(&source.path).and_then(|it| it.modified()).ok();
+    let mut times: Vec<_> = sources.iter().map(written).zip(0..).collect();
+    times.sort_unstable_by(|one, other| other.cmp(one));
+    let is_since = |time| since.is_some_and(|since| WallTime::from(time) >= since);
+    let mut is_read = vec![false; sources.len()];
+    for (rank, (time, place)) in times.into_iter().enumerate() {
+        is_read[place] = rank < most || time.is_some_and(is_since);
+    }
+    let all = sources.len();
+    let mut is_read = is_read.into_iter();
+    sources.retain(|_| is_read.next() == Some(true));
+    let left = if since.is_some() || last.is_some() { 0 } else { all - sources.len() };
+    (sources, left)
 }
 
 /// A session and those that its loop was taken over from.

@@ -20,6 +20,8 @@ use feature::{FeaturesReport, orphaned, write_iteration, write_session};
 #[cfg(feature = "cli")]
 use live::LiveReport;
 
+/// Of how many sessions the loops are looked at, the newest; those that a person armed and that live are looked at besides.
+const NEWEST: usize = 500;
 /// How many ended loops are listed.
 const PAST: usize = 3;
 
@@ -86,8 +88,9 @@ impl TaskReport {
     /// The live ralph loops of a project and the last three that have ended, newest first.
     fn all(root: &Path) -> Vec<Self> {
         let loops = &Loops::of(root);
-        let records =
-            select::sessions(loops).into_iter().filter_map(|session| loops.peek(&session));
+        let records = select::newest_sessions(loops, NEWEST)
+            .into_iter()
+            .filter_map(|session| loops.peek(&session));
         let records = records.filter(|record| record.kind == LoopKind::Task);
         let place =
             |record: Record| ((!record.ledger.is_live(), Reverse(record.last_sign())), record);
