@@ -67,12 +67,11 @@ impl Transcript for ClaudeTranscript {
     }
 
     fn enters_scheduled(&self, started_in: Option<&Path>) -> bool {
-        // Nothing was scheduled in a session that begins, but what a file says.
+        // Nothing was scheduled where no tool was called yet, but what a file says.
         let has_some = |folder: &Path| folder.join(SCHEDULED).symlink_metadata().is_ok();
-        if !self.path.exists() && !started_in.is_some_and(|it| it.ancestors().any(has_some)) {
-            return false;
-        }
-        let patience = Deadline::after(ENTERED);
+        let may_come = started_in.is_some_and(|it| it.ancestors().any(has_some))
+            || scheduled::may_be_made(&self.path);
+        let patience = Deadline::after(if may_come { ENTERED } else { Duration::ZERO });
         loop {
             let is_entered = scheduled::is_entered(&self.path);
             if is_entered || patience.is_over() {

@@ -7,9 +7,23 @@ use serde_json::Value;
 
 use super::tail::TranscriptTail;
 use crate::hosts::json::read_json;
+use crate::store::read::{Problem, read};
 
 /// What the client calls the line that it writes when it enters one.
 const FIRES: &str = "scheduled_task_fire";
+
+/// The most that is read to see whether anything can have been scheduled, in bytes.
+const MOST: u64 = 4 << 20;
+
+/// Returns whether an agent of this session may have scheduled anything: it needs a tool for it. What was scheduled before a
+/// `/clear` may still be entered after it, and what is in a long transcript is not known.
+pub fn may_be_made(path: &Path) -> bool {
+    let has = |bytes: &[u8], what: &[u8]| memchr::memmem::find(bytes, what).is_some();
+    match read(path, MOST) {
+        Ok(found) => has(&found.bytes, b"\"tool_use\"") || has(&found.bytes, b"/clear"),
+        Err(problem) => problem != Problem::Missing,
+    }
+}
 
 /// Returns whether the transcript shows that a scheduled prompt was entered, and none after it that began a turn.
 pub fn is_entered(path: &Path) -> bool {
@@ -84,6 +98,21 @@ mod tests {
         assert!(entered(&[PROMPT, FIRE, SAID, RESULT, SENT_BACK, SAID]));
         let aside = PROMPT.replace("\"isSidechain\":false", "\"isSidechain\":true");
         assert!(entered(&[FIRE, &aside]));
+    }
+
+    #[test]
+    fn nothing_is_scheduled_without_a_tool() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("transcript.jsonl");
+        assert!(!may_be_made(&path));
+        let tool = SAID.replace("text", "tool_use");
+        let clear = PROMPT.replace("speckit-implement", "clear");
+        for (lines, may_be) in [(SAID, false), (PROMPT, false), (&*tool, true), (&*clear, true)] {
+            std::fs::write(&path, lines).unwrap();
+            assert_eq!(may_be_made(&path), may_be, "{lines}");
+        }
+        std::fs::File::create(&path).unwrap().set_len(MOST + 1).unwrap();
+        assert!(may_be_made(&path), "it is too long to be read");
     }
 
     #[test]
