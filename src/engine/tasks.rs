@@ -1,4 +1,4 @@
-//! The task list of a feature: `tasks.md` read as data, without losing a byte of it.
+//! The task list of a feature: `tasks.md` read as data, without losing a byte of it; long because what a list is and how it is compared belong together.
 //!
 //! A task is a list item with a box: any indent, `-` or `*`, `[ ]`, `[x]` or `[X]`. Boxes in code
 //! fences and HTML comments and `CHK…` checklist items are no tasks (design, "What decides done").

@@ -23,7 +23,7 @@ const MOST: usize = 100_000;
 #[derive(Clone, Debug)]
 pub struct WorkTreeFiles {
     /// In the order of the hashes of their paths.
-    seen: Vec<SeenFile>,
+    seen: Vec<LookedAt>,
     /// All paths, one behind the other.
     paths: Vec<u8>,
     /// Whether only the files are known that git calls dirty.
@@ -35,7 +35,7 @@ pub struct WorkTreeFiles {
 }
 
 #[derive(Clone, Debug)]
-struct SeenFile {
+struct LookedAt {
     /// A hash of its path.
     path: u64,
     /// A hash of what the system says of it.
@@ -77,12 +77,14 @@ impl WorkTreeFiles {
 
     fn add(&mut self, path: &[&[u8]], state: u64) {
         let start = self.paths.len();
-        path.iter().for_each(|part| self.paths.extend_from_slice(part));
+        for part in path {
+            self.paths.extend_from_slice(part);
+        }
         let at = start..self.paths.len();
-        self.seen.push(SeenFile { path: hash_of(&self.paths[at.clone()]), state, at });
+        self.seen.push(LookedAt { path: hash_of(&self.paths[at.clone()]), state, at });
     }
 
-    fn path(&self, file: &SeenFile) -> PathBuf {
+    fn path(&self, file: &LookedAt) -> PathBuf {
         PathBuf::from(names::from_vec(self.paths[file.at.clone()].to_vec()))
     }
 
@@ -126,7 +128,7 @@ impl WorkTreeFiles {
     /// Returns a number that is another one when any file is another one.
     pub fn hash(&self) -> u64 {
         // The same change in another file is another change.
-        let one = |file: &SeenFile| {
+        let one = |file: &LookedAt| {
             Hasher::default().with_number(file.path).with_number(file.state).finish()
         };
         self.seen.iter().map(one).fold(0, u64::wrapping_add)
@@ -184,7 +186,9 @@ mod tests {
     fn what_git_omits_is_not_gone() {
         let files = |all: &[(&str, u64)], by_git| {
             let mut files = WorkTreeFiles::new(by_git);
-            all.iter().for_each(|(path, state)| files.add(&[path.as_bytes()], *state));
+            for (path, state) in all {
+                files.add(&[path.as_bytes()], *state);
+            }
             files.seen.sort_unstable_by_key(|file| file.path);
             files
         };

@@ -18,6 +18,8 @@ mod headless;
 mod hostile_words;
 mod long_sessions;
 mod neighbours;
+#[path = "../it/support/once.rs"]
+mod once;
 mod packaging;
 mod pausing;
 mod ralph;

@@ -1,6 +1,7 @@
 //! A spec-kit project with one feature, the assembled plugin, and the agent that a scripted model plays in it.
 
 use crate::headless::Client;
+use crate::once::once_a_run;
 use crate::support::{Project, client, json_lines, program};
 use ralph_speckit::engine::tasks::TaskList;
 use ralph_speckit::plugin::{Programs, assemble};
@@ -291,12 +292,15 @@ cat stderr >&2; cat stdout; exit "$(cat code)""#;
     }
 }
 
-/// Returns the folder of a plugin with the programs of this build, assembled once for all tests.
+/// Returns the folder of a plugin with the programs of this build: one for all tests, for a client takes a plugin up again that
+/// changes while it runs.
 pub fn assembled_plugin() -> &'static Path {
     static PLUGIN: OnceLock<PathBuf> = OnceLock::new();
     PLUGIN.get_or_init(|| {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("plugin");
-        assemble(&folder, &programs()).expect("a plugin").folder
+        let make = |folder: &Path| {
+            assemble(&folder.join("plugin"), &programs()).expect("a plugin");
+        };
+        once_a_run("plugin", make).join("plugin")
     })
 }
 

@@ -14,6 +14,7 @@ mod server;
 mod support {
     pub mod hearing;
     pub mod limited;
+    pub mod once;
     #[allow(dead_code, reason = "the tests of the schemas need more of it")]
     pub mod schema;
     pub mod scratch;
@@ -21,12 +22,11 @@ mod support {
 }
 
 use crate::support::limited::Limited;
+use crate::support::once::once_a_run;
 use crate::support::scratch::{HOOK, SPOOL, checkout};
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-
-use ralph_speckit::world;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -55,24 +55,12 @@ fn release(dist: &Path, arguments: &[&str]) -> Output {
         .finish()
 }
 
-/// Packs the programs of this build once for all tests, also where each is a process of its own (`cargo nextest`); `None`
-/// where a tool is missing.
+/// Packs the programs of this build once for all tests; `None` where a tool is missing.
 fn packed() -> Option<PathBuf> {
     if !has("zip") || !has("strip") {
         return None;
     }
-    let run = world::variable("NEXTEST_RUN_ID").unwrap_or_else(|| std::process::id().to_string());
-    let all = Path::new(env!("CARGO_TARGET_TMPDIR")).join("packed");
-    fs::create_dir_all(&all).unwrap();
-    let lock = File::create(all.join("lock")).unwrap();
-    lock.lock().unwrap();
-    let dist = all.join(&run);
-    let done = dist.join("done");
-    if !done.exists() {
-        // What earlier runs have left.
-        for entry in fs::read_dir(&all).unwrap().flatten().filter(|entry| entry.path().is_dir()) {
-            fs::remove_dir_all(entry.path()).unwrap();
-        }
+    let dist = once_a_run("packed", |dist| {
         let programs = dist.join("programs").join(platform());
         fs::create_dir_all(&programs).unwrap();
         for (name, program) in [("ralph-hook", HOOK), ("spool", SPOOL)] {
@@ -81,10 +69,9 @@ fn packed() -> Option<PathBuf> {
             let stripped = strip.arg("-o").arg(programs.join(name)).arg(program).finish();
             assert!(stripped.status.success(), "{stripped:?}");
         }
-        let output = release(&dist, &["pack"]);
+        let output = release(dist, &["pack"]);
         assert!(output.status.success(), "{output:?}");
-        fs::write(done, "").unwrap();
-    }
+    });
     Some(dist.join("release"))
 }
 

@@ -42,17 +42,17 @@ mod tests {
 
     #[test]
     fn only_the_name_of_a_release_in_a_hook_is_a_version() {
-        assert_eq!(version_in("claude-code_2-1-330_harness"), Some(number([2, 1, 332])));
+        assert_eq!(version_in("claude-code_2-1-332_harness"), Some(number([2, 1, 332])));
         assert_eq!(version_in("claude-code_2-1-143_harness"), Some(number([2, 1, 143])));
         for other in [
             "",
             "goose",
-            "claude-code_2-1-330_agent",
+            "claude-code_2-1-332_agent",
             "claude-code_2-1_harness",
-            "claude-code_2-1-330-beta_harness",
+            "claude-code_2-1-332-beta_harness",
             "claude-code_2-1-99999_harness",
             "claude-code_2-1-x_harness",
-            "claude-code_+2-1-330-_harness",
+            "claude-code_+2-1-332-_harness",
             "claude-code/2.1.332",
         ] {
             assert_eq!(version_in(other), None, "{other}");

@@ -405,7 +405,7 @@ impl Driver<'_> {
         }
         if let Some(tasks) = &mut self.view.tasks {
             let again = tasks.look_again(&ids);
-            (looked.work, looked.next) = (again.work, again.next);
+            (looked.work, looked.open, looked.next) = (again.work, again.open, again.next);
         }
         looked.ticked.retain(|id| !ids.contains(id));
         for (id, why) in unproved {

@@ -149,7 +149,7 @@ impl SupervisedRun<'_> {
             let ready = self.supervisor.wait(self.patience());
             // From the last to the first, because one that is at its end is taken out.
             for place in (0..ready.outputs.len()).rev() {
-                if ready.outputs[place] && matches!(self.read(place), Piece::Last) {
+                if ready.outputs[place] && matches!(self.read(place), Portion::Last) {
                     self.close(place);
                 }
             }
@@ -208,15 +208,15 @@ impl SupervisedRun<'_> {
     }
 
     /// Reads one piece of output and hands it on.
-    fn read(&mut self, place: usize) -> Piece {
+    fn read(&mut self, place: usize) -> Portion {
         let output = &mut self.supervisor.outputs[place];
         let count = match output.pipe.read(&mut self.piece) {
-            Ok(0) => return Piece::Last,
+            Ok(0) => return Portion::Last,
             Ok(count) => count,
             Err(error) => match error.kind() {
-                io::ErrorKind::WouldBlock => return Piece::NotYet,
-                io::ErrorKind::Interrupted => return Piece::More(0),
-                _ => return Piece::Last,
+                io::ErrorKind::WouldBlock => return Portion::NotYet,
+                io::ErrorKind::Interrupted => return Portion::More(0),
+                _ => return Portion::Last,
             },
         };
         let piece = &self.piece[..count];
@@ -227,7 +227,7 @@ impl SupervisedRun<'_> {
         let told = self.watcher.tells();
         self.supervisor.tell(&told);
         self.obey(watch);
-        Piece::More(count)
+        Portion::More(count)
     }
 
     /// Hands on the last line of an output, and listens to it no more.
@@ -336,7 +336,7 @@ impl SupervisedRun<'_> {
         for place in (0..self.supervisor.outputs.len()).rev() {
             // What escaped may hold the pipe, and continue writing: it is not waited for.
             let mut read = 0;
-            while let Piece::More(count) = self.read(place) {
+            while let Portion::More(count) = self.read(place) {
                 read += count;
                 if read >= MOST_OF_THE_REST {
                     break;
@@ -362,7 +362,7 @@ fn listed(ids: &BTreeSet<i32>) -> String {
 }
 
 /// What one read of an output gave.
-enum Piece {
+enum Portion {
     /// So many bytes, and there may be more.
     More(usize),
     /// Nothing now.
