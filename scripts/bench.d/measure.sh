@@ -33,6 +33,8 @@ learn_what_is_written() {
         [[ ! -e $folder/$path ]] || cp -a "$folder/$path" "$folder/kept/$path"
     done
     touch "$folder/before"
+    # The times of files have steps of some milliseconds.
+    sleep 0.02
     "$place" "$folder" "$@" <"$folder/event.json" >/dev/null 2>&1 || true
     (cd "$folder" && find home project -newer before) | while read -r path; do
         case $path in
