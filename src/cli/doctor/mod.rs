@@ -14,7 +14,7 @@ use anyhow::Result;
 
 use super::environment::Environment;
 use crate::exec::find::find;
-use crate::forms::doctor::{DoctorForm, FindingForm};
+use crate::forms::doctor::DoctorForm;
 use crate::forms::{self, FORMS_VERSION};
 use crate::plugin::client::Client;
 use crate::style;
@@ -45,13 +45,13 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode> {
         Client::new(&program, environment.claude_config.as_deref(), &environment.working_folder)
     });
     let checks = examine(&environment, client.as_ref());
+    let ok = checks.iter().all(|check| check.status != FindingStatus::Fail);
     if args.json {
-        print_json(&checks)?;
+        dataln!("{}", forms::document(&DoctorForm { version: FORMS_VERSION, ok, checks })?);
     } else {
         print_for_people(&checks);
     }
-    let fails = checks.iter().any(|check| check.status == FindingStatus::Fail);
-    Ok(if fails { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Returns every check, in the order in which a person would fix things.
@@ -92,16 +92,6 @@ fn project_folder(environment: &Environment) -> PathBuf {
         })
         .unwrap_or(start)
         .to_owned()
-}
-
-fn print_json(checks: &[Finding]) -> Result<()> {
-    let form = DoctorForm {
-        version: FORMS_VERSION,
-        ok: checks.iter().all(|check| check.status != FindingStatus::Fail),
-        checks: checks.iter().map(FindingForm::from).collect(),
-    };
-    dataln!("{}", forms::document(&form)?);
-    Ok(())
 }
 
 fn print_for_people(checks: &[Finding]) {
