@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::form::{JudgedRequirement, RequirementVerdict};
-use super::record::{Outcome, Review};
+use super::record::{Review, ReviewOutcome};
 use crate::feature::project::{Feature, Project};
 use crate::feature::requirements::{Requirement, requirements};
 use crate::runner::git::Git;
@@ -113,7 +113,7 @@ pub fn missed(review: &mut Review, gone: Vec<String>, path: &str) {
     let verdict = RequirementVerdict::NotMet;
     let judged = |id| JudgedRequirement { id, verdict, evidence: Vec::new(), why: why.clone() };
     review.requirements = gone.into_iter().map(judged).collect();
-    review.outcome = Outcome::NotPassed;
+    review.outcome = ReviewOutcome::NotPassed;
     review.exit_code = review.outcome.exit_code();
 }
 

@@ -143,7 +143,7 @@ fn stands_near(lines: &[&str], line: usize, quote: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::review::form::{JudgedRequirement, ReaderFinding, Severity};
+    use crate::review::form::{JudgedRequirement, ReaderFinding, ReviewSeverity};
 
     const FILE: &str = "# Login\n\nfn login() {\n    check(password)\n}\n\n\n\n\n\nfn far() {}\n";
 
@@ -246,7 +246,7 @@ mod tests {
         };
         let finding = |evidence| ReaderFinding {
             finding: "a leak".to_owned(),
-            severity: Severity::Low,
+            severity: ReviewSeverity::Low,
             evidence,
         };
         let findings = vec![finding(Vec::new()), finding(vec![at("no/where", 1, "")])];

@@ -50,8 +50,9 @@ impl RequirementVerdict {
 
 /// How bad a finding is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
-pub enum Severity {
+pub enum ReviewSeverity {
     /// It can stay.
     Low,
     /// It should be fixed.
@@ -63,7 +64,7 @@ pub enum Severity {
     Critical,
 }
 
-impl Severity {
+impl ReviewSeverity {
     /// Returns the word of the answer.
     pub fn word(self) -> &'static str {
         match self {
@@ -121,7 +122,7 @@ pub struct ReaderFinding {
     /// What it is.
     pub finding: String,
     /// How bad it is.
-    pub severity: Severity,
+    pub severity: ReviewSeverity,
     /// Where it shows.
     #[serde(default)]
     pub evidence: Vec<Evidence>,
@@ -267,7 +268,7 @@ mod tests {
         );
         assert_eq!(answer.requirements[0].evidence[0].quote, "fn a");
         let found: Vec<_> = answer.findings.iter().map(|it| it.severity).collect();
-        assert_eq!(found, [Severity::Critical, Severity::Low]);
+        assert_eq!(found, [ReviewSeverity::Critical, ReviewSeverity::Low]);
     }
 
     #[test]

@@ -10,5 +10,6 @@ mod report;
 mod run;
 mod watch;
 
-pub use record::{Review, last};
+pub use form::ReviewSeverity;
+pub use record::{Review, ReviewOutcome, last};
 pub use run::{ReviewLimits, ReviewOrder, review};

@@ -21,8 +21,9 @@ const NAME: &str = "review.json";
 
 /// How a review ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum ReviewOutcome {
     /// Every requirement is met, with evidence that is there, and no finding is high or critical.
     Passed,
     /// A requirement is not met or cannot be told, or a finding is high or critical.
@@ -48,7 +49,7 @@ pub enum Outcome {
     Interrupted,
 }
 
-impl Outcome {
+impl ReviewOutcome {
     /// Returns all of them, in the order of their exit codes.
     pub const ALL: [Self; 11] = [
         Self::Passed,
@@ -130,7 +131,7 @@ pub struct Review {
     /// How that was found.
     pub since: String,
     /// How it ended.
-    pub outcome: Outcome,
+    pub outcome: ReviewOutcome,
     /// Its exit code.
     pub exit_code: u8,
     /// Why there is no verdict on the work, a line each.
@@ -211,12 +212,12 @@ mod tests {
 
     #[test]
     fn every_outcome_has_words_and_only_a_pass_has_code_0() {
-        let mut words: Vec<&str> = Outcome::ALL.iter().map(|it| it.words()).collect();
+        let mut words: Vec<&str> = ReviewOutcome::ALL.iter().map(|it| it.words()).collect();
         words.sort_unstable();
         words.dedup();
-        assert_eq!(words.len(), Outcome::ALL.len());
-        for outcome in Outcome::ALL {
-            assert_eq!(outcome.exit_code() == 0, outcome == Outcome::Passed, "{outcome:?}");
+        assert_eq!(words.len(), ReviewOutcome::ALL.len());
+        for outcome in ReviewOutcome::ALL {
+            assert_eq!(outcome.exit_code() == 0, outcome == ReviewOutcome::Passed, "{outcome:?}");
             assert!(!(1..=2).contains(&outcome.exit_code()), "{outcome:?}");
         }
     }

@@ -3,18 +3,16 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use super::form::{Evidence, RequirementVerdict};
-use super::record::{Outcome, Review};
+use super::form::{Evidence, RequirementVerdict, ReviewSeverity};
+use super::record::{Review, ReviewOutcome};
 use crate::checks::NOTE;
 use crate::engine::scope::in_runs;
 use crate::engine::{Dollars, Hasher, ReviewResult};
 use crate::forms::FORMS_VERSION;
 use crate::forms::plain::{JsonTime, words};
 use crate::forms::review::{
-    LastReview, ReviewEvidence, ReviewFinding, ReviewForm, ReviewJudgement, ReviewOutcome,
-    ReviewRequirement, ReviewSeverity,
+    LastReview, ReviewEvidence, ReviewFinding, ReviewForm, ReviewJudgement, ReviewRequirement,
 };
-use crate::review::form::Severity;
 use crate::text;
 
 /// The most letters of a sentence of the reader.
@@ -80,7 +78,7 @@ impl Review {
             }
             let _ = writeln!(words, "{line}");
         }
-        if self.outcome == Outcome::Passed && !self.reworded.is_empty() {
+        if self.outcome == ReviewOutcome::Passed && !self.reworded.is_empty() {
             let ids = text::title(&self.reworded.join(", "), TASKS);
             let _ = writeln!(
                 words,
@@ -96,7 +94,7 @@ impl Review {
         let hash = self.requirements.iter().fold(Hasher::default(), |hash, it| {
             hash.with(it.id.as_bytes()).with_number(it.verdict as u64)
         });
-        let grave = self.findings.iter().filter(|it| it.severity >= Severity::High);
+        let grave = self.findings.iter().filter(|it| it.severity >= ReviewSeverity::High);
         let hash = grave.fold(hash, |hash, it| {
             let files = it.evidence.iter().map(|it| it.file.as_bytes());
             files.fold(hash.with_number(it.severity as u64), Hasher::with)
@@ -137,7 +135,7 @@ impl Review {
             let later = text::title(&later.join(", "), SENTENCE);
             let _ = writeln!(text, "  left for later tasks: {later}");
         }
-        if self.outcome == Outcome::Passed && self.met() == 0 {
+        if self.outcome == ReviewOutcome::Passed && self.met() == 0 {
             text.push_str("  note: nothing was judged, so it proves no task\n");
         }
         for caveat in &self.caveats {
@@ -183,21 +181,23 @@ impl Review {
     /// What a person does now.
     fn next(&self) -> Option<&'static str> {
         Some(match self.outcome {
-            Outcome::Passed => return None,
-            Outcome::NotPassed => "have the agent repair what is named, then review again",
-            Outcome::UnusableAnswer | Outcome::InventedEvidence => {
+            ReviewOutcome::Passed => return None,
+            ReviewOutcome::NotPassed => "have the agent repair what is named, then review again",
+            ReviewOutcome::UnusableAnswer | ReviewOutcome::InventedEvidence => {
                 "review again, or with another reader: --harness, --model"
             }
-            Outcome::TreeChanged => "review again while nothing else works in the project",
-            Outcome::TimeLimit => "give it more time with --timeout, then review again",
-            Outcome::TokenLimit => "give it more tokens with --token-budget, then review again",
-            Outcome::OutputLimit | Outcome::ReaderFailed => {
+            ReviewOutcome::TreeChanged => "review again while nothing else works in the project",
+            ReviewOutcome::TimeLimit => "give it more time with --timeout, then review again",
+            ReviewOutcome::TokenLimit => {
+                "give it more tokens with --token-budget, then review again"
+            }
+            ReviewOutcome::OutputLimit | ReviewOutcome::ReaderFailed => {
                 "read the end of the log, then review again"
             }
-            Outcome::UsageLimit => {
+            ReviewOutcome::UsageLimit => {
                 "review again when the limit is lifted, or with another --harness"
             }
-            Outcome::Interrupted => "review again when you have time for it",
+            ReviewOutcome::Interrupted => "review again when you have time for it",
         })
     }
 }
@@ -218,7 +218,7 @@ impl From<&Review> for LastReview {
     fn from(review: &Review) -> Self {
         Self {
             began_at: JsonTime::of(review.began_at),
-            outcome: review.outcome.into(),
+            outcome: review.outcome,
             met: (review.met() as u64).into(),
             requirements: ((review.requirements.len() - review.later().count()) as u64).into(),
             harness: review.harness.clone(),
@@ -245,7 +245,7 @@ impl From<&Review> for ReviewForm {
             read_only: review.read_only,
             base: words(&review.base),
             since: review.since.clone(),
-            outcome: review.outcome.into(),
+            outcome: review.outcome,
             exit_code: review.exit_code,
             problems: review.problems.clone(),
             requirements: review
@@ -263,7 +263,7 @@ impl From<&Review> for ReviewForm {
                 .iter()
                 .map(|it| ReviewFinding {
                     finding: it.finding.clone(),
-                    severity: it.severity.into(),
+                    severity: it.severity,
                     evidence: it.evidence.iter().map(ReviewEvidence::from).collect(),
                 })
                 .collect(),
@@ -296,35 +296,6 @@ impl From<RequirementVerdict> for ReviewJudgement {
             RequirementVerdict::NotMet => Self::NotMet,
             RequirementVerdict::CannotTell => Self::CannotTell,
             RequirementVerdict::Later => Self::Later,
-        }
-    }
-}
-
-impl From<Severity> for ReviewSeverity {
-    fn from(severity: Severity) -> Self {
-        match severity {
-            Severity::Low => Self::Low,
-            Severity::Medium => Self::Medium,
-            Severity::High => Self::High,
-            Severity::Critical => Self::Critical,
-        }
-    }
-}
-
-impl From<Outcome> for ReviewOutcome {
-    fn from(outcome: Outcome) -> Self {
-        match outcome {
-            Outcome::Passed => Self::Passed,
-            Outcome::NotPassed => Self::NotPassed,
-            Outcome::UnusableAnswer => Self::UnusableAnswer,
-            Outcome::InventedEvidence => Self::InventedEvidence,
-            Outcome::TreeChanged => Self::TreeChanged,
-            Outcome::TimeLimit => Self::TimeLimit,
-            Outcome::TokenLimit => Self::TokenLimit,
-            Outcome::OutputLimit => Self::OutputLimit,
-            Outcome::UsageLimit => Self::UsageLimit,
-            Outcome::ReaderFailed => Self::ReaderFailed,
-            Outcome::Interrupted => Self::Interrupted,
         }
     }
 }

@@ -10,9 +10,9 @@ use anyhow::{Context, Result, anyhow, bail};
 use super::armed;
 use super::base::{Base, KnownLoop, base, known_loop};
 use super::evidence::{self, Ground};
-use super::form::{self, RequirementVerdict, Severity};
+use super::form::{self, RequirementVerdict, ReviewSeverity};
 use super::packet::{PacketMarks, PacketMaterial, prompt};
-use super::record::{self, Outcome, Review};
+use super::record::{self, Review, ReviewOutcome};
 use super::watch::{Halt, ReviewWatch};
 use crate::checks::PASSED;
 use crate::engine::CheckResult;
@@ -164,7 +164,7 @@ pub fn review(order: &ReviewOrder<'_>, begins: &dyn Fn()) -> Result<Review> {
     let ran = order.read(&text, &mut log);
     let (outcome, words) = match &ran {
         Ok(ran) => ran.outcome(&order.limits),
-        Err(error) => (Outcome::ReaderFailed, format!("{error:#}")),
+        Err(error) => (ReviewOutcome::ReaderFailed, format!("{error:#}")),
     };
     review.outcome = outcome;
     review.problems.extend(Some(words).filter(|words| !words.is_empty()));
@@ -175,7 +175,7 @@ pub fn review(order: &ReviewOrder<'_>, begins: &dyn Fn()) -> Result<Review> {
         if !ran.ended.log_rest.is_empty() {
             review.caveats.push("the log of the reader is not whole: the disk is full".to_owned());
         }
-        if outcome == Outcome::Passed {
+        if outcome == ReviewOutcome::Passed {
             let ground = Ground {
                 root,
                 wishes: &[spec_path, tasks_path],
@@ -212,7 +212,7 @@ fn judge(
     let answer = match form::parse(words, &marks.code, wanted, !review.tasks.is_empty()) {
         Ok(answer) => answer,
         Err(problems) => {
-            review.outcome = Outcome::UnusableAnswer;
+            review.outcome = ReviewOutcome::UnusableAnswer;
             review.problems.extend(problems);
             return;
         }
@@ -220,11 +220,11 @@ fn judge(
     let invented = evidence::problems(&answer, ground);
     let good = [RequirementVerdict::Met, RequirementVerdict::Later];
     let is_met = answer.requirements.iter().all(|it| good.contains(&it.verdict));
-    let is_free = answer.findings.iter().all(|it| it.severity < Severity::High);
+    let is_free = answer.findings.iter().all(|it| it.severity < ReviewSeverity::High);
     review.outcome = match (invented.is_empty(), is_met && is_free) {
-        (false, _) => Outcome::InventedEvidence,
-        (true, false) => Outcome::NotPassed,
-        (true, true) => Outcome::Passed,
+        (false, _) => ReviewOutcome::InventedEvidence,
+        (true, false) => ReviewOutcome::NotPassed,
+        (true, true) => ReviewOutcome::Passed,
     };
     review.problems.extend(invented);
     (review.requirements, review.findings) = (answer.requirements, answer.findings);
@@ -439,29 +439,31 @@ impl ReaderRun {
     }
 
     /// How the reader itself ended, with words for what is no answer; `Passed` where there is one to judge.
-    fn outcome(&self, limits: &ReviewLimits) -> (Outcome, String) {
+    fn outcome(&self, limits: &ReviewLimits) -> (ReviewOutcome, String) {
         let tokens = self.report.tokens.map_or(0, TokenUsage::total);
         let is_over = limits.tokens.is_some_and(|most| tokens > most);
         match (self.halt, self.ended.cut, &self.report.outcome) {
-            (Some(Halt::Signal(_)), ..) => (Outcome::Interrupted, String::new()),
+            (Some(Halt::Signal(_)), ..) => (ReviewOutcome::Interrupted, String::new()),
             (Some(Halt::Output), ..) => {
                 let words = format!("it printed more than {} MiB", OUTPUT >> 20);
-                (Outcome::OutputLimit, words)
+                (ReviewOutcome::OutputLimit, words)
             }
-            (Some(Halt::Tokens), ..) => (Outcome::TokenLimit, over_tokens(limits)),
-            (None, _, _) if is_over => (Outcome::TokenLimit, over_tokens(limits)),
+            (Some(Halt::Tokens), ..) => (ReviewOutcome::TokenLimit, over_tokens(limits)),
+            (None, _, _) if is_over => (ReviewOutcome::TokenLimit, over_tokens(limits)),
             (None, Some(Cut::Wall | Cut::Silence), _) => {
                 let most = limits.time.map(time_in_words).unwrap_or_default();
-                (Outcome::TimeLimit, format!("it had no answer within {most}"))
+                (ReviewOutcome::TimeLimit, format!("it had no answer within {most}"))
             }
-            (None, _, RunOutcome::UsageLimit { words, .. }) => (Outcome::UsageLimit, words.clone()),
-            (None, _, RunOutcome::Finished) => (Outcome::Passed, String::new()),
-            (None, _, RunOutcome::Cut) => (Outcome::ReaderFailed, "it was ended".to_owned()),
+            (None, _, RunOutcome::UsageLimit { words, .. }) => {
+                (ReviewOutcome::UsageLimit, words.clone())
+            }
+            (None, _, RunOutcome::Finished) => (ReviewOutcome::Passed, String::new()),
+            (None, _, RunOutcome::Cut) => (ReviewOutcome::ReaderFailed, "it was ended".to_owned()),
             (
                 None,
                 _,
                 RunOutcome::Failed(why) | RunOutcome::Lasting(why) | RunOutcome::SessionGone(why),
-            ) => (Outcome::ReaderFailed, why.clone()),
+            ) => (ReviewOutcome::ReaderFailed, why.clone()),
         }
     }
 }
@@ -507,13 +509,13 @@ impl Before {
         }
         let has_verdict = matches!(
             review.outcome,
-            Outcome::Passed
-                | Outcome::NotPassed
-                | Outcome::UnusableAnswer
-                | Outcome::InventedEvidence
+            ReviewOutcome::Passed
+                | ReviewOutcome::NotPassed
+                | ReviewOutcome::UnusableAnswer
+                | ReviewOutcome::InventedEvidence
         );
         if has_verdict && !review.changed.is_empty() {
-            review.outcome = Outcome::TreeChanged;
+            review.outcome = ReviewOutcome::TreeChanged;
         }
     }
 }
