@@ -152,7 +152,7 @@ pub enum LoopDriver {
 }
 
 /// What the session of a loop does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum SessionState {
@@ -167,6 +167,7 @@ pub enum SessionState {
     /// It is gone.
     Gone,
     /// Nobody can say.
+    #[default]
     Unknown,
 }
 

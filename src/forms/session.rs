@@ -2,7 +2,7 @@
 
 use super::loops::{
     ConvergeForm, EndForm, LoopArmer, LoopCheck, LoopDriver, LoopForm, LoopFormState, LoopSubject,
-    NotBlocked, PauseForm, SessionState, StopForm, TaskCommand, TurnForm,
+    NotBlocked, PauseForm, StopForm, TaskCommand, TurnForm,
 };
 use super::plain::{JsonTime, dollars, words};
 use super::proofs::ProofsForm;
@@ -119,7 +119,7 @@ impl LoopSeen<'_> {
             state: self.state(),
             driver: LoopDriver::Session,
             session: record.and_then(|record| words(&record.session)),
-            session_state: turn.map(|live| session_state(live.session_state)),
+            session_state: turn.map(|live| live.session_state),
             process: live.and_then(|live| live.process),
             armed_at: armed_at.or(live.map(|live| live.armed_at)).and_then(JsonTime::of),
             armed_by: self.armed_by(),
@@ -196,17 +196,6 @@ impl LoopSeen<'_> {
             ArmedBy::Claim => Some(LoopArmer::Nobody),
             ArmedBy::Other(_) => None,
         }
-    }
-}
-
-fn session_state(word: &str) -> SessionState {
-    match word {
-        "works" => SessionState::Works,
-        "idle" => SessionState::Idle,
-        "waits" => SessionState::Waits,
-        "runs" => SessionState::Runs,
-        "gone" => SessionState::Gone,
-        _ => SessionState::Unknown,
     }
 }
 

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use crate::engine::tasks::TaskList;
 use crate::feature::project::printable;
+use crate::forms::loops::SessionState;
 use crate::hosts::transcript::{Transcript, TranscriptPart};
 use crate::hosts::transcript_at;
 use crate::session::life::SessionLife;
@@ -21,8 +22,8 @@ pub struct LiveReport {
     pub armed_at: WallTime,
     /// When its session last gave a sign of life; not known before a session has it.
     pub last_sign_at: WallTime,
-    /// What its session does: `works`, `idle`, `waits` for a person, `runs` where nobody says more, `gone`, or `unknown`.
-    pub session_state: &'static str,
+    /// What its session does.
+    pub session_state: SessionState,
     /// The process of its session, `None` where it is not known.
     pub process: Option<u32>,
     /// The task at work, or the tasks of a group, as `spool task next` has them; empty for none.
@@ -46,7 +47,7 @@ impl LiveReport {
     pub fn unbound(armed_at: WallTime) -> Self {
         Self {
             armed_at,
-            session_state: "unknown",
+            session_state: SessionState::Unknown,
             waits_for: vec!["the first session that stops".to_owned()],
             next: "start Claude Code in this project, and ask it to work through the tasks"
                 .to_owned(),
@@ -65,14 +66,14 @@ impl LiveReport {
         });
         let turn = turn.unwrap_or_default();
         let (session_state, process) = match life {
-            SessionLife::Unknown => ("unknown", None),
-            SessionLife::Gone => ("gone", None),
+            SessionLife::Unknown => (SessionState::Unknown, None),
+            SessionLife::Gone => (SessionState::Gone, None),
             SessionLife::Runs(program) => {
                 let state = match program.status.as_str() {
-                    "busy" | "shell" => "works",
-                    "idle" => "idle",
-                    "waiting" => "waits",
-                    _ => "runs",
+                    "busy" | "shell" => SessionState::Works,
+                    "idle" => SessionState::Idle,
+                    "waiting" => SessionState::Waits,
+                    _ => SessionState::Runs,
                 };
                 (state, Some(program.id).filter(|id| *id > 0))
             }
@@ -98,7 +99,7 @@ impl LiveReport {
     fn waits(&self, record: &Record, life: &SessionLife) -> Vec<String> {
         let mut waits = Vec::new();
         if let SessionLife::Runs(program) = life
-            && self.session_state == "waits"
+            && self.session_state == SessionState::Waits
         {
             let what = printable(&program.waits_for);
             let what = if what.is_empty() { String::new() } else { format!(" ({what})") };
@@ -108,7 +109,9 @@ impl LiveReport {
             record.words.strip_prefix("waiting for ").filter(|_| record.marks.waited);
         if let Some(pause) = record.pause() {
             waits.push(format!("the end of a pause ({})", printable(&pause.words())));
-        } else if let Some(what) = of_last_stop.filter(|_| self.session_state != "works") {
+        } else if let Some(what) =
+            of_last_stop.filter(|_| self.session_state != SessionState::Works)
+        {
             waits.push(printable(what));
         }
         waits
@@ -117,11 +120,11 @@ impl LiveReport {
     fn next_step(&self, record: &Record) -> String {
         let session = printable(&record.session);
         match (self.session_state, record.pause()) {
-            ("gone", _) => format!("claude --resume {session}"),
+            (SessionState::Gone, _) => format!("claude --resume {session}"),
             (_, Some(pause)) if pause.ends_by_itself() => "type a prompt in its session".to_owned(),
             (_, Some(_)) => format!("spool resume --session {session}"),
-            ("waits", None) => "answer in its terminal".to_owned(),
-            ("idle", None) if !record.marks.waited => {
+            (SessionState::Waits, None) => "answer in its terminal".to_owned(),
+            (SessionState::Idle, None) if !record.marks.waited => {
                 "type a prompt in its session, such as \"continue\": its agent is idle".to_owned()
             }
             _ => {
@@ -137,12 +140,12 @@ impl LiveReport {
         }
         if self.last_sign_at.is_known() {
             let state = match self.session_state {
-                "works" => "its session is at work",
-                "idle" => "its session is idle",
-                "waits" => "its session waits for you",
-                "runs" => "its session runs",
-                "gone" => "its session is gone",
-                _ => "whether its session still runs cannot be seen",
+                SessionState::Works => "its session is at work",
+                SessionState::Idle => "its session is idle",
+                SessionState::Waits => "its session waits for you",
+                SessionState::Runs => "its session runs",
+                SessionState::Gone => "its session is gone",
+                SessionState::Unknown => "whether its session still runs cannot be seen",
             };
             let _ = writeln!(text, "  Sign of life: {} ago; {state}", age(self.last_sign_at.age()));
         }
