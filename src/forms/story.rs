@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::iteration::IterationForm;
 use super::plain::{FormVersion, JsonNumber};
+use crate::runner::harness::CallOutcome;
 
 /// What happened in one iteration of `spool ralph`.
 #[derive(Clone, Debug, Serialize)]
@@ -40,7 +41,7 @@ pub struct IterationStep {
     /// The tool; null for what is no call.
     pub tool: Option<String>,
     /// What came of the call; null for what is no call, and where the agent program did not say.
-    pub outcome: Option<OutcomeWord>,
+    pub outcome: Option<CallOutcome>,
     /// What was said, what the tool was used with, or what went wrong.
     pub words: String,
 }
@@ -56,19 +57,6 @@ pub enum StepWord {
     Called,
     /// Something went wrong that did not end the run.
     Trouble,
-}
-
-/// What came of a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum OutcomeWord {
-    /// It did what it was to do.
-    Done,
-    /// It failed.
-    Failed,
-    /// It was denied.
-    Denied,
 }
 
 /// How many lines differ in a file.

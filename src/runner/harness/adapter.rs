@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use serde::Serialize;
 
 use super::permissions::{Accepts, Permissions};
 use super::usage::TokenUsage;
@@ -158,8 +159,10 @@ pub enum AgentEvent {
     Finished,
 }
 
-/// What came of a tool call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// What came of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "OutcomeWord"))]
+#[serde(rename_all = "snake_case")]
 pub enum CallOutcome {
     /// It did what it was to do.
     Done,

@@ -2,10 +2,8 @@
 
 use super::{Step, StepKind, Story};
 use crate::forms::plain::{FORMS_VERSION, words};
-use crate::forms::story::{
-    CommitMessage, FileLines, IterationStep, OutcomeWord, StepWord, StoryForm,
-};
-use crate::runner::harness::CallOutcome;
+use crate::forms::story::{CommitMessage, FileLines, IterationStep, StepWord, StoryForm};
+use crate::runner::git::ChangedLines;
 
 impl From<&Story> for StoryForm {
     fn from(story: &Story) -> Self {
@@ -22,13 +20,7 @@ impl From<&Story> for StoryForm {
             steps: story.steps.iter().map(IterationStep::from).collect(),
             steps_left_out: story.left_out.into(),
             log_problem: words(&story.log_problem),
-            changed_lines: (story.lines.values())
-                .map(|it| FileLines {
-                    file: it.path.display().to_string(),
-                    added: it.added.map(Into::into),
-                    removed: it.removed.map(Into::into),
-                })
-                .collect(),
+            changed_lines: story.lines.values().map(FileLines::from).collect(),
             messages: story.past.iteration.commits.iter().map(message).collect(),
         }
     }
@@ -38,21 +30,19 @@ impl From<&Step> for IterationStep {
     fn from(step: &Step) -> Self {
         let (kind, tool, outcome) = match &step.kind {
             StepKind::Said => (StepWord::Said, None, None),
-            StepKind::Called { tool, outcome } => {
-                (StepWord::Called, Some(tool.clone()), outcome.map(OutcomeWord::from))
-            }
+            StepKind::Called { tool, outcome } => (StepWord::Called, Some(tool.clone()), *outcome),
             StepKind::Trouble => (StepWord::Trouble, None, None),
         };
         Self { kind, tool, outcome, words: step.words.clone() }
     }
 }
 
-impl From<CallOutcome> for OutcomeWord {
-    fn from(outcome: CallOutcome) -> Self {
-        match outcome {
-            CallOutcome::Done => Self::Done,
-            CallOutcome::Failed => Self::Failed,
-            CallOutcome::Denied => Self::Denied,
+impl From<&ChangedLines> for FileLines {
+    fn from(lines: &ChangedLines) -> Self {
+        Self {
+            file: lines.path.display().to_string(),
+            added: lines.added.map(Into::into),
+            removed: lines.removed.map(Into::into),
         }
     }
 }

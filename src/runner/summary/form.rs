@@ -1,8 +1,11 @@
 //! A summary as programs read it.
 
+use std::path::PathBuf;
+
 use super::{RunSummary, TaskCost};
 use crate::forms::story::FileLines;
 use crate::forms::summary::{RunSummaryForm, TaskCostForm};
+use crate::runner::git::ChangedLines;
 
 /// The most files that are listed.
 const FILES: usize = 200;
@@ -10,17 +13,10 @@ const FILES: usize = 200;
 impl From<&RunSummary> for RunSummaryForm {
     fn from(summary: &RunSummary) -> Self {
         let (added, removed) = summary.lines();
-        let file =
-            |(path, lines): (&std::path::PathBuf, &Option<crate::runner::git::ChangedLines>)| {
-                let number = |of: fn(&crate::runner::git::ChangedLines) -> Option<u64>| {
-                    lines.as_ref().and_then(of).map(Into::into)
-                };
-                FileLines {
-                    file: path.display().to_string(),
-                    added: number(|it| it.added),
-                    removed: number(|it| it.removed),
-                }
-            };
+        let file = |(path, lines): (&PathBuf, &Option<ChangedLines>)| {
+            let unknown = ChangedLines { path: path.clone(), added: None, removed: None };
+            FileLines::from(lines.as_ref().unwrap_or(&unknown))
+        };
         let [log, diff] = summary.commands(None);
         Self {
             from_commit: summary.from.clone(),
