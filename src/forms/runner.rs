@@ -1,6 +1,6 @@
 //! `spool ralph --status --json`.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::iteration::IterationForm;
 use super::loops::LoopForm;
@@ -94,11 +94,12 @@ pub struct AgentShareForm {
 }
 
 /// When the work of a runner's loop counts as done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum DoneWhen {
     /// Every box of the task list is ticked.
+    #[default]
     Tasks,
     /// The agent gives its promise.
     Manual,

@@ -12,7 +12,7 @@ use anyhow::{Result, bail};
 
 use super::exit;
 use super::messages::{self, KnownSum};
-use super::options::DoneCriteria;
+use super::options::DoneWhen;
 use super::requests::Requests;
 use super::state::{
     Iteration, LoopState, PAUSED, Past, changes_with_state, find_state_folder, holder, read_state,
@@ -138,9 +138,9 @@ impl RunnerReport {
             let _ = writeln!(text, "  Task: {}", cut(&state.task, 72));
         }
         let done = match state.done_criteria {
-            DoneCriteria::Tasks => "every task is ticked",
-            DoneCriteria::Manual => "the agent gives its promise",
-            DoneCriteria::Check => "the checks pass",
+            DoneWhen::Tasks => "every task is ticked",
+            DoneWhen::Manual => "the agent gives its promise",
+            DoneWhen::Check => "the checks pass",
         };
         let _ = writeln!(text, "  Done when: {done}");
         let agent = [&state.harness, &state.harness_version, &state.model];

@@ -25,7 +25,7 @@ use crate::runner::exit;
 use crate::runner::harness::demo as demo_agent;
 use crate::runner::options::file;
 use crate::runner::options::{
-    self, Counting, DoneCriteria, Form, HarnessChoice, Layers, LimitWait, Options, ProjectChecks,
+    self, Counting, DoneWhen, Form, HarnessChoice, Layers, LimitWait, Options, ProjectChecks,
     ProjectTrust, RunnerSettings, resolve,
 };
 use crate::runner::report::{RunnerReport, only_live, select};
@@ -329,7 +329,7 @@ fn can_be_reviewed(change: &Change) -> Result<()> {
 /// The converge command that the loop asks for; an error where there is none, or no list that it could append to.
 fn converge_command(change: &Change, options: &Options) -> Result<ConvergeCommand> {
     let without = "leave it out with --converge=false";
-    if change.kind != ChangeKind::SpecKit || options.done != Some(DoneCriteria::Tasks) {
+    if change.kind != ChangeKind::SpecKit || options.done != Some(DoneWhen::Tasks) {
         bail!(
             "--converge is for a feature of spec-kit whose task list decides, and `{}` is none in this loop\n{without}",
             change.id
@@ -373,7 +373,7 @@ fn warn(words: &str) {
 
 /// The prompt where the person gives none: the list says what is to be done; refused without one.
 fn of_the_list(change: &Change, options: &Options) -> Result<&'static str> {
-    let is_by_list = matches!(options.done, None | Some(DoneCriteria::Tasks));
+    let is_by_list = matches!(options.done, None | Some(DoneWhen::Tasks));
     if is_by_list && change.tasks().is_some() {
         return Ok("Do the open tasks of the task list, one after the other, until all are done.");
     }
@@ -384,20 +384,20 @@ fn of_the_list(change: &Change, options: &Options) -> Result<&'static str> {
 }
 
 /// What counts as done where it was not said (spec 001), with a warning where nothing but words can.
-fn done(change: &Change, options: &Options) -> Result<DoneCriteria> {
+fn done(change: &Change, options: &Options) -> Result<DoneWhen> {
     let has_list = change.tasks().is_some();
     match options.done {
-        Some(DoneCriteria::Tasks) if !has_list => bail!(
+        Some(DoneWhen::Tasks) if !has_list => bail!(
             "`--done tasks` needs a task list, and there is no tasks.md in `{}` or `{}`\nwrite one, or use --done manual",
             change.folder.display(),
             change.worktree.display()
         ),
         Some(done) => Ok(done),
-        None if has_list => Ok(DoneCriteria::Tasks),
+        None if has_list => Ok(DoneWhen::Tasks),
         None => {
             // Spec 001 asks for it whatever is shown besides.
             warn(NO_TASKS);
-            Ok(DoneCriteria::Manual)
+            Ok(DoneWhen::Manual)
         }
     }
 }

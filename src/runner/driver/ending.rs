@@ -16,7 +16,7 @@ use crate::runner::caveats::{self, Facts};
 use crate::runner::console::EndRequest;
 use crate::runner::exit;
 use crate::runner::messages::{self, KnownSum};
-use crate::runner::options::{DoneCriteria, Doubted};
+use crate::runner::options::{DoneWhen, Doubted};
 use crate::runner::report::form;
 use crate::runner::screen::{counted, lasted};
 use crate::runner::state::{Iteration, LoopStatus, Past, iso, tail, time_of, with_shares};
@@ -138,7 +138,7 @@ impl Driver<'_> {
             ticked: self.totals.ticked,
             touched: &self.totals.touched,
             by_word: *reason == TerminalReason::Completed
-                && self.plan.done == DoneCriteria::Manual
+                && self.plan.done == DoneWhen::Manual
                 && self.plan.options.checks.is_empty(),
             no_change: &self.proofs.no_change,
             noted: self.noted_by_review(reason),

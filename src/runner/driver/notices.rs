@@ -11,7 +11,7 @@ use crate::runner::git::{Git, UnreadRepository};
 use crate::runner::harness::{Approval, HarnessChoice};
 use crate::runner::live_line::{LiveLine, LiveSum, LiveTasks};
 use crate::runner::messages::KnownSum;
-use crate::runner::options::{DoneCriteria, Options, time_in_words};
+use crate::runner::options::{DoneWhen, Options, time_in_words};
 use crate::runner::prices::micros;
 use crate::runner::screen::{counted, grouped};
 use crate::text::line;
@@ -44,11 +44,11 @@ impl Driver<'_> {
         self.warn_of_the_agents();
         self.warn_of_the_place();
         let until = match self.plan.done {
-            DoneCriteria::Tasks => "until every box of tasks.md is ticked".to_owned(),
-            DoneCriteria::Manual => {
+            DoneWhen::Tasks => "until every box of tasks.md is ticked".to_owned(),
+            DoneWhen::Manual => {
                 format!("until <promise>{}</promise>", self.plan.options.promise)
             }
-            DoneCriteria::Check => "until every check passes".to_owned(),
+            DoneWhen::Check => "until every check passes".to_owned(),
         };
         let limit = limits(self.plan.options);
         let (name, version) =

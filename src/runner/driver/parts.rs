@@ -16,7 +16,7 @@ use crate::engine::{Contract, Lineup, Shortfall};
 use crate::runner::console::{Console, EndRequest};
 use crate::runner::git::Git;
 use crate::runner::inhibitor::Inhibitor;
-use crate::runner::options::{Commits, DoneCriteria, Options};
+use crate::runner::options::{Commits, DoneWhen, Options};
 use crate::runner::requests::{Requests, RunnerRequest};
 use crate::runner::screen::Screen;
 use crate::runner::signals::Signals;
@@ -76,7 +76,7 @@ pub struct Plan<'a> {
     /// What ends the loop.
     pub contract: Contract,
     /// What counts as done.
-    pub done: DoneCriteria,
+    pub done: DoneWhen,
 }
 
 /// What a loop came to since its start.
@@ -151,7 +151,7 @@ impl<'a> Driver<'a> {
             view: WorkTreeView::of(
                 &change.worktree,
                 git,
-                tasks.filter(|_| plan.done == DoneCriteria::Tasks),
+                tasks.filter(|_| plan.done == DoneWhen::Tasks),
             ),
             totals: RunTotals::default(),
             feedback: Feedback::default(),
@@ -190,8 +190,8 @@ impl<'a> Plan<'a> {
     fn of(change: &'a Change, options: &'a Options, has_list: bool) -> Self {
         let done = match options.done {
             Some(done) => done,
-            None if has_list => DoneCriteria::Tasks,
-            None => DoneCriteria::Manual,
+            None if has_list => DoneWhen::Tasks,
+            None => DoneWhen::Manual,
         };
         Self { change, options, contract: options.contract(done), done }
     }

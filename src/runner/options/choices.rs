@@ -2,22 +2,8 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
+pub use crate::forms::runner::DoneWhen;
 use crate::runner::harness::Approval;
-
-/// What counts as done (spec 001, "Default done criteria").
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum DoneCriteria {
-    /// Every box of the task list is ticked.
-    #[default]
-    Tasks,
-    /// The agent's promise.
-    Manual,
-    /// The checks alone.
-    Check,
-}
 
 /// Whether tools may run without consent.
 pub type Approve = Approval;

@@ -15,7 +15,7 @@ mod tests;
 
 pub use super::harness::HarnessChoice;
 pub use choices::{
-    Approve, Commits, Counting, DoneCriteria, Doubted, Form, Landing, LimitWait, Sessions, Shown,
+    Approve, Commits, Counting, DoneWhen, Doubted, Form, Landing, LimitWait, Sessions, Shown,
     StayAwake,
 };
 pub use fallback::{AgentChoice, refuse_what_the_agents_cannot_do};

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use super::choices::{
-    Approve, Commits, Counting, DoneCriteria, Doubted, Form, Landing, LimitWait, Sessions, Shown,
+    Approve, Commits, Counting, DoneWhen, Doubted, Form, Landing, LimitWait, Sessions, Shown,
     StayAwake,
 };
 use super::review;
@@ -44,7 +44,7 @@ pub struct Options {
     /// The last iteration of this run, `None` for no limit (50).
     pub max_iterations: Option<u32>,
     /// What counts as done, `None` for tasks where there is a list and manual where not.
-    pub done: Option<DoneCriteria>,
+    pub done: Option<DoneWhen>,
     /// What spec-kit asks for around the change, once that is known.
     pub spec_kit: SpecKitRules,
     /// Commands that must pass.
@@ -117,14 +117,14 @@ impl Options {
     /// Returns the contract that every iteration is checked against; checks alone ask for no promise.
     ///
     /// Where nothing limits iterations that change nothing, nothing limits those without a tool call.
-    pub fn contract(&self, done: DoneCriteria) -> Contract {
+    pub fn contract(&self, done: DoneWhen) -> Contract {
         let limited = |limit: u32| (limit > 0).then_some(limit);
         let unchanged = limited(self.no_progress);
         // Where tool calls cannot be seen, the promise is believed as it is (spec 004).
         let min_tool_calls = u64::from(!matches!(self.harness, HarnessChoice::Command(_)));
         Contract {
             min_tool_calls,
-            token: (done != DoneCriteria::Check).then(|| self.promise.clone()),
+            token: (done != DoneWhen::Check).then(|| self.promise.clone()),
             min_iterations: self.min_iterations,
             checks: self.checks.clone(),
             converge: self.spec_kit.converge.as_ref().map_or("", |it| it.name).to_owned(),
@@ -229,7 +229,7 @@ pub fn resolve(layers: &Layers, task: String, start: &Path) -> Result<Options> {
         );
     }
     let done = settings.done.map(|it| it.value);
-    if done == Some(DoneCriteria::Check) && checks.is_empty() {
+    if done == Some(DoneWhen::Check) && checks.is_empty() {
         bail!(
             "`done` is `check`, but there is no check\nname a command that has to pass with --check"
         );

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use toml::de::DeValue;
 
-use super::choices::DoneCriteria;
+use super::choices::DoneWhen;
 use super::value::{
     AgentArgument, CheckCommand, CommandLine, Model, Money, Number, PathPattern, SettingValue,
     Time, Token, Word,
@@ -93,7 +93,7 @@ pub struct RunnerSettings {
     /// What counts as done: tasks (every box of tasks.md), manual (the promise), check (the checks
     /// alone) [default: tasks where there is a tasks.md, otherwise manual]
     #[arg(long, value_name = "WHAT", help_heading = DONE)]
-    pub done: Option<Set<DoneCriteria>>,
+    pub done: Option<Set<DoneWhen>>,
     /// The token that the agent writes as <promise>TOKEN</promise> when all is done [default: COMPLETE]
     #[arg(long, value_name = "TOKEN", help_heading = DONE)]
     pub completion_promise: Option<Set<Token>>,

@@ -375,8 +375,8 @@ fn check_alone_needs_a_check_and_asks_for_no_promise() {
     assert!(refused(&[("done", "check")]).contains("there is no check"));
     let options =
         options(&[("done", "check"), ("check", "cargo test"), ("check", "cargo fmt --check")]);
-    assert_eq!(options.contract(DoneCriteria::Check).token, None);
-    assert_eq!(options.contract(DoneCriteria::Tasks).token.unwrap(), "COMPLETE");
+    assert_eq!(options.contract(DoneWhen::Check).token, None);
+    assert_eq!(options.contract(DoneWhen::Tasks).token.unwrap(), "COMPLETE");
     let runs: Vec<&str> = options.checks.iter().map(|check| check.run.as_str()).collect();
     assert_eq!(runs, ["cargo test", "cargo fmt --check"]);
     for idle in [" ", "#", " # cargo test", "\n#\n"] {
@@ -399,7 +399,7 @@ fn nought_takes_a_guardrail_away() {
         "token-budget",
     ];
     let all: Vec<(&str, &str)> = names.into_iter().map(|name| (name, "0")).collect();
-    let rails = options(&all).contract(DoneCriteria::Tasks).guardrails;
+    let rails = options(&all).contract(DoneWhen::Tasks).guardrails;
     assert_eq!(
         (rails.max_iterations, rails.max_commitless, rails.max_seconds, rails.max_tokens),
         (None, None, None, None)

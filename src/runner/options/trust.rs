@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 
-use super::choices::{Commits, DoneCriteria, Doubted};
+use super::choices::{Commits, DoneWhen, Doubted};
 use super::file::PROJECT_FILE;
 use super::resolve::{Options, resolve};
 use super::settings::{FromProject, Layers, Origin, ProjectChecks, RunnerSettings, Setting};
@@ -155,7 +155,7 @@ fn is_looser(name: &str, with: &Options, without: &Options) -> bool {
         "converge" => without.converge && !with.converge,
         "proof" => with.proof == LeastProof::Word && without.proof == LeastProof::Files,
         "commit" => with.commits == Commits::EachIteration && without.commits == Commits::Never,
-        "done" => with.done != without.done && with.done != Some(DoneCriteria::Tasks),
+        "done" => with.done != without.done && with.done != Some(DoneWhen::Tasks),
         "completion-promise" => with.promise != without.promise,
         "promise-match" => {
             with.promise_match == PromiseMatch::Anywhere

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use toml::de::DeValue;
 
-use super::choices::DoneCriteria;
+use super::choices::DoneWhen;
 use crate::engine::proof::LeastProof;
 use crate::engine::{Check, PromiseMatch, REVIEW, ReviewWhen};
 use crate::evidence::pattern::Pattern;
@@ -282,7 +282,7 @@ impl SettingValue for HarnessChoice {
     }
 }
 
-impl SettingValue for DoneCriteria {
+impl SettingValue for DoneWhen {
     fn parse(text: &str) -> Result<Self, String> {
         one_of(text, &[("tasks", Self::Tasks), ("manual", Self::Manual), ("check", Self::Check)])
     }

@@ -6,7 +6,7 @@ use crate::engine::proof::LeastProof;
 use crate::engine::tasks::TaskList;
 use crate::engine::{Contract, NearLimit, PromiseMatch, Shortfall};
 use crate::feature::converge::ConvergeCommand;
-use crate::runner::options::DoneCriteria;
+use crate::runner::options::DoneWhen;
 use crate::runner::target::{Change, SpecKitRules};
 
 /// What the prompt of an iteration is made of.
@@ -21,7 +21,7 @@ pub struct Material<'a> {
     /// The contract.
     pub contract: &'a Contract,
     /// What counts as done.
-    pub done: DoneCriteria,
+    pub done: DoneWhen,
     /// Where the promise has to be.
     pub promise_match: PromiseMatch,
     /// The iteration, from 1.

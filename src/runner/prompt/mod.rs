@@ -14,7 +14,7 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use super::options::DoneCriteria;
+use super::options::DoneWhen;
 use super::target::{Change, SpecKitRules};
 use crate::engine::PromiseMatch;
 use crate::engine::promise::marker;
@@ -82,7 +82,7 @@ fn rules(text: &mut String, material: &Material<'_>) {
     );
     landing::write_rule(text, material);
     match (material.done, material.tasks) {
-        (DoneCriteria::Tasks, Some(path)) => {
+        (DoneWhen::Tasks, Some(path)) => {
             let path = documents::shown(material.change, path);
             let _ = write!(
                 text,

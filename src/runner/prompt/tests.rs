@@ -67,7 +67,7 @@ impl PromptBench {
             task,
             context: &self.context,
             contract: &self.contract,
-            done: if tasks.is_some() { DoneCriteria::Tasks } else { DoneCriteria::Manual },
+            done: if tasks.is_some() { DoneWhen::Tasks } else { DoneWhen::Manual },
             promise_match: PromiseMatch::Anywhere,
             iteration: 3,
             missing: &self.missing,
@@ -355,7 +355,7 @@ fn a_list_that_does_not_count_is_not_said_to_count() {
     let bench = PromptBench::new().with("tasks.md", "- [ ] T001 Write it\n");
     let tasks = bench.change.tasks();
     let material =
-        Material { done: DoneCriteria::Manual, ..bench.material("Build it.", tasks.as_deref()) };
+        Material { done: DoneWhen::Manual, ..bench.material("Build it.", tasks.as_deref()) };
     let text = bench.told(&material);
     assert!(text.contains("- [ ] T001 Write it") && !text.contains("every box"), "{text}");
 }

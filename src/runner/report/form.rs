@@ -8,8 +8,7 @@ use crate::forms::loops::{
 };
 use crate::forms::plain::{JsonNumber, JsonTime, dollars, words};
 use crate::forms::proofs::ProofsForm;
-use crate::forms::runner::{AgentShareForm, DoneWhen, RunnerForm};
-use crate::runner::options::DoneCriteria;
+use crate::forms::runner::{AgentShareForm, RunnerForm};
 use crate::runner::state::{AgentShare, Iteration, LoopState, Past, time_of};
 use crate::world::WallTime;
 
@@ -28,7 +27,7 @@ impl From<&RunnerReport> for RunnerForm {
             r#loop: (is_known || !report.unreadable.is_empty()).then(|| report.form()),
             ended_at: time(&state.ended_at),
             exit_code: state.exit_code,
-            done_when: state.done_criteria.into(),
+            done_when: state.done_criteria,
             harness: words(&state.harness),
             harness_version: words(&state.harness_version),
             model: words(&state.model),
@@ -211,16 +210,6 @@ impl From<&Iteration> for IterationForm {
             model: words(&it.model),
             session: words(&it.session_id),
             log: words(&it.log),
-        }
-    }
-}
-
-impl From<DoneCriteria> for DoneWhen {
-    fn from(criteria: DoneCriteria) -> Self {
-        match criteria {
-            DoneCriteria::Tasks => Self::Tasks,
-            DoneCriteria::Manual => Self::Manual,
-            DoneCriteria::Check => Self::Check,
         }
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::engine::{Check, CheckResult, Ledger, TerminalReason};
-use crate::runner::options::DoneCriteria;
+use crate::runner::options::DoneWhen;
 use crate::runner::prices::{in_dollars, micros};
 use crate::store::names::{PromiseState, VerdictName};
 use crate::world::Standstill;
@@ -61,7 +61,7 @@ pub struct LoopState {
     /// The person's prompt.
     pub task: String,
     /// What counts as done.
-    pub done_criteria: DoneCriteria,
+    pub done_criteria: DoneWhen,
     /// Iterations in a row without a commit that end the loop, 0 for none.
     pub stall_threshold: u32,
     /// Minutes that an iteration may take, 0 for no limit.

@@ -141,7 +141,7 @@ fn assert_not_looser(with: Options, without: &Options) {
     assert!(promise_match == without.promise_match || promise_match == PromiseMatch::OwnLine);
     assert!(min_iterations >= without.min_iterations);
     assert!(max_iterations.unwrap_or(u32::MAX) <= without.max_iterations.unwrap_or(u32::MAX));
-    assert!(done == without.done || done == Some(DoneCriteria::Tasks));
+    assert!(done == without.done || done == Some(DoneWhen::Tasks));
     assert_eq!(notify, without.notify);
     assert_eq!(runs(&checks), runs(&without.checks));
     assert!(checks.iter().zip(&without.checks).all(|(a, b)| a.limit_seconds <= b.limit_seconds));

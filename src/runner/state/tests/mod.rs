@@ -16,7 +16,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::engine::CheckResult;
-use crate::runner::options::DoneCriteria;
+use crate::runner::options::DoneWhen;
 use crate::runner::requests::RunnerRequest;
 use crate::runner::target::ChangeKind;
 use crate::store::names::VerdictName;

@@ -119,7 +119,7 @@ fn state_file_schema() {
         (LoopStatus::Stopped, "stopped"),
     ] {
         files.state.status = status;
-        files.state.done_criteria = DoneCriteria::Manual;
+        files.state.done_criteria = DoneWhen::Manual;
         files.state.ended_at = iso(world::now());
         files.state.exit_code = Some(0);
         files.save().unwrap();
