@@ -14,7 +14,6 @@ use super::{
     AgentEvent, AgentOrder, AgentReport, Approval, CallOutcome, ExitInfo, Harness, Input, Launch,
     Missing, OutputReader, RunOutcome, SoFar, Stream, TokenReports, TokenUsage, Told, environment,
 };
-use crate::exec::find::find;
 
 /// The version of the protocol.
 const VERSION: u64 = 1;
@@ -68,13 +67,7 @@ impl Acp {
                 "the command after `acp:` is empty\nname a program, as in --harness \"acp:opencode acp\""
             );
         };
-        let program = PathBuf::from(program);
-        // A path is meant from here, not from the work tree in which the program is started.
-        let program = if program.components().count() > 1 {
-            std::path::absolute(&program).unwrap_or(program)
-        } else {
-            program
-        };
+        let program = program::from_here(program);
         Ok(Self { program, arguments: words.collect(), reads_log: false })
     }
 
@@ -99,12 +92,7 @@ impl Harness for Acp {
                 "`--harness acp:…` does not work on Windows yet\nname another harness, or use WSL"
             );
         }
-        if find(&self.program).is_none() {
-            bail!(
-                "`{}` cannot be started\nname a program on the PATH, or give its path",
-                self.program.display()
-            );
-        }
+        program::is_there(&self.program)?;
         Ok(None)
     }
 

@@ -7,6 +7,7 @@ use anyhow::Result;
 use serde::Serialize;
 
 use super::permissions::{Accepts, Permissions};
+use super::program::KnownProgram;
 use super::usage::TokenUsage;
 use crate::world::WallTime;
 
@@ -307,6 +308,11 @@ pub enum RunOutcome {
 
 /// An agent program that the runner can drive.
 pub trait Harness {
+    /// Returns what is known of its program; `None` for one that a person names, and for the demo.
+    fn known(&self) -> Option<&'static KnownProgram> {
+        None
+    }
+
     /// Returns its name as `--harness` takes it.
     fn name(&self) -> &'static str;
 
@@ -317,7 +323,10 @@ pub trait Harness {
 
     /// Returns its version when it can be used; an error says what is missing and what to do
     /// (no program, too old, not logged in), in one message before the first iteration.
-    fn check(&self) -> Result<Option<String>>;
+    fn check(&self) -> Result<Option<String>> {
+        let version = self.known().map(KnownProgram::check).transpose()?.flatten();
+        Ok(version.map(|version| version.to_string()))
+    }
 
     /// Returns the version that [`AgentOrder::version`] has in a loop; `None` where its command line does not depend on it,
     /// or where the program does not say.
@@ -330,13 +339,13 @@ pub trait Harness {
 
     /// Returns how it takes what a person permits; `None` where it cannot.
     fn accepts(&self) -> Option<&'static Accepts> {
-        None
+        self.known().map(|program| &program.accepts)
     }
 
     /// Returns whether it can be held to reading: [`Approval::ReadOnly`] then leaves it no tool that writes a file,
     /// runs a command that may, or belongs to somebody else.
     fn can_only_read(&self) -> bool {
-        false
+        self.known().is_some()
     }
 
     /// Returns the name of the files that it takes for instructions also when it may only read, wherever they are in the
@@ -382,7 +391,7 @@ pub trait Harness {
 
     /// Returns a line for the person when this version is older than the one that was proven; it may
     /// work all the same.
-    fn caution(&self, _version: &str) -> Option<String> {
-        None
+    fn caution(&self, version: &str) -> Option<String> {
+        self.known()?.caution(version)
     }
 }

@@ -28,6 +28,7 @@ const PROGRAM: KnownProgram = KnownProgram {
     proven: Version(2, 1, 332),
     lasting: &["cannot be used with root", GONE],
     gone: &[GONE],
+    accepts: ACCEPTS,
 };
 
 /// What it says when there is no such session.
@@ -93,6 +94,10 @@ const ACCEPTS: Accepts = Accepts {
 pub struct Claude;
 
 impl Harness for Claude {
+    fn known(&self) -> Option<&'static KnownProgram> {
+        Some(&PROGRAM)
+    }
+
     fn name(&self) -> &'static str {
         PROGRAM.name
     }
@@ -123,15 +128,7 @@ impl Harness for Claude {
         launch(order, whose())
     }
 
-    fn accepts(&self) -> Option<&'static Accepts> {
-        Some(&ACCEPTS)
-    }
-
     fn reports_cost(&self) -> bool {
-        true
-    }
-
-    fn can_only_read(&self) -> bool {
         true
     }
 

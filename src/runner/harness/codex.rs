@@ -29,6 +29,7 @@ const PROGRAM: KnownProgram = KnownProgram {
     proven: Version(0, 169, 0),
     lasting: &["Not inside a trusted directory", "no rollout found", "Not logged in"],
     gone: &["no rollout found"],
+    accepts: ACCEPTS,
 };
 
 /// How it shows a service that is out of order: the status is not in its text.
@@ -65,6 +66,10 @@ const ACCEPTS: Accepts = Accepts {
 pub struct Codex;
 
 impl Harness for Codex {
+    fn known(&self) -> Option<&'static KnownProgram> {
+        Some(&PROGRAM)
+    }
+
     fn name(&self) -> &'static str {
         PROGRAM.name
     }
@@ -106,14 +111,6 @@ impl Harness for Codex {
         Ok(Launch { ending: Ending::Interrupt, folder: order.own_folder(), ..launch })
     }
 
-    fn accepts(&self) -> Option<&'static Accepts> {
-        Some(&ACCEPTS)
-    }
-
-    fn can_only_read(&self) -> bool {
-        true
-    }
-
     fn reader(&self, order: &AgentOrder<'_>) -> Box<dyn OutputReader> {
         Box::new(reader(order, now()))
     }
@@ -140,10 +137,6 @@ impl Harness for Codex {
         });
         // Older versions write down only what each turn with its tools came to.
         answers.or(turns)
-    }
-
-    fn caution(&self, version: &str) -> Option<String> {
-        PROGRAM.caution(version)
     }
 }
 

@@ -11,7 +11,6 @@ use super::{
     AgentEvent, AgentOrder, AgentReport, ExitInfo, Harness, Input, Launch, OutputReader,
     RunOutcome, Stream, environment,
 };
-use crate::exec::find::find;
 use crate::store::write::{Flush, write_whole};
 
 /// The most that is kept of what a program prints, in bytes: its end, where a promise stands.
@@ -57,13 +56,7 @@ impl Any {
                 lines::words(shell)
             );
         }
-        let program = PathBuf::from(program);
-        // A path is meant from here, not from the work tree in which the program is started.
-        let program = if program.components().count() > 1 {
-            std::path::absolute(&program).unwrap_or(program)
-        } else {
-            program
-        };
+        let program = program::from_here(program);
         Ok(Self { program, arguments, salt: RandomState::new() })
     }
 
@@ -105,12 +98,7 @@ impl Harness for Any {
     }
 
     fn check(&self) -> Result<Option<String>> {
-        if find(&self.program).is_none() {
-            bail!(
-                "`{}` cannot be started\nname a program on the PATH, or give its path",
-                self.program.display()
-            );
-        }
+        program::is_there(&self.program)?;
         Ok(None)
     }
 

@@ -27,6 +27,7 @@ const PROGRAM: KnownProgram = KnownProgram {
     proven: Version(1, 0, 102),
     lasting: &["No session, task, or name matched", "No authentication information"],
     gone: &["No session, task, or name matched"],
+    accepts: ACCEPTS,
 };
 
 /// What leaves it nothing but reading: no other tool is known to it.
@@ -82,12 +83,12 @@ const ACCEPTS: Accepts = Accepts {
 pub struct Copilot;
 
 impl Harness for Copilot {
-    fn name(&self) -> &'static str {
-        PROGRAM.name
+    fn known(&self) -> Option<&'static KnownProgram> {
+        Some(&PROGRAM)
     }
 
-    fn check(&self) -> Result<Option<String>> {
-        Ok(PROGRAM.check()?.map(|version| version.to_string()))
+    fn name(&self) -> &'static str {
+        PROGRAM.name
     }
 
     fn launch(&self, order: &AgentOrder<'_>) -> Result<Launch> {
@@ -116,14 +117,6 @@ impl Harness for Copilot {
         Ok(Launch { folder: order.own_folder(), ..PROGRAM.launch(arguments, input) })
     }
 
-    fn accepts(&self) -> Option<&'static Accepts> {
-        Some(&ACCEPTS)
-    }
-
-    fn can_only_read(&self) -> bool {
-        true
-    }
-
     fn reader(&self, order: &AgentOrder<'_>) -> Box<dyn OutputReader> {
         let usage = order.scratch.join(USAGE);
         Box::new(StreamReader::new(CopilotStream { usage, ..CopilotStream::default() }, order))
@@ -148,10 +141,6 @@ impl Harness for Copilot {
             }
         });
         sum
-    }
-
-    fn caution(&self, version: &str) -> Option<String> {
-        PROGRAM.caution(version)
     }
 }
 

@@ -32,6 +32,7 @@ const PROGRAM: KnownProgram = KnownProgram {
     // Its exit codes say so.
     lasting: &[],
     gone: &[],
+    accepts: ACCEPTS,
 };
 
 /// Exit codes of its own: no login, bad input such as an unknown session, bad settings, a folder that is not trusted.
@@ -95,12 +96,12 @@ const ACCEPTS: Accepts = Accepts {
 pub struct Gemini;
 
 impl Harness for Gemini {
-    fn name(&self) -> &'static str {
-        PROGRAM.name
+    fn known(&self) -> Option<&'static KnownProgram> {
+        Some(&PROGRAM)
     }
 
-    fn check(&self) -> Result<Option<String>> {
-        Ok(PROGRAM.check()?.map(|version| version.to_string()))
+    fn name(&self) -> &'static str {
+        PROGRAM.name
     }
 
     fn launch(&self, order: &AgentOrder<'_>) -> Result<Launch> {
@@ -128,14 +129,6 @@ impl Harness for Gemini {
             arguments.extend(["-r", program::session(session)?]);
         }
         Ok(Launch { folder: order.own_folder(), ..PROGRAM.launch(arguments, input) })
-    }
-
-    fn accepts(&self) -> Option<&'static Accepts> {
-        Some(&ACCEPTS)
-    }
-
-    fn can_only_read(&self) -> bool {
-        true
     }
 
     /// It reads them in each folder that it is shown, whatever its settings say.
@@ -178,10 +171,6 @@ impl Harness for Gemini {
             }
         });
         messages.sum()
-    }
-
-    fn caution(&self, version: &str) -> Option<String> {
-        PROGRAM.caution(version)
     }
 }
 

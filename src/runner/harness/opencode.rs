@@ -35,6 +35,7 @@ const PROGRAM: KnownProgram = KnownProgram {
     proven: Version(1, 18, 33),
     lasting: &["Session not found"],
     gone: &["Session not found"],
+    accepts: ACCEPTS,
 };
 
 /// The tool by which it hands work to agents of its own.
@@ -106,12 +107,12 @@ fn rules(permissions: &Permissions) -> Option<(String, OsString)> {
 pub struct Opencode;
 
 impl Harness for Opencode {
-    fn name(&self) -> &'static str {
-        PROGRAM.name
+    fn known(&self) -> Option<&'static KnownProgram> {
+        Some(&PROGRAM)
     }
 
-    fn check(&self) -> Result<Option<String>> {
-        Ok(PROGRAM.check()?.map(|version| version.to_string()))
+    fn name(&self) -> &'static str {
+        PROGRAM.name
     }
 
     fn launch(&self, order: &AgentOrder<'_>) -> Result<Launch> {
@@ -141,19 +142,11 @@ impl Harness for Opencode {
         Ok(launch)
     }
 
-    fn accepts(&self) -> Option<&'static Accepts> {
-        Some(&ACCEPTS)
-    }
-
     fn reports_cost(&self) -> bool {
         true
     }
 
     fn reports_cost_while_it_runs(&self) -> bool {
-        true
-    }
-
-    fn can_only_read(&self) -> bool {
         true
     }
 
@@ -196,10 +189,6 @@ impl Harness for Opencode {
 
     fn session_tokens_now(&self, _: &str, _: WallTime) -> Option<TokenUsage> {
         None
-    }
-
-    fn caution(&self, version: &str) -> Option<String> {
-        PROGRAM.caution(version)
     }
 }
 

@@ -1,13 +1,14 @@
 //! The agent program itself: whether it is there, which version it is, and how it takes its prompt.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
 use super::lines::{is_plain, words};
+use super::permissions::Accepts;
 use super::{Input, Launch, environment};
 use crate::exec;
 use crate::exec::find::find;
@@ -20,6 +21,27 @@ const LONGEST_ARGUMENT: usize = 100_000;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The most of an answer that is read, in bytes.
 const ANSWER: usize = 64 << 10;
+
+/// Returns the program of a command line; a path is meant from here, not from the work tree in which it is started.
+pub fn from_here(program: String) -> PathBuf {
+    let program = PathBuf::from(program);
+    if program.components().count() > 1 {
+        std::path::absolute(&program).unwrap_or(program)
+    } else {
+        program
+    }
+}
+
+/// Returns an error where there is no such program.
+pub fn is_there(program: &Path) -> Result<()> {
+    if find(program).is_none() {
+        bail!(
+            "`{}` cannot be started\nname a program on the PATH, or give its path",
+            program.display()
+        );
+    }
+    Ok(())
+}
 
 /// What is known of an agent program before it is started.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +62,8 @@ pub struct KnownProgram {
     pub lasting: &'static [&'static str],
     /// What it says when there is no such session.
     pub gone: &'static [&'static str],
+    /// How it takes what a person permits.
+    pub accepts: Accepts,
 }
 
 impl KnownProgram {
@@ -190,6 +214,7 @@ mod tests {
     use std::os::unix::process::ExitStatusExt;
 
     use super::*;
+    use crate::runner::harness::permissions::Letters;
 
     const AGENT: KnownProgram = KnownProgram {
         name: "no-such-agent",
@@ -200,6 +225,17 @@ mod tests {
         proven: Version(2, 1, 332),
         lasting: &[],
         gone: &[],
+        accepts: Accepts {
+            title: "Agent",
+            denies: "",
+            mode: None,
+            allow: None,
+            deny: None,
+            settings: "",
+            letters: Letters::WithValue,
+            own: &[],
+            ours: &[],
+        },
     };
 
     fn judged(code: i32, output: &str, errors: &str) -> Result<Option<Version>> {
