@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -98,21 +98,18 @@ impl Now {
             Err(_) if !runners.is_empty() => None,
             Err(error) => return Err(error),
         };
-        for feature in report.iter_mut().flat_map(|report| &mut report.speckit.features) {
-            let at_work = runners.iter().find(|it| it.is_alive() && it.change_id == feature.name);
-            feature.runner = at_work.map(RunnerReport::line).unwrap_or_default();
-        }
-        let features = report.iter_mut().flat_map(|it| {
-            let StatusReport { speckit, .. } = it;
-            let root = PathBuf::from(&speckit.project);
-            speckit.features.iter_mut().map(move |feature| (root.clone(), feature))
-        });
         let mut reviews = BTreeMap::new();
-        for (root, feature) in features {
-            // One that cannot be read is told by `spool review --last`.
-            if let Ok(Some(review)) = review::last(&root, &feature.name) {
-                feature.review = format!("{}, {} ago", review.short(), age(review.began_at.age()));
-                reviews.insert(feature.name.clone(), review);
+        if let Some(StatusReport { speckit, .. }) = &mut report {
+            for feature in &mut speckit.features {
+                let is_its = |it: &&RunnerReport| it.is_alive() && it.change_id == feature.name;
+                let at_work = runners.iter().find(is_its);
+                feature.runner = at_work.map(RunnerReport::line).unwrap_or_default();
+                // One that cannot be read is told by `spool review --last`.
+                if let Ok(Some(review)) = review::last(Path::new(&speckit.project), &feature.name) {
+                    let ago = age(review.began_at.age());
+                    feature.review = format!("{}, {ago} ago", review.short());
+                    reviews.insert(feature.name.clone(), review);
+                }
             }
         }
         let mut now = Self { report, runners, reviews, is_named: false };

@@ -170,7 +170,7 @@ pub enum RunnerEvent {
 }
 
 /// The end of a runner's loop.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[expect(clippy::struct_excessive_bools, reason = "each says something else of the loop")]
 pub struct RunnerEnd {

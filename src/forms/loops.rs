@@ -12,7 +12,7 @@ use crate::store::names::EndName;
 use crate::store::receipts::VerifyRun;
 
 /// A loop.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[expect(clippy::struct_excessive_bools, reason = "each says something else of the loop")]
 pub struct LoopForm {
@@ -107,26 +107,28 @@ pub struct LoopForm {
 }
 
 /// What a loop is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum LoopSubject {
     /// A feature of a spec-kit project, in a session.
     Feature,
     /// One task in one session.
+    #[default]
     Task,
     /// A change that a runner works on.
     Change,
 }
 
 /// How a loop is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum LoopFormState {
     /// It is armed, and the first session that stops takes it.
     Unbound,
     /// It lives.
+    #[default]
     Live,
     /// It lives, the agent may stop, and nothing is counted.
     Paused,
@@ -141,11 +143,12 @@ pub enum LoopFormState {
 }
 
 /// What drives a loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum LoopDriver {
     /// The hook of the session in which the agent works.
+    #[default]
     Session,
     /// `spool ralph`.
     Runner,

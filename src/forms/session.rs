@@ -22,8 +22,8 @@ impl From<&FeatureReport> for FeatureForm {
             folder: report.folder.clone(),
             current: report.current,
             phase: Some(&report.phase).filter(is_phase).cloned(),
-            done: report.done.into(),
-            total: report.total.into(),
+            done: report.place.done.into(),
+            total: report.place.total.into(),
             open: report.open.clone(),
             not_proved: report.not_proved.clone(),
             attempt: report.attempt,
@@ -79,7 +79,6 @@ fn of_feature(report: &FeatureReport) -> LoopForm {
     LoopForm {
         kind: LoopSubject::Feature,
         about: report.name.clone(),
-        task: None,
         end: (report.loop_status == "ended").then(end),
         max_iterations: Some(report.max_iterations),
         verify_commands: report.verify.iter().map(command).collect(),
@@ -113,9 +112,6 @@ impl LoopSeen<'_> {
             pin.hooks.left(&record.map(|record| record.hooks_ran.clone()).unwrap_or_default())
         });
         LoopForm {
-            kind: LoopSubject::Task,
-            about: String::new(),
-            task: None,
             state: self.state(),
             driver: LoopDriver::Session,
             session: record.and_then(|record| words(&record.session)),
@@ -125,16 +121,13 @@ impl LoopSeen<'_> {
             armed_by: self.armed_by(),
             pinned: pin.is_some(),
             last_sign_at: record.and_then(|record| JsonTime::of(record.last_sign())),
-            end: None,
             pause: record.and_then(Record::pause).map(PauseForm::from),
             iterations: ledger.iterations,
-            max_iterations: None,
             tokens: record.map(|_| turn.map_or(ledger.tokens, |turn| turn.tokens).into()),
             tokens_complete: record.is_some(),
             review_tokens: ledger.review_tokens.into(),
             review_cost_usd: dollars(ledger.review_cost),
             review_cost_estimated: ledger.review_cost_estimated,
-            review: None,
             tool_calls: record.map(|_| ledger.tool_calls.saturating_add(calls).into()),
             tool_calls_complete: record.is_some()
                 && !ledger.more_calls
@@ -151,8 +144,6 @@ impl LoopSeen<'_> {
                 .into_iter()
                 .flat_map(|pin| pin.checks.iter().map(LoopCheck::from))
                 .collect(),
-            verify_commands: Vec::new(),
-            running_check: None,
             hooks_due: due.map(|due| [due.before, due.after].concat()).unwrap_or_default(),
             converge: pin.and_then(|pin| ConvergeForm::of(&pin.converge, &ledger)),
             notify: pin.and_then(|pin| words(&pin.notify)),
@@ -163,9 +154,8 @@ impl LoopSeen<'_> {
             taken_over_from: record
                 .and_then(|record| record.adopted.as_ref())
                 .map(|adopted| adopted.from.clone()),
-            proofs: None,
             taken_over_by: record.and_then(|record| words(&record.moved_to)),
-            not_blocked: Vec::new(),
+            ..LoopForm::default()
         }
     }
 

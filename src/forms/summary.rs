@@ -6,7 +6,7 @@ use super::plain::JsonNumber;
 use super::story::FileLines;
 
 /// What a run of a loop came to.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RunSummaryForm {
     /// The commit on which it began, forty zeros before the first one; null without git.

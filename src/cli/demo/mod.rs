@@ -81,8 +81,8 @@ fn finish(scene: &Scene, stage: &Stage) -> Result<ExitCode> {
     outln!();
     let words = format!(
         "{} of {} tasks, {} iterations, {refused} early finish{} refused; the loop {}",
-        feature.done,
-        feature.total,
+        feature.place.done,
+        feature.place.total,
         record.ledger.iterations,
         if refused == 1 { "" } else { "es" },
         ending(feature),

@@ -303,20 +303,7 @@ impl Driver<'_> {
             status: word,
             reason: reason.name(),
             exit_code: code,
-            iterations: state.current_iteration,
             seconds: self.elapsed().as_secs().into(),
-            slept_seconds: state.standstill().slept.as_secs().into(),
-            stopped_seconds: state.standstill().stopped.as_secs().into(),
-            tokens: form::tokens(state),
-            tokens_complete: !state.tokens_unknown,
-            cost_usd: (state.total_cost_usd > 0.0).then_some(state.total_cost_usd),
-            cost_estimated: state.cost_estimated,
-            cost_complete: !state.cost_unknown,
-            agents: state.agents.iter().map(Into::into).collect(),
-            review_tokens: state.ledger.review_tokens.into(),
-            review_cost_usd: plain::dollars(state.ledger.review_cost),
-            review_cost_estimated: state.ledger.review_cost_estimated,
-            denied_tools: state.denied.clone(),
             commits: self.totals.commits.into(),
             files_changed: (self.totals.touched.len() as u64).into(),
             tasks: plain::words(&tasks),
@@ -324,8 +311,8 @@ impl Driver<'_> {
             proofs: ProofsForm::of(&proofs),
             next: plain::words(&next),
             doubts: doubts.to_vec(),
-            kept_as: plain::words(&state.kept_as),
             summary: (&came).into(),
+            ..form::end(state)
         };
         self.report_end(RunnerEvent::End(Box::new(end)), &words);
         if let Some(why) = step_summary::append(&words, code) {

@@ -1,6 +1,7 @@
 //! The loop of a runner, and its iterations, as programs read them.
 
 use super::{RunnerLife, RunnerReport};
+use crate::forms::events::RunnerEnd;
 use crate::forms::iteration::IterationForm;
 use crate::forms::loops::{
     CheckOutcome, ConvergeForm, EndForm, LoopArmer, LoopCheck, LoopDriver, LoopForm, LoopFormState,
@@ -77,7 +78,6 @@ impl RunnerReport {
             state: self.form_state(),
             driver: LoopDriver::Runner,
             session: words(&state.session_id),
-            session_state: None,
             process: Some(state.pid).filter(|id| is_alive && *id > 0),
             armed_at: time(&state.started_at),
             armed_by: Some(LoopArmer::Runner),
@@ -98,32 +98,24 @@ impl RunnerReport {
             review_tokens: ledger.review_tokens.into(),
             review_cost_usd: dollars(ledger.review_cost),
             review_cost_estimated: ledger.review_cost_estimated,
-            review: None,
             tool_calls: Some(ledger.tool_calls.into()),
             tool_calls_complete: !ledger.more_calls,
             commits: ledger.commits.into(),
             sent_back: ledger.continued,
             refused_claims: ledger.refused_claims,
-            turn: None,
             at_work: words(&state.doing).filter(|_| is_alive),
             last_stop: self.iterations.last().and_then(|past| {
                 let at = time(past.iteration.ended.as_deref()?)?;
                 Some(StopForm { at, words: past.iteration.words.clone() })
             }),
             checks: state.checks.iter().map(LoopCheck::from).collect(),
-            verify_commands: Vec::new(),
             running_check: check.filter(|_| is_alive).map(str::to_owned),
-            hooks_due: Vec::new(),
             converge: ConvergeForm::of(&state.converge, ledger),
             notify: words(&state.notify),
-            only_tasks: None,
-            words_for_agent: None,
             waits_for: self.waits_for(),
             next: self.next(),
             proofs: ProofsForm::of(&self.proofs),
-            taken_over_from: None,
-            taken_over_by: None,
-            not_blocked: Vec::new(),
+            ..LoopForm::default()
         }
     }
 
@@ -217,4 +209,25 @@ impl From<&Iteration> for IterationForm {
 /// Returns the time that a file of a runner names, `None` for none.
 pub fn time(iso: &str) -> Option<JsonTime> {
     time_of(iso).and_then(JsonTime::of)
+}
+
+/// Returns what the state of a loop says of its end; the status and what the run changed are still open.
+pub fn end(state: &LoopState) -> RunnerEnd {
+    RunnerEnd {
+        iterations: state.current_iteration,
+        slept_seconds: state.standstill().slept.as_secs().into(),
+        stopped_seconds: state.standstill().stopped.as_secs().into(),
+        tokens: tokens(state),
+        tokens_complete: !state.tokens_unknown,
+        cost_usd: (state.total_cost_usd > 0.0).then_some(state.total_cost_usd),
+        cost_estimated: state.cost_estimated,
+        cost_complete: !state.cost_unknown,
+        agents: state.agents.iter().map(Into::into).collect(),
+        review_tokens: state.ledger.review_tokens.into(),
+        review_cost_usd: dollars(state.ledger.review_cost),
+        review_cost_estimated: state.ledger.review_cost_estimated,
+        denied_tools: state.denied.clone(),
+        kept_as: words(&state.kept_as),
+        ..RunnerEnd::default()
+    }
 }

@@ -6,7 +6,6 @@ use std::time::Duration;
 use super::RunSummary;
 use crate::feature::project::printable;
 use crate::forms::events::{RunnerEnd, RunnerEvent};
-use crate::forms::plain::dollars;
 use crate::forms::proofs::ProofsForm;
 use crate::runner::messages;
 use crate::runner::report::{RunnerLife, RunnerReport, form, since};
@@ -61,29 +60,13 @@ pub fn killed(report: &RunnerReport, worktree: &Path) -> Option<(RunnerEvent, St
         status: KILLED,
         reason: KILLED,
         exit_code: CODE,
-        iterations: state.current_iteration,
         seconds: seconds.as_secs().into(),
-        slept_seconds: state.standstill().slept.as_secs().into(),
-        stopped_seconds: state.standstill().stopped.as_secs().into(),
-        tokens: form::tokens(&state),
-        tokens_complete: !state.tokens_unknown,
-        cost_usd: (state.total_cost_usd > 0.0).then_some(state.total_cost_usd),
-        cost_estimated: state.cost_estimated,
-        cost_complete: !state.cost_unknown,
-        agents: state.agents.iter().map(Into::into).collect(),
-        review_tokens: state.ledger.review_tokens.into(),
-        review_cost_usd: dollars(state.ledger.review_cost),
-        review_cost_estimated: state.ledger.review_cost_estimated,
-        denied_tools: state.denied.clone(),
         commits: (came.commits as u64).into(),
         files_changed: (came.files.len() as u64).into(),
-        tasks: None,
-        taken_back: Vec::new(),
         proofs: ProofsForm::of(&report.proofs),
         next: Some(NEXT.to_owned()),
-        doubts: Vec::new(),
-        kept_as: (!state.kept_as.is_empty()).then(|| state.kept_as.clone()),
         summary: (&came).into(),
+        ..form::end(&state)
     };
     Some((RunnerEvent::End(Box::new(end)), words))
 }

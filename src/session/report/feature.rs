@@ -56,12 +56,6 @@ pub struct FeatureReport {
     pub current: bool,
     /// The phase in the state file, `none` without one, `corrupt` when it cannot be read.
     pub phase: String,
-    /// The present task, from 1.
-    pub task: u64,
-    /// Finished tasks.
-    pub done: u64,
-    /// All tasks.
-    pub total: u64,
     /// The ids of the open tasks.
     pub open: Vec<String>,
     /// The attempt that the present task is at.
@@ -200,7 +194,6 @@ impl FeatureReport {
             Pins::of(&project.root).ok()?.verify(PinKey::Feature(&feature.name), pin).ok()
         });
         let snapshot = FeatureSnapshot::of_loop(feature, &standing, record.as_ref());
-        let place = snapshot.place();
         let noted = record.as_ref().map(|record| record.armed_at);
         let armed_at = noted.or_else(|| claim.as_ref().map(|claim| claim.armed_at));
         let armed_at = armed_at.unwrap_or_default();
@@ -221,10 +214,7 @@ impl FeatureReport {
             folder: feature.relative.clone(),
             current,
             phase: phase_of(&snapshot),
-            task: place.task,
-            done: place.done,
-            total: place.total,
-            place,
+            place: snapshot.place(),
             open: open_ids(&snapshot),
             attempt: snapshot.state.task_iteration(),
             max_attempts: snapshot.limits.max_task_iterations,
@@ -261,7 +251,8 @@ impl FeatureReport {
         }
         let what = if self.place.named { " named tasks" } else { "" };
         let stands = stands(&self.not_proved);
-        let _ = writeln!(text, "  Tasks: {} of {}{what} {stands}", self.done, self.total);
+        let _ =
+            writeln!(text, "  Tasks: {} of {}{what} {stands}", self.place.done, self.place.total);
         if let Some(next) = self.open.first() {
             let _ = match self.open.len() - 1 {
                 0 => writeln!(text, "  Open: {next}"),
