@@ -9,10 +9,8 @@ use crate::forms::plain;
 use crate::runner::messages::{self, KnownSum};
 use crate::runner::report::form;
 use crate::runner::screen::{counted, grouped, lasted};
-use crate::runner::state::{EarlierLoop, tail};
-use crate::store::journal::Entry;
+use crate::runner::state::{EarlierLoop, of_run};
 use crate::store::names::JournalEvent;
-use crate::world;
 
 impl Driver<'_> {
     /// Takes up what the earlier iterations of this loop came to, where it goes on.
@@ -20,13 +18,7 @@ impl Driver<'_> {
         if self.files.earlier != EarlierLoop::GoesOn {
             return;
         }
-        let history = tail(&self.files.folder.join("history.jsonl"), usize::MAX);
-        let run = &self.files.state.started_at;
-        for past in history.unwrap_or_default().iterations {
-            if past.run_started_at != *run {
-                continue;
-            }
-            let iteration = past.iteration;
+        for iteration in of_run(&self.files.folder, &self.files.state.started_at) {
             self.totals.commits += iteration.commits.len() as u64;
             self.totals.ticked += iteration.tasks_ticked.len();
             self.totals.touched.extend(iteration.files.into_iter().map(Into::into));
@@ -59,14 +51,8 @@ impl Driver<'_> {
         };
         let line = format!("ralph: continues: {words}; --restart begins at 0");
         self.console.screen.report(event, &line);
-        let entry = Entry {
-            at: world::now(),
-            event: JournalEvent::Resumed,
-            about: self.plan.change.id.clone(),
-            iteration: self.files.state.ledger.iterations,
-            words: format!("continues: {words}"),
-            ..Entry::default()
-        };
+        let iterations = self.files.state.ledger.iterations;
+        let entry = self.entry(JournalEvent::Resumed, iterations, format!("continues: {words}"));
         self.write(|it| it.files.note(&entry))
     }
 

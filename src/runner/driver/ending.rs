@@ -19,7 +19,7 @@ use crate::runner::messages::{self, KnownSum};
 use crate::runner::options::{DoneWhen, Doubted};
 use crate::runner::report::form;
 use crate::runner::screen::{counted, lasted};
-use crate::runner::state::{Iteration, LoopStatus, Past, iso, tail, time_of, with_shares};
+use crate::runner::state::{LoopStatus, iso, of_run, time_of, with_shares};
 use crate::runner::step_summary;
 use crate::runner::story::find_kept;
 use crate::runner::summary::kept::{KEPT, keep};
@@ -33,6 +33,12 @@ use crate::store::receipts::Receipts;
 use crate::world;
 
 impl Driver<'_> {
+    /// Returns an entry of the journal about this change.
+    pub(super) fn entry(&self, event: JournalEvent, iteration: u32, words: String) -> Entry {
+        let about = self.plan.change.id.clone();
+        Entry { at: world::now(), event, about, iteration, words, ..Entry::default() }
+    }
+
     /// Ends the loop between two iterations, because a person wants it.
     pub(super) fn stop(&mut self, request: EndRequest) -> Result<u8> {
         let seen = Observation { demand: Some(Demand::Stopped), ..Observation::default() };
@@ -73,15 +79,11 @@ impl Driver<'_> {
         let is_new = |it: &&String| **it != self.totals.journaled_end;
         let new_words: Vec<String> =
             [&words].into_iter().filter(is_new).chain(&doubts).cloned().collect();
+        let iteration = self.files.state.current_iteration;
         let entry = Entry {
-            at: world::now(),
-            event: JournalEvent::Ended,
-            about: self.plan.change.id.clone(),
-            iteration: self.files.state.current_iteration,
             task: self.view.tasks_line(),
             reason: EndName::of(reason),
-            words: new_words.join("; "),
-            ..Entry::default()
+            ..self.entry(JournalEvent::Ended, iteration, new_words.join("; "))
         };
         let is_noted = words == self.totals.journaled_end;
         let ledger = &self.files.state.ledger;
@@ -212,10 +214,7 @@ impl Driver<'_> {
 
     /// What changed in this run, and what its tasks cost.
     fn run_summary(&self) -> RunSummary {
-        let past = tail(&self.files.folder.join("history.jsonl"), usize::MAX).unwrap_or_default();
-        let is_own = |it: &Past| it.run_started_at == self.files.state.started_at;
-        let mut own: Vec<Iteration> =
-            past.iterations.into_iter().filter(is_own).map(|it| it.iteration).collect();
+        let mut own = of_run(&self.files.folder, &self.files.state.started_at);
         add_left_ticks(&mut own, &self.receipts_since(self.proofs.began_at));
         if let Some(git) = &self.view.git {
             for it in &mut own {

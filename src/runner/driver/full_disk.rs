@@ -13,7 +13,6 @@ use crate::runner::console::EndRequest;
 use crate::runner::exit;
 use crate::runner::screen::lasted;
 use crate::runner::state::{is_disk_full, note_wait_for_room, readable};
-use crate::store::journal::Entry;
 use crate::store::names::JournalEvent;
 use crate::world::{self, Stopwatch};
 
@@ -109,14 +108,9 @@ impl Driver<'_> {
     /// Says and writes down that there is room again, after how long and for what: who sleeps meanwhile reads it in the morning.
     fn note_room(&mut self, waited: Duration, full: &str) {
         self.totals.waited_for_room += waited;
-        let entry = Entry {
-            at: world::now(),
-            event: JournalEvent::DiskFull,
-            about: self.plan.change.id.clone(),
-            iteration: self.files.running().map_or(0, |it| it.n),
-            words: format!("{full}; it was waited {} for room", lasted(waited)),
-            ..Entry::default()
-        };
+        let iteration = self.files.running().map_or(0, |it| it.n);
+        let words = format!("{full}; it was waited {} for room", lasted(waited));
+        let entry = self.entry(JournalEvent::DiskFull, iteration, words);
         // Where it is full again, the next entry says so.
         let _ = self.files.note(&entry);
         let words = format!("ralph: the disk has room again, after {}", lasted(waited));

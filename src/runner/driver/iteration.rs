@@ -372,18 +372,15 @@ impl Driver<'_> {
             [_] => String::new(),
             _ => format!("{}: ", self.agent.seat().words()),
         };
+        let words = format!("{by}{}", messages::with_notes(entry));
         let noted = Entry {
             at,
-            event: JournalEvent::Iteration,
-            about: self.plan.change.id.clone(),
-            iteration: entry.n,
             task: self.view.tasks_line(),
             verdict: entry.verdict.clone(),
             reason: reason.map_or(EndName::None, EndName::of),
             status: reason.map_or(EndStatus::None, |reason| EndStatus::of(reason, promised)),
             promise: entry.promise.clone(),
-            words: format!("{by}{}", messages::with_notes(entry)),
-            ..Entry::default()
+            ..self.entry(JournalEvent::Iteration, entry.n, words)
         };
         let ledger = &self.files.state.ledger;
         let noted = if reason.is_some() { noted.with_reviews(ledger) } else { noted };

@@ -26,10 +26,9 @@ use crate::runner::task_list::{TaskListUpdate, Tasks};
 use crate::runner::tokens::TokenCount;
 use crate::session::messages::shortfall::of_check;
 use crate::session::stop::LAST_WORDS;
-use crate::store::journal::Entry;
 use crate::store::loops::Checked;
 use crate::store::names::{JournalEvent, PromiseState};
-use crate::world::{self, FileTime, Stopwatch};
+use crate::world::{FileTime, Stopwatch};
 
 /// The most characters of what the agent asks a person for.
 const LONGEST_NEED: usize = 500;
@@ -229,14 +228,8 @@ impl Driver<'_> {
                 );
             }
             // A journal that cannot be written ends the loop with the entry of the iteration.
-            let entry = Entry {
-                at: world::now(),
-                event: JournalEvent::Checks,
-                about: self.plan.change.id.clone(),
-                iteration: self.files.state.ledger.iterations.saturating_add(1),
-                words: of_check(&result),
-                ..Entry::default()
-            };
+            let iteration = self.files.state.ledger.iterations.saturating_add(1);
+            let entry = self.entry(JournalEvent::Checks, iteration, of_check(&result));
             let _ = self.write(|it| it.files.note(&entry));
             results.push(result);
         }

@@ -8,9 +8,7 @@ use crate::runner::git::UnfinishedTry;
 use crate::runner::harness::RunOutcome;
 use crate::runner::process::Cut;
 use crate::runner::state::{Iteration, compact, time_of};
-use crate::store::journal::Entry;
 use crate::store::names::JournalEvent;
-use crate::world;
 
 impl Driver<'_> {
     /// Keeps what an iteration left that did not come to its own end, where it changed anything or what an earlier one
@@ -60,14 +58,8 @@ impl Driver<'_> {
         if name.is_empty() {
             return;
         }
-        let entry = Entry {
-            at: world::now(),
-            event: JournalEvent::Interrupted,
-            about: self.plan.change.id.clone(),
-            iteration: iteration.n,
-            words: format!("unfinished work is kept as {name}"),
-            ..Entry::default()
-        };
+        let words = format!("unfinished work is kept as {name}");
+        let entry = self.entry(JournalEvent::Interrupted, iteration.n, words);
         // The ref is there, and the prompt and the state name it: a journal that cannot be written ends the loop soon enough.
         let _ = self.write(|it| it.files.note(&entry));
     }

@@ -47,6 +47,13 @@ pub(super) fn line(run_started_at: &str, iteration: &Iteration) -> io::Result<Ve
     Ok(serde_json::to_vec(&HistoryLine { run_started_at, iteration })?)
 }
 
+/// Returns the iterations of a run, of the history in a state folder; none where it cannot be read.
+pub fn of_run(folder: &Path, started_at: &str) -> Vec<Iteration> {
+    let past = tail(&folder.join("history.jsonl"), usize::MAX).unwrap_or_default();
+    let own = past.iterations.into_iter().filter(|it| it.run_started_at == started_at);
+    own.map(|it| it.iteration).collect()
+}
+
 /// Returns the last iterations, at most `count` of them; reads from the end, and no more than it needs.
 pub fn tail(path: &Path, count: usize) -> Result<HistoryTail, Problem> {
     let (mut file, meta) = match read::open(path) {

@@ -45,7 +45,7 @@ pub use self::folder::{
     changes_with_state, find_state_folder, is_change_id, is_disk_full, make_state_folder,
     state_folder, states_folder,
 };
-pub use self::history::{HistoryTail, Past, tail};
+pub use self::history::{HistoryTail, Past, of_run, tail};
 pub use self::holder::{Both, Holder, LockTaken, holder};
 pub use self::logs::prompt_beside;
 pub use self::loop_state::{AgentShare, Iteration, LoopState, LoopStatus, PAUSED};

@@ -10,7 +10,7 @@ use crate::forms::proofs::ProofsForm;
 use crate::runner::messages;
 use crate::runner::report::{RunnerLife, RunnerReport, form, since};
 use crate::runner::screen::{counted, lasted};
-use crate::runner::state::{Iteration, LoopState, Past, tail};
+use crate::runner::state::{LoopState, of_run};
 use crate::session::messages::person::reviews;
 
 /// The word for it, in the place of a status and of a reason.
@@ -32,10 +32,7 @@ pub fn killed(report: &RunnerReport, worktree: &Path) -> Option<(RunnerEvent, St
         cost_unknown: report.state.cost_unknown || cut_off.is_some(),
         ..report.state.clone()
     };
-    let past = tail(&Path::new(&report.folder).join("history.jsonl"), usize::MAX);
-    let is_own = |it: &Past| it.run_started_at == state.started_at;
-    let past = past.unwrap_or_default().iterations.into_iter().filter(is_own);
-    let own: Vec<Iteration> = past.map(|it| it.iteration).collect();
+    let own = of_run(Path::new(&report.folder), &state.started_at);
     let came = RunSummary::of(&own, worktree, None, true);
     let seconds = Duration::try_from_secs_f64(state.ran_seconds).unwrap_or_default();
     let at = cut_off.map(|it| format!(" in iteration {}", it.n)).unwrap_or_default();
