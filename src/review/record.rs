@@ -50,21 +50,6 @@ pub enum ReviewOutcome {
 }
 
 impl ReviewOutcome {
-    /// Returns all of them, in the order of their exit codes.
-    pub const ALL: [Self; 11] = [
-        Self::Passed,
-        Self::NotPassed,
-        Self::UnusableAnswer,
-        Self::InventedEvidence,
-        Self::TreeChanged,
-        Self::TimeLimit,
-        Self::TokenLimit,
-        Self::OutputLimit,
-        Self::ReaderFailed,
-        Self::UsageLimit,
-        Self::Interrupted,
-    ];
-
     /// Returns how it is said in a sentence about a review.
     pub fn words(self) -> &'static str {
         match self {
@@ -210,13 +195,27 @@ fn hide(text: &mut String) {
 mod tests {
     use super::*;
 
+    const ALL: [ReviewOutcome; 11] = [
+        ReviewOutcome::Passed,
+        ReviewOutcome::NotPassed,
+        ReviewOutcome::UnusableAnswer,
+        ReviewOutcome::InventedEvidence,
+        ReviewOutcome::TreeChanged,
+        ReviewOutcome::TimeLimit,
+        ReviewOutcome::TokenLimit,
+        ReviewOutcome::OutputLimit,
+        ReviewOutcome::ReaderFailed,
+        ReviewOutcome::UsageLimit,
+        ReviewOutcome::Interrupted,
+    ];
+
     #[test]
     fn every_outcome_has_words_and_only_a_pass_has_code_0() {
-        let mut words: Vec<&str> = ReviewOutcome::ALL.iter().map(|it| it.words()).collect();
+        let mut words: Vec<&str> = ALL.iter().map(|it| it.words()).collect();
         words.sort_unstable();
         words.dedup();
-        assert_eq!(words.len(), ReviewOutcome::ALL.len());
-        for outcome in ReviewOutcome::ALL {
+        assert_eq!(words.len(), ALL.len());
+        for outcome in ALL {
             assert_eq!(outcome.exit_code() == 0, outcome == ReviewOutcome::Passed, "{outcome:?}");
             assert!(!(1..=2).contains(&outcome.exit_code()), "{outcome:?}");
         }
