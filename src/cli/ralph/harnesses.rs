@@ -8,7 +8,7 @@ use anyhow::Result;
 use super::output;
 use crate::forms::harnesses::{HarnessForm, HarnessesForm, TokensKnown};
 use crate::forms::{self, FORMS_VERSION};
-use crate::runner::harness::{HarnessChoice, TokenReports, harness};
+use crate::runner::harness::{HarnessChoice, harness};
 use crate::runner::options::Form;
 
 /// Those that are listed; the demo is for nobody's work.
@@ -55,10 +55,7 @@ fn about(choice: &HarnessChoice) -> Result<HarnessForm> {
             allow: accepts.is_some_and(|it| it.allow.is_some()),
             deny: accepts.is_some_and(|it| it.deny.is_some()),
             reviews: harness.can_only_read(),
-            tokens: match harness.reports_tokens() {
-                TokenReports::WhileItRuns => TokensKnown::WhileItRuns,
-                TokenReports::AtTheEnd => TokensKnown::AtTheEnd,
-            },
+            tokens: harness.reports_tokens(),
             reports_cost: harness.reports_cost(),
         });
     };

@@ -12,7 +12,7 @@ use super::program;
 use super::stream::{self, RunState, text};
 use super::{
     AgentEvent, AgentOrder, AgentReport, Approval, CallOutcome, ExitInfo, Harness, Input, Launch,
-    Missing, OutputReader, RunOutcome, SoFar, Stream, TokenReports, TokenUsage, Told, environment,
+    Missing, OutputReader, RunOutcome, SoFar, Stream, TokenUsage, TokensKnown, Told, environment,
 };
 
 /// The version of the protocol.
@@ -127,8 +127,8 @@ impl Harness for Acp {
         Some(&ACCEPTS)
     }
 
-    fn reports_tokens(&self) -> TokenReports {
-        TokenReports::AtTheEnd
+    fn reports_tokens(&self) -> TokensKnown {
+        TokensKnown::AtTheEnd
     }
 
     fn reader(&self, order: &AgentOrder<'_>) -> Box<dyn OutputReader> {

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::permissions::{Accepts, Permissions};
 use super::program::KnownProgram;
 use super::usage::TokenUsage;
+use crate::forms::harnesses::TokensKnown;
 use crate::world::WallTime;
 
 /// Which agent program is driven.
@@ -262,15 +263,6 @@ pub struct AgentReport {
     pub outcome: RunOutcome,
 }
 
-/// When the tokens of a run are known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TokenReports {
-    /// While it runs: from its output, or from what it writes down of the session.
-    WhileItRuns,
-    /// At its end.
-    AtTheEnd,
-}
-
 /// Whether a run used tokens that its output does not report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Missing {
@@ -355,8 +347,8 @@ pub trait Harness {
     }
 
     /// Returns when the tokens of a run are known.
-    fn reports_tokens(&self) -> TokenReports {
-        TokenReports::WhileItRuns
+    fn reports_tokens(&self) -> TokensKnown {
+        TokensKnown::WhileItRuns
     }
 
     /// Returns whether it reports what a run of a fresh session has cost.

@@ -12,7 +12,7 @@ use super::program::{self, KnownProgram};
 use super::stream::{self, Format, RunState, StreamReader, Take, text};
 use super::{
     AgentOrder, AgentReport, Approval, CallOutcome, ExitInfo, Harness, Launch, Missing,
-    OutputReader, RunOutcome, TokenReports, TokenUsage, sessions,
+    OutputReader, RunOutcome, TokenUsage, TokensKnown, sessions,
 };
 use crate::exec::version::Version;
 use crate::store::read;
@@ -127,8 +127,8 @@ impl Harness for Copilot {
         folder.map(|folder| folder.join("session-state")).into_iter().collect()
     }
 
-    fn reports_tokens(&self) -> TokenReports {
-        TokenReports::AtTheEnd
+    fn reports_tokens(&self) -> TokensKnown {
+        TokensKnown::AtTheEnd
     }
 
     fn session_tokens(&self, session: &str, since: WallTime) -> Option<TokenUsage> {
