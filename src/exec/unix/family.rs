@@ -49,13 +49,14 @@ pub fn adopts() -> bool {
     PARENT.load(Ordering::Relaxed) == ADOPTS
 }
 
+/// Makes this process the parent of every orphan among its descendants; returns whether it is now.
 #[cfg(target_os = "linux")]
-fn adopt_orphans() -> bool {
+pub fn adopt_orphans() -> bool {
     rustix::process::set_child_subreaper(Some(rustix::process::getpid())).is_ok()
 }
 
 #[cfg(not(target_os = "linux"))]
-fn adopt_orphans() -> bool {
+pub fn adopt_orphans() -> bool {
     false
 }
 

@@ -21,6 +21,7 @@ use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 use super::hold::{Hold, Members};
 use super::protocol::{SupervisorCommand, SupervisorEvent, SupervisorOrder};
+use crate::exec::family;
 use crate::exec::supervisor::awake_when_orphaned;
 use crate::exec::tree::{self, Process};
 use crate::runner::harness::{Ending, Input};
@@ -70,7 +71,7 @@ fn keep(mut runner: UnixStream) -> io::Result<()> {
     // wait for a person there.
     let _ = setsid();
     awake_when_orphaned();
-    let adopts = adopt_orphans();
+    let adopts = family::adopt_orphans();
     let nothing = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
         // Caught and not ignored: what is ignored would be ignored by the agent program too.
@@ -109,17 +110,6 @@ fn keep(mut runner: UnixStream) -> io::Result<()> {
     supervisor.report(SupervisorEvent::Started(agent.as_raw_nonzero().get()));
     supervisor.watch(&order);
     Ok(())
-}
-
-/// Makes this process the parent of every orphan among its descendants; returns whether it is now.
-#[cfg(target_os = "linux")]
-fn adopt_orphans() -> bool {
-    rustix::process::set_child_subreaper(Some(rustix::process::getpid())).is_ok()
-}
-
-#[cfg(not(target_os = "linux"))]
-fn adopt_orphans() -> bool {
-    false
 }
 
 /// Starts the program in a process group of its own.
