@@ -205,22 +205,13 @@ fn options(args: &ReviewArgs, project: &Project) -> Result<Options> {
     };
     let names_program = typed.harness.is_some() || typed.harness_command.is_some();
     let about_the_agent = |all: RunnerSettings| {
+        let RunnerSettings { harness, harness_command, model, grace, prices, .. } = all;
+        let beside = RunnerSettings { grace, prices, ..RunnerSettings::default() };
         // A model belongs to the program that it is named with.
         if names_program {
-            return RunnerSettings {
-                grace: all.grace,
-                prices: all.prices,
-                ..RunnerSettings::default()
-            };
+            return beside;
         }
-        RunnerSettings {
-            harness: all.harness,
-            harness_command: all.harness_command,
-            model: all.model,
-            grace: all.grace,
-            prices: all.prices,
-            ..RunnerSettings::default()
-        }
+        RunnerSettings { harness, harness_command, model, ..beside }
     };
     let person = file::of_person()?;
     let trusted_projects = person.trusted_projects.clone();

@@ -240,12 +240,7 @@ impl Receipts {
         })
     }
 
-    /// Appends a receipt in one write: a program that is killed leaves all of it or nothing.
-    pub fn add(&self, receipt: &Receipt) -> io::Result<()> {
-        self.add_all(std::slice::from_ref(receipt))
-    }
-
-    /// Appends receipts in one write; nothing for none.
+    /// Appends receipts in one write, nothing for none: a program that is killed leaves all of them or nothing.
     pub fn add_all(&self, receipts: &[Receipt]) -> io::Result<()> {
         if receipts.is_empty() {
             return Ok(());

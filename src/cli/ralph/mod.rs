@@ -53,10 +53,8 @@ enum RalphJob {
     Plan(Option<Change>, Box<Options>, Box<Layers>),
     /// Show the state of a loop.
     Status(PathBuf, String, Box<Options>),
-    /// Add words to the prompts of a loop.
-    AddContext(Change, String, Form),
-    /// Take added words away.
-    ClearContext(Change, Form),
+    /// Words for every iteration to come; `None` takes away those that were added.
+    Context(Change, Option<String>, Form),
 }
 
 /// Runs a loop, or does what was asked beside one, and returns the exit code of its end: 2 when it was
@@ -82,19 +80,17 @@ pub fn run(args: &RalphArgs) -> Result<ExitCode> {
         RalphJob::Run(change, options) => driver::run(&change, &options),
         RalphJob::Demo(options) => play(&options),
         RalphJob::Status(root, change, options) => status(&root, &change, options.form),
-        RalphJob::AddContext(change, words, form) => {
-            Added::of(&make_state_folder(&change.root, &change.id)?).add(&words)?;
-            let words = format!(
-                "Every iteration of `{}` gets these words from the next one on.",
-                change.id
-            );
-            Answer::from(form).say(&words, &Steered::Change(&change.root, &change.id))
-        }
-        RalphJob::ClearContext(change, form) => {
-            Added::of(&make_state_folder(&change.root, &change.id)?).clear()?;
-            let words =
-                format!("No words are added to the iterations of `{}` any more.", change.id);
-            Answer::from(form).say(&words, &Steered::Change(&change.root, &change.id))
+        RalphJob::Context(change, added, form) => {
+            let context = Added::of(&make_state_folder(&change.root, &change.id)?);
+            let id = &change.id;
+            let words = if let Some(added) = added {
+                context.add(&added)?;
+                format!("Every iteration of `{id}` gets these words from the next one on.")
+            } else {
+                context.clear()?;
+                format!("No words are added to the iterations of `{id}` any more.")
+            };
+            Answer::from(form).say(&words, &Steered::Change(&change.root, id))
         }
     }
 }
@@ -213,10 +209,10 @@ fn job(args: &RalphArgs) -> Result<RalphJob> {
         if words.trim().is_empty() {
             bail!("`--add-context` has no words to add");
         }
-        return Ok(RalphJob::AddContext(change, words.clone(), options.form));
+        return Ok(RalphJob::Context(change, Some(words.clone()), options.form));
     }
     if args.clear_context {
-        return Ok(RalphJob::ClearContext(change, options.form));
+        return Ok(RalphJob::Context(change, None, options.form));
     }
     options::refuse_what_the_agents_cannot_do(&settings, &options)?;
     if options.checks.iter().any(Check::is_review) {

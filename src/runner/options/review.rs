@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
 use super::settings::{RunnerSettings, Set};
 use crate::engine::Check;
 use crate::feature::settings::READERS;
-use crate::runner::harness::HarnessChoice;
+use crate::runner::harness::{HarnessChoice, harness};
 use crate::text;
 
 /// The longest that a review may take.
@@ -62,16 +62,11 @@ pub fn review(
 
 /// The name of an agent program that can be held to reading.
 fn reader_name(reader: &HarnessChoice) -> Result<&'static str> {
-    let name = match reader {
-        HarnessChoice::Claude => "claude",
-        HarnessChoice::Opencode => "opencode",
-        HarnessChoice::Codex => "codex",
-        HarnessChoice::Gemini => "gemini",
-        HarnessChoice::Copilot => "copilot",
-        HarnessChoice::Command(_) | HarnessChoice::Acp(_) | HarnessChoice::Demo => bail!(
+    let reader = harness(reader).ok().filter(|program| program.can_only_read());
+    reader.map(|program| program.name()).with_context(|| {
+        format!(
             "the agent program of this loop cannot be held to reading, so it reviews nothing\nname another one with --review-harness: {}",
             READERS.join(", ")
-        ),
-    };
-    Ok(name)
+        )
+    })
 }
