@@ -8,7 +8,7 @@ use super::fields::read_fields;
 use super::output::{passed_tests, plain_lines, shows};
 
 /// The agreement a loop is armed with; `decide` holds every iteration against it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Contract {
     /// The words that claim completion, or `None` when objective evidence alone decides.
     pub token: Option<String>,
@@ -267,20 +267,6 @@ impl Contract {
     pub fn commands_and_review(checks: &[Check]) -> (&[Check], Option<&Check>) {
         let commands = checks.iter().take_while(|check| !check.is_review()).count();
         (&checks[..commands], checks.get(commands))
-    }
-}
-
-impl Default for Contract {
-    fn default() -> Self {
-        Self {
-            token: None,
-            min_tool_calls: 0,
-            without_work: WithoutWork::Reject,
-            min_iterations: 0,
-            checks: Vec::new(),
-            converge: String::new(),
-            guardrails: Guardrails::default(),
-        }
     }
 }
 

@@ -30,10 +30,8 @@ pub fn run(
         }
         Err(error) => CheckResult {
             run: check.run.clone(),
-            passed: false,
             outcome: format!("it could not be started: {error}"),
-            tail: String::new(),
-            review: None,
+            ..CheckResult::default()
         },
     }
 }

@@ -48,7 +48,7 @@ fn plan(change: Option<&Change>, options: &Options, layers: &Layers) -> Result<P
             .iter()
             .map(|it| agent(&options.with_agent(it), prompt.as_deref()))
             .collect::<Result<_>>()?,
-        done_when: options.done.map(Into::into),
+        done_when: options.done,
         promise: contract.token,
         min_iterations: options.min_iterations,
         checks: options.checks.iter().map(Into::into).collect(),

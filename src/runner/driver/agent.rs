@@ -48,6 +48,7 @@ pub struct AgentProgram {
 }
 
 /// One run of the agent program, with what came of it.
+#[derive(Default)]
 pub struct AgentRun {
     /// What its output says.
     pub report: AgentReport,
@@ -167,13 +168,6 @@ impl AgentRun {
             }
             Some(_) => RunOutcome::Failed(words),
         };
-        Self {
-            report: AgentReport { outcome, ..AgentReport::default() },
-            ended: ProcessOutcome::default(),
-            end_request: None,
-            passed_at: None,
-            hung_call: None,
-            lasted: Duration::ZERO,
-        }
+        Self { report: AgentReport { outcome, ..AgentReport::default() }, ..Self::default() }
     }
 }

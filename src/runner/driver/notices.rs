@@ -78,7 +78,7 @@ impl Driver<'_> {
             module: self.plan.change.module.clone(),
             harness: name.to_owned(),
             harness_version: plain::words(version),
-            done_when: self.plan.done.into(),
+            done_when: self.plan.done,
             max_iterations: self.plan.options.max_iterations,
             process: std::process::id(),
         };
