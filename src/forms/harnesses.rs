@@ -15,7 +15,7 @@ pub struct HarnessesForm {
 }
 
 /// What an agent program can do for the runner.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a field that programs read")]
 pub struct HarnessForm {
@@ -38,7 +38,7 @@ pub struct HarnessForm {
 }
 
 /// When the tokens of a run are known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TokensKnown {
@@ -47,5 +47,6 @@ pub enum TokensKnown {
     /// At its end.
     AtTheEnd,
     /// Never.
+    #[default]
     Never,
 }

@@ -12,6 +12,12 @@ use crate::world::WallTime;
 #[serde(transparent)]
 pub struct FormVersion(u32);
 
+impl Default for FormVersion {
+    fn default() -> Self {
+        FORMS_VERSION
+    }
+}
+
 /// The version of all forms. Fields are only ever added under the same number.
 pub const FORMS_VERSION: FormVersion = FormVersion(2);
 

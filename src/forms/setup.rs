@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::plain::FormVersion;
 
 /// What `spool setup --json` prints.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SetupForm {
     /// The version of this form.

@@ -195,7 +195,7 @@ pub enum VerifyState {
 }
 
 /// What `spool task fail --json`, `add`, `block` and `hook` print: what was noted.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct NotedForm {
     /// The version of this form.

@@ -63,12 +63,7 @@ fn about(choice: &HarnessChoice) -> Result<HarnessForm> {
     Ok(HarnessForm {
         harness: "command".to_owned(),
         title: "any other, with --harness-command".to_owned(),
-        permission_modes: Vec::new(),
-        allow: false,
-        deny: false,
-        reviews: false,
-        tokens: TokensKnown::Never,
-        reports_cost: false,
+        ..HarnessForm::default()
     })
 }
 

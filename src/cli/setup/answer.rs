@@ -6,8 +6,8 @@ use anyhow::Result;
 
 use super::args::SetupArgs;
 use super::steps::Tense;
+use crate::forms;
 use crate::forms::setup::{SetupForm, SetupStepForm, SetupStepName};
-use crate::forms::{self, FORMS_VERSION};
 
 /// The answer of one setup.
 pub struct SetupAnswer {
@@ -18,15 +18,8 @@ pub struct SetupAnswer {
 impl SetupAnswer {
     /// Returns the answer to these arguments, of which nothing is said yet.
     pub fn to(args: &SetupArgs) -> Self {
-        let form = SetupForm {
-            version: FORMS_VERSION,
-            dry_run: args.dry_run,
-            remove: args.remove,
-            steps: Vec::new(),
-            left: Vec::new(),
-            problem: None,
-            next: None,
-        };
+        let (dry_run, remove) = (args.dry_run, args.remove);
+        let form = SetupForm { dry_run, remove, ..SetupForm::default() };
         Self { form, is_json: args.json }
     }
 

@@ -85,15 +85,10 @@ impl TaskJob<'_> {
     /// Returns what was noted, in words, with nothing else yet.
     pub fn noted(&self, words: String) -> NotedForm {
         NotedForm {
-            version: FORMS_VERSION,
             feature: self.feature.name.clone(),
-            task: None,
-            already: false,
-            used: None,
-            limit: None,
-            repair: None,
             reason: over(self.project, self.feature),
             words,
+            ..NotedForm::default()
         }
     }
 
