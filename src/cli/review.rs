@@ -206,7 +206,7 @@ fn options(args: &ReviewArgs, project: &Project) -> Result<Options> {
     let names_program = typed.harness.is_some() || typed.harness_command.is_some();
     let about_the_agent = |all: RunnerSettings| {
         let RunnerSettings { harness, harness_command, model, grace, prices, .. } = all;
-        let beside = RunnerSettings { grace, prices, ..RunnerSettings::default() };
+        let beside = RunnerSettings { prices, grace, ..RunnerSettings::default() };
         // A model belongs to the program that it is named with.
         if names_program {
             return beside;
