@@ -8,6 +8,7 @@ use super::plain::{JsonNumber, JsonTime};
 use super::proofs::ProofsForm;
 use super::review::LastReview;
 use crate::engine::{Check, CheckResult, Converging, Ledger};
+use crate::session::report::live::SessionState;
 use crate::store::names::EndName;
 use crate::store::receipts::VerifyRun;
 
@@ -152,26 +153,6 @@ pub enum LoopDriver {
     Session,
     /// `spool ralph`.
     Runner,
-}
-
-/// What the session of a loop does.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum SessionState {
-    /// Its agent works.
-    Works,
-    /// Its agent is idle.
-    Idle,
-    /// It waits for a person.
-    Waits,
-    /// It runs, and nobody says more.
-    Runs,
-    /// It is gone.
-    Gone,
-    /// Nobody can say.
-    #[default]
-    Unknown,
 }
 
 /// Who armed a loop.

@@ -1,9 +1,8 @@
 //! `spool review --json`.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::plain::{FormVersion, JsonNumber, JsonTime};
-use crate::review::{ReviewOutcome, ReviewSeverity};
 
 /// What `spool review --json` prints: the review that has ended, or with `--last` the one before.
 #[derive(Clone, Debug, Serialize)]
@@ -83,6 +82,36 @@ pub struct LastReview {
     pub words: String,
 }
 
+/// How a review ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ReviewOutcome {
+    /// Every requirement is met, with evidence that is there, and no finding is high or critical.
+    Passed,
+    /// A requirement is not met or cannot be told, or a finding is high or critical.
+    NotPassed,
+    /// The answer does not have the form that was asked for.
+    UnusableAnswer,
+    /// The answer names evidence that is not there.
+    InventedEvidence,
+    /// Files or commits changed while the reader was at work.
+    TreeChanged,
+    /// The reader was over its time.
+    TimeLimit,
+    /// The reader was over its tokens.
+    TokenLimit,
+    /// The reader printed more than it may.
+    OutputLimit,
+    /// A usage limit of the agent program.
+    UsageLimit,
+    /// The agent program failed.
+    #[default]
+    ReaderFailed,
+    /// A person or a signal ended it.
+    Interrupted,
+}
+
 /// What was said of one requirement.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -122,6 +151,22 @@ pub struct ReviewFinding {
     pub severity: ReviewSeverity,
     /// Where it shows.
     pub evidence: Vec<ReviewEvidence>,
+}
+
+/// How bad a finding is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum ReviewSeverity {
+    /// It can stay.
+    Low,
+    /// It should be fixed.
+    #[default]
+    Medium,
+    /// It has to be fixed: no pass.
+    High,
+    /// It does harm: no pass.
+    Critical,
 }
 
 /// A line of a file, or a command whose output the reader was given.

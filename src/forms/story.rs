@@ -4,7 +4,6 @@ use serde::Serialize;
 
 use super::iteration::IterationForm;
 use super::plain::{FormVersion, JsonNumber};
-use crate::runner::harness::CallOutcome;
 
 /// What happened in one iteration of `spool ralph`.
 #[derive(Clone, Debug, Serialize)]
@@ -57,6 +56,19 @@ pub enum StepWord {
     Called,
     /// Something went wrong that did not end the run.
     Trouble,
+}
+
+/// What came of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "OutcomeWord"))]
+#[serde(rename_all = "snake_case")]
+pub enum CallOutcome {
+    /// It did what it was to do.
+    Done,
+    /// It failed.
+    Failed,
+    /// It was denied.
+    Denied,
 }
 
 /// How many lines differ in a file.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::feature::requirements::Requirement;
+pub use crate::forms::review::ReviewSeverity;
 use crate::text;
 
 /// The line before the answer, followed by a blank and the code of the review.
@@ -46,22 +47,6 @@ impl RequirementVerdict {
             Self::Later => "later",
         }
     }
-}
-
-/// How bad a finding is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum ReviewSeverity {
-    /// It can stay.
-    Low,
-    /// It should be fixed.
-    #[default]
-    Medium,
-    /// It has to be fixed: no pass.
-    High,
-    /// It does harm: no pass.
-    Critical,
 }
 
 impl ReviewSeverity {

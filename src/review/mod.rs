@@ -10,6 +10,5 @@ mod report;
 mod run;
 mod watch;
 
-pub use form::ReviewSeverity;
-pub use record::{Review, ReviewOutcome, last};
+pub use record::{Review, last};
 pub use run::{ReviewLimits, ReviewOrder, review};

@@ -6,6 +6,7 @@ use anyhow::{Context, Result, anyhow};
 use serde::{Deserialize, Serialize};
 
 use super::form::{JudgedRequirement, ReaderFinding};
+pub use crate::forms::review::ReviewOutcome;
 use crate::mask::masked_text;
 use crate::runner::state::state_folder;
 use crate::store::read::{self, Problem};
@@ -18,36 +19,6 @@ const VERSION: u32 = 1;
 const MOST: u64 = 16 << 20;
 /// Its name.
 const NAME: &str = "review.json";
-
-/// How a review ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum ReviewOutcome {
-    /// Every requirement is met, with evidence that is there, and no finding is high or critical.
-    Passed,
-    /// A requirement is not met or cannot be told, or a finding is high or critical.
-    NotPassed,
-    /// The answer does not have the form that was asked for.
-    UnusableAnswer,
-    /// The answer names evidence that is not there.
-    InventedEvidence,
-    /// Files or commits changed while the reader was at work.
-    TreeChanged,
-    /// The reader was over its time.
-    TimeLimit,
-    /// The reader was over its tokens.
-    TokenLimit,
-    /// The reader printed more than it may.
-    OutputLimit,
-    /// A usage limit of the agent program.
-    UsageLimit,
-    /// The agent program failed.
-    #[default]
-    ReaderFailed,
-    /// A person or a signal ended it.
-    Interrupted,
-}
 
 impl ReviewOutcome {
     /// Returns how it is said in a sentence about a review.

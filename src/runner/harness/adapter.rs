@@ -4,12 +4,12 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use serde::Serialize;
 
 use super::permissions::{Accepts, Permissions};
 use super::program::KnownProgram;
 use super::usage::TokenUsage;
 use crate::forms::harnesses::TokensKnown;
+use crate::forms::story::CallOutcome;
 use crate::world::WallTime;
 
 /// Which agent program is driven.
@@ -159,19 +159,6 @@ pub enum AgentEvent {
     Trouble(String),
     /// The result is there; nothing but leaving is left to do.
     Finished,
-}
-
-/// What came of a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "OutcomeWord"))]
-#[serde(rename_all = "snake_case")]
-pub enum CallOutcome {
-    /// It did what it was to do.
-    Done,
-    /// It failed.
-    Failed,
-    /// It was denied.
-    Denied,
 }
 
 /// Reads the output of one run of an agent program; unknown lines are skipped.

@@ -22,9 +22,10 @@ mod usage;
 use anyhow::Result;
 
 pub use crate::forms::harnesses::TokensKnown;
+pub use crate::forms::story::CallOutcome;
 pub use adapter::{
-    AgentEvent, AgentOrder, AgentReport, Approval, CallOutcome, Ending, ExitInfo, Harness,
-    HarnessChoice, Input, Launch, Missing, OutputReader, RunOutcome, SoFar, Stream, Told,
+    AgentEvent, AgentOrder, AgentReport, Approval, Ending, ExitInfo, Harness, HarnessChoice, Input,
+    Launch, Missing, OutputReader, RunOutcome, SoFar, Stream, Told,
 };
 pub use lines::{is_overload, is_passing};
 pub use permissions::{Accepts, Permissions};

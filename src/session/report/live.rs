@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
+use serde::Serialize;
+
 use crate::engine::tasks::TaskList;
 use crate::feature::project::printable;
-use crate::forms::loops::SessionState;
 use crate::hosts::transcript::{Transcript, TranscriptPart};
 use crate::hosts::transcript_at;
 use crate::session::life::SessionLife;
@@ -14,6 +15,26 @@ use crate::world::WallTime;
 
 /// The longest title of a task, in characters.
 const TITLE: usize = 100;
+
+/// What the session of a loop does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum SessionState {
+    /// Its agent works.
+    Works,
+    /// Its agent is idle.
+    Idle,
+    /// It waits for a person.
+    Waits,
+    /// It runs, and nobody says more.
+    Runs,
+    /// It is gone.
+    Gone,
+    /// Nobody can say.
+    #[default]
+    Unknown,
+}
 
 /// A loop that lives, as it is at this moment.
 #[derive(Clone, Debug, Default)]
