@@ -306,12 +306,8 @@ impl Driver<'_> {
         let newest = known.values().map(|receipt| receipt.iteration).max();
         let done: Vec<_> = {
             let known = self.proofs.known(&file.list);
-            file.list
-                .tasks
-                .iter()
-                .filter(|task| task.done)
-                .map(|task| (task, known(task).1))
-                .collect()
+            let done = file.list.tasks.iter().filter(|task| task.done);
+            done.map(|task| (task, known(task).1)).collect()
         };
         for (task, id) in done {
             let Some(receipt) = known.remove(&id) else { continue };
