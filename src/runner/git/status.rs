@@ -21,6 +21,11 @@ impl GitStatus {
         files
     }
 
+    /// All files but the ignored ones.
+    pub(super) fn dirty(self) -> Vec<PathBuf> {
+        self.0.into_iter().filter(|(letters, _)| letters != b"!!").map(|(_, path)| path).collect()
+    }
+
     /// Those of these files that differ, and of them those that git has to be told of before it commits them.
     pub(super) fn to_commit(&self, files: &[PathBuf]) -> (Vec<PathBuf>, Vec<PathBuf>) {
         let wanted: BTreeSet<&PathBuf> = files.iter().collect();
@@ -41,8 +46,7 @@ impl GitStatus {
 impl Git {
     /// Returns the files that git calls changed or new, ignored ones left out.
     pub fn dirty(&self) -> Vec<PathBuf> {
-        let known = self.status().map(|status| status.0).unwrap_or_default();
-        known.into_iter().filter(|(letters, _)| letters != b"!!").map(|(_, path)| path).collect()
+        self.status().map(GitStatus::dirty).unwrap_or_default()
     }
 
     /// Returns what git calls changed, new or ignored.
