@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 
-use super::{Git, GitStatus, succeeded};
+use super::status::GitStatus;
+use super::{Git, succeeded};
 use crate::runner::capture::Captured;
 use crate::runner::harness::Launch;
 

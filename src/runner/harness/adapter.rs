@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 
 use super::permissions::{Accepts, Permissions};
-use super::program::KnownProgram;
 use super::usage::TokenUsage;
+use crate::exec::version::Version;
 use crate::forms::harnesses::TokensKnown;
 use crate::forms::story::CallOutcome;
 use crate::world::WallTime;
@@ -283,6 +283,29 @@ pub enum RunOutcome {
     },
     /// The runner cut it short.
     Cut,
+}
+
+/// What is known of an agent program before it is started.
+#[derive(Clone, Copy, Debug)]
+pub struct KnownProgram {
+    /// The name under which it is started.
+    pub name: &'static str,
+    /// The name that people know.
+    pub title: &'static str,
+    /// How it is installed.
+    pub install: &'static str,
+    /// Variables that are set whenever it is started.
+    pub set: &'static [(&'static str, &'static str)],
+    /// The oldest version that is driven, `None` where none is known to fail.
+    pub oldest: Option<Version>,
+    /// The version with which everything here was seen.
+    pub proven: Version,
+    /// What standard error says when trying again does not help.
+    pub lasting: &'static [&'static str],
+    /// What it says when there is no such session.
+    pub gone: &'static [&'static str],
+    /// How it takes what a person permits.
+    pub accepts: Accepts,
 }
 
 /// An agent program that the runner can drive.

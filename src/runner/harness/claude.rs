@@ -8,13 +8,13 @@ use serde_json::Value;
 
 use super::lines::{self, Once, StreamEnd};
 use super::permissions::{Accepts, Letters, ToolRule};
-use super::program::{self, KnownProgram};
 use super::stream::{self, Format, RunState, StreamReader, Take, text};
 use super::usage::MessageUsage;
 use super::{
     AgentOrder, AgentReport, Approval, CallOutcome, ExitInfo, Harness, Launch, OutputReader,
     RunOutcome, TokenUsage, sessions,
 };
+use super::{adapter::KnownProgram, program};
 use crate::exec::version::Version;
 use crate::system::processes;
 use crate::world::WallTime;

@@ -11,12 +11,12 @@ use serde_json::Value;
 
 use super::lines::{self, StreamEnd};
 use super::permissions::{Accepts, Letters};
-use super::program::{self, KnownProgram};
 use super::stream::{Format, RunState, StreamReader, Take, text};
 use super::{
     AgentOrder, AgentReport, Approval, CallOutcome, Ending, ExitInfo, Harness, Launch,
     OutputReader, RunOutcome, TokenUsage, sessions,
 };
+use super::{adapter::KnownProgram, program};
 use crate::exec::version::Version;
 use crate::world::{self, WallTime};
 

@@ -8,12 +8,12 @@ use serde_json::Value;
 
 use super::lines::{self, StreamEnd};
 use super::permissions::{Accepts, Letters, ToolRule};
-use super::program::{self, KnownProgram};
 use super::stream::{self, Format, RunState, StreamReader, Take, text};
 use super::{
     AgentOrder, AgentReport, Approval, CallOutcome, ExitInfo, Harness, Launch, Missing,
     OutputReader, RunOutcome, TokenUsage, TokensKnown, sessions,
 };
+use super::{adapter::KnownProgram, program};
 use crate::exec::version::Version;
 use crate::store::read;
 use crate::world::WallTime;

@@ -8,12 +8,12 @@ use serde_json::{Map, Value};
 
 use super::lines::{self, Once, StreamEnd};
 use super::permissions::{Accepts, Letters, Permissions, ToolRule};
-use super::program::{self, KnownProgram};
 use super::stream::{self, Format, RunState, StreamReader, Take, text};
 use super::{
     AgentOrder, AgentReport, Approval, CallOutcome, ExitInfo, Harness, Launch, Missing,
     OutputReader, RunOutcome, TokenUsage,
 };
+use super::{adapter::KnownProgram, program};
 use crate::exec::version::Version;
 use crate::world::WallTime;
 

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
+use super::adapter::KnownProgram;
 use super::lines::{is_plain, words};
-use super::permissions::Accepts;
 use super::{Input, Launch, environment};
 use crate::exec;
 use crate::exec::find::find;
@@ -41,29 +41,6 @@ pub fn is_there(program: &Path) -> Result<()> {
         );
     }
     Ok(())
-}
-
-/// What is known of an agent program before it is started.
-#[derive(Clone, Copy, Debug)]
-pub struct KnownProgram {
-    /// The name under which it is started.
-    pub name: &'static str,
-    /// The name that people know.
-    pub title: &'static str,
-    /// How it is installed.
-    pub install: &'static str,
-    /// Variables that are set whenever it is started.
-    pub set: &'static [(&'static str, &'static str)],
-    /// The oldest version that is driven, `None` where none is known to fail.
-    pub oldest: Option<Version>,
-    /// The version with which everything here was seen.
-    pub proven: Version,
-    /// What standard error says when trying again does not help.
-    pub lasting: &'static [&'static str],
-    /// What it says when there is no such session.
-    pub gone: &'static [&'static str],
-    /// How it takes what a person permits.
-    pub accepts: Accepts,
 }
 
 impl KnownProgram {
@@ -214,7 +191,7 @@ mod tests {
     use std::os::unix::process::ExitStatusExt;
 
     use super::*;
-    use crate::runner::harness::permissions::Letters;
+    use crate::runner::harness::permissions::{Accepts, Letters};
 
     const AGENT: KnownProgram = KnownProgram {
         name: "no-such-agent",

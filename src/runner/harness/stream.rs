@@ -5,8 +5,8 @@ use std::fmt;
 
 use serde_json::Value;
 
+use super::adapter::KnownProgram;
 use super::lines::{self, Errors, FinalText, Once, Refusals, StreamEnd};
-use super::program::KnownProgram;
 use super::usage::TokenUsage;
 use super::{
     AgentEvent, AgentOrder, AgentReport, CallOutcome, ExitInfo, Missing, OutputReader, SoFar,
