@@ -2,7 +2,6 @@
 //!
 //! Without git, or without a repository, there is simply no such evidence; a repository that git cannot read is named.
 
-mod commit;
 mod hidden;
 mod kept;
 mod moment;
