@@ -360,8 +360,8 @@ impl Git {
             .run(PRINTED, &mut interrupt)
             .context("`git` cannot be started")?;
         let limit = match ran.end {
-            ProgramEnd::Left(status) if status.success() && !ran.cut => return Ok(ran.output),
-            ProgramEnd::Left(status) if status.success() => {
+            ProgramEnd::Left(code) if code.success() && !ran.cut => return Ok(ran.output),
+            ProgramEnd::Left(code) if code.success() => {
                 bail!("`git {asked}` printed more than {} MiB", PRINTED >> 20)
             }
             ProgramEnd::Left(_) => bail!("{}", String::from_utf8_lossy(&ran.errors).trim()),
