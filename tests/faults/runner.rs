@@ -56,18 +56,18 @@ fn change(world: &World) {
     fs::write(world.beside("home/agent.sh"), AGENT).unwrap();
 }
 
-/// A runner that was killed in the middle of its first iteration.
+/// A runner that was killed in the middle of its first iteration, by an agent that has done nothing yet.
 fn cut_off(world: &World) {
     change(world);
-    let steps = world.run(&ralph(world), Fault::None).steps;
-    for folder in [".spool/.state", ".claude"] {
-        fs::remove_dir_all(world.path(folder)).unwrap();
-    }
-    fs::remove_file(world.path("work")).unwrap();
-    fs::remove_file(world.beside("home/runs")).unwrap();
-    let in_the_middle = steps.iter().position(|step| step.words.contains("logs/")).unwrap();
-    let run = world.run(&ralph(world), Fault::Kill(in_the_middle + 2));
+    fs::write(world.beside("home/agent.sh"), kills_its_runner()).unwrap();
+    let run = world.plain(&ralph(world));
     assert_eq!(run.signal, Some(9), "{run:?}");
+    fs::write(world.beside("home/agent.sh"), AGENT).unwrap();
+}
+
+fn kills_its_runner() -> String {
+    let state = format!(".spool/.state/ralph/{CHANGE}/state.json");
+    format!("kill -9 $(sed -n 's/.*\"pid\": *\\([0-9]*\\).*/\\1/p' {state} | head -n 1)\n")
 }
 
 /// It writes `a.rs` and `b.rs` in its first run, ticks one of them, and another task with nothing behind it. It ticks the second one
@@ -99,10 +99,7 @@ fn ended_by(world: &World, words: &str) -> Run {
 }
 
 fn killed(world: &World) {
-    let pid = format!(
-        "sed -n 's/.*\"pid\": *\\([0-9]*\\).*/\\1/p' .spool/.state/ralph/{CHANGE}/state.json"
-    );
-    let run = ended_by(world, &format!("kill -9 $({pid} | head -n 1)\n"));
+    let run = ended_by(world, &kills_its_runner());
     assert_eq!(run.signal, Some(9), "{run:?}");
 }
 
