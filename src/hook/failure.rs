@@ -15,7 +15,7 @@ use crate::world;
 
 /// Returns the line that reports the pause; silence where this session has no live loop.
 ///
-/// Claude Code up to 2.1.332 does not show it: `spool status` and the journal show the pause.
+/// Claude Code up to 2.1.330 does not show it: `spool status` and the journal show the pause.
 /// The next prompt ends the pause, and no hook is asked at a prompt: the next stop shows that there
 /// was one. A hook at every prompt would cost every session a process for the sake of a failed one.
 pub fn answer(event: &HookEvent, class: &str) -> HookAnswer {

@@ -52,7 +52,7 @@ mod tests {
         };
         write(
             "7.json",
-            r#"{"pid":7,"sessionId":"a","cwd":"/x","startedAt":1,"procStart":"2092654","version":"2.1.332","peerFeatures":["notify_idle"],"kind":"interactive","pidDomain":"linux:3d:pid:[4026531836]","asksForConvertedSkills":null,"status":"waiting","waitingFor":"permission prompt"}"#,
+            r#"{"pid":7,"sessionId":"a","cwd":"/x","startedAt":1,"procStart":"2092654","version":"2.1.330","peerFeatures":["notify_idle"],"kind":"interactive","pidDomain":"linux:3d:pid:[4026531836]","asksForConvertedSkills":null,"status":"waiting","waitingFor":"permission prompt"}"#,
         );
         write("8.json", r#"{"pid":8,"sessionId":"b","procStart":"99","version":"2.1.143"}"#);
         write("8.key", "secret");

@@ -41,7 +41,7 @@ const NO_PROMPTS: [&str; 2] = ["--permission-prompts", "none"];
 /// The version that has it first, by its list of changes.
 const NO_PROMPTS_SINCE: Version = Version(2, 1, 259);
 
-/// Seen in the help of 2.1.143 and 2.1.332.
+/// Seen in the help of 2.1.143 and 2.1.330.
 const ACCEPTS: Accepts = Accepts {
     title: "Claude Code",
     denies: "without --allow-all, Claude Code denies what it would ask you for: edits, and most commands",

@@ -5,7 +5,7 @@ use crate::world;
 /// Marks that agent programs leave in the environment of what they start. A program that finds its own
 /// believes that it runs inside itself: it refuses, or takes part in a session that is not its own.
 ///
-/// They were seen in what Claude Code (2.1.143 and 2.1.332), Codex, opencode, Gemini CLI and Copilot CLI
+/// They were seen in what Claude Code (2.1.143 and 2.1.330), Codex, opencode, Gemini CLI and Copilot CLI
 /// hand to a command. A person's settings and credentials are not among them.
 const MARKS: &[&str] = &[
     "CLAUDECODE",

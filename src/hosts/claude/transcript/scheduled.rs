@@ -73,7 +73,7 @@ impl EnteredLine {
 mod tests {
     use super::*;
 
-    /// As Claude Code 2.1.143 and 2.1.332 write it.
+    /// As Claude Code 2.1.143 and 2.1.330 write it.
     const FIRE: &str = r#"{"parentUuid":"0","isSidechain":false,"type":"system","subtype":"scheduled_task_fire","content":"Running scheduled task (Nov 23 6:05am)","isMeta":false}"#;
     const PROMPT: &str = r#"{"type":"user","isSidechain":false,"message":{"role":"user","content":"<command-name>/speckit-implement</command-name>"}}"#;
     const RESULT: &str = r#"{"type":"user","isSidechain":false,"message":{"role":"user","content":[{"tool_use_id":"t","type":"tool_result","content":"scheduled_task_fire"}]}}"#;

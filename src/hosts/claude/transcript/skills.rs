@@ -41,7 +41,7 @@ fn command_in(line: &[u8]) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// As Claude Code 2.1.143 and 2.1.332 write it.
+    /// As Claude Code 2.1.143 and 2.1.330 write it.
     const ANSWER: &str = r#"{"parentUuid":"c0a9","isSidechain":false,"promptId":"1efd","type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"Launching skill: speckit-git-commit"}]},"uuid":"67d9","toolUseResult":{"success":true,"commandName":"speckit-git-commit"},"userType":"external"}"#;
 
     #[test]
