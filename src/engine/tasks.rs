@@ -345,7 +345,7 @@ impl Ids {
     }
 }
 
-/// Whether an id is less than another one, letter case ignored, where longer numbers are greater: `T999` is less than `T1000`.
+/// Compares two ids, letter case ignored, numbers by their length first: `T999` comes before `T1000`.
 fn comes_before(one: &[u8], other: &[u8]) -> bool {
     let pairs = one.iter().zip(other);
     let same = pairs.take_while(|(one, other)| one.eq_ignore_ascii_case(other)).count();

@@ -132,9 +132,9 @@ impl Git {
     pub fn has_hooks(&self) -> bool {
         let Some(folder) = &self.hooks else { return true };
         match fs::read_dir(folder) {
-            Ok(mut all) => all.any(|it| {
-                it.is_ok_and(|it| !it.file_name().as_encoded_bytes().ends_with(b".sample"))
-            }),
+            Ok(files) => files
+                .flatten()
+                .any(|file| !file.file_name().as_encoded_bytes().ends_with(b".sample")),
             Err(error) => error.kind() != io::ErrorKind::NotFound,
         }
     }

@@ -32,7 +32,7 @@ use super::write::{
 };
 use crate::engine::order::{places, sorted};
 use crate::system::files::real_path;
-use crate::world::{self, FileTime};
+use crate::world::{self, FileTime, WallTime};
 
 /// Where the loops of a project are, relative to its root.
 const FOLDER: &str = ".claude/ralph";
@@ -104,16 +104,8 @@ impl Loops {
     /// Returns those of these sessions that wrote their file of this name last, at most so many, in the order they have.
     pub fn newest(&self, mut sessions: Vec<String>, file: &str, most: usize) -> Vec<String> {
         if sessions.len() > most {
-            let meta = |session: &String| fs::metadata(below(&self.folder, &[session, file]));
-            let written = |session| meta(session).and_then(|meta| meta.modified()).ok();
-            let times: Vec<_> = sessions.iter().map(written).collect();
-            let mut is_new = vec![false; times.len()];
-            for place in
-                places(times.len(), &|one, other| times[other].cmp(&times[one])).drain(..most)
-            {
-                is_new[place] = true;
-            }
-            let mut is_new = is_new.into_iter();
+            let path = |session: &String| below(&self.folder, &[session, file]);
+            let mut is_new = newest(sessions.iter().map(path), most, None).into_iter();
             sessions.retain(|_| is_new.next() == Some(true));
         }
         sessions
@@ -375,6 +367,23 @@ fn make_inside(root: &Path, folder: &Path) -> io::Result<()> {
     }
     let inside = read::folder_inside(root, folder);
     inside.map(drop).map_err(|it| io::Error::other(format!("`{}`: {it}", folder.display())))
+}
+
+/// Returns of each file whether it is one of those written last, so many of them, or was written since a time.
+pub fn newest(
+    files: impl Iterator<Item = PathBuf>,
+    most: usize,
+    since: Option<WallTime>,
+) -> Vec<bool> {
+    let written = |file| fs::metadata(file).and_then(|meta| meta.modified()).ok();
+    let times: Vec<_> = files.map(written).collect();
+    let is_since = |time| since.is_some_and(|since| WallTime::from(time) >= since);
+    let mut is_new: Vec<bool> = times.iter().map(|time| time.is_some_and(is_since)).collect();
+    let places = places(times.len(), &|one, other| times[other].cmp(&times[one]));
+    for place in places.into_iter().take(most) {
+        is_new[place] = true;
+    }
+    is_new
 }
 
 #[cfg(test)]

@@ -9,7 +9,6 @@ mod since;
 mod story;
 mod summary;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -33,7 +32,7 @@ use crate::runner::state::{changes_with_state, shares_in, state_folder};
 use crate::runner::story::WhichIteration;
 use crate::session::report::feature::write_proofs;
 use crate::store::journal::{self, Entry};
-use crate::store::loops::{Loops, TERMINAL};
+use crate::store::loops::{self, Loops, TERMINAL};
 use crate::store::read;
 use crate::world::WallTime;
 use changes::{meant_changes, never_ran};
@@ -381,16 +380,9 @@ fn newest(args: &LogArgs, mut sources: Vec<LogSource>) -> (Vec<LogSource>, usize
     if is_all || args.typed().is_some() || sources.len() <= most {
         return (sources, 0);
     }
-    let written = |source: &LogSource| fs::metadata(&source.path).and_then(|it| it.modified()).ok();
-    let mut times: Vec<_> = sources.iter().map(written).zip(0..).collect();
-    times.sort_unstable_by(|one, other| other.cmp(one));
-    let is_since = |time| since.is_some_and(|since| WallTime::from(time) >= since);
-    let mut is_read = vec![false; sources.len()];
-    for (rank, (time, place)) in times.into_iter().enumerate() {
-        is_read[place] = rank < most || time.is_some_and(is_since);
-    }
     let all = sources.len();
-    let mut is_read = is_read.into_iter();
+    let paths = sources.iter().map(|source| source.path.clone());
+    let mut is_read = loops::newest(paths, most, since).into_iter();
     sources.retain(|_| is_read.next() == Some(true));
     let left = if since.is_some() || last.is_some() { 0 } else { all - sources.len() };
     (sources, left)

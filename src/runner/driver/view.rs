@@ -177,8 +177,8 @@ impl<'a> WorkTreeView<'a> {
 
     /// Returns how many tasks are done of how many, such as `3/9`; empty without a list.
     pub fn tasks_line(&self) -> String {
-        let file = self.tasks.as_ref().and_then(|it| it.read(it.path.parent()?).ok());
-        let shown = file.map(|it| format!("{}/{}", it.list.done(), it.list.tasks.len()));
+        let file = self.tasks.as_ref().and_then(|tasks| tasks.read(tasks.path.parent()?).ok());
+        let shown = file.map(|file| format!("{}/{}", file.list.done(), file.list.tasks.len()));
         shown.unwrap_or_default()
     }
 }

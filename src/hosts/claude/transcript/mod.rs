@@ -69,7 +69,7 @@ impl Transcript for ClaudeTranscript {
     fn enters_scheduled(&self, started_in: Option<&Path>) -> bool {
         // Nothing was scheduled where no tool was called yet, but what a file says.
         let has_some = |folder: &Path| folder.join(SCHEDULED).symlink_metadata().is_ok();
-        let may_come = started_in.is_some_and(|it| it.ancestors().any(has_some))
+        let may_come = started_in.is_some_and(|folder| folder.ancestors().any(has_some))
             || scheduled::may_be_made(&self.path);
         let patience = Deadline::after(if may_come { ENTERED } else { Duration::ZERO });
         loop {

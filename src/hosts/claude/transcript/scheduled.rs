@@ -15,8 +15,8 @@ const FIRES: &str = "scheduled_task_fire";
 /// The most that is read to see whether anything can have been scheduled, in bytes.
 const MOST: u64 = 4 << 20;
 
-/// Returns whether an agent of this session may have scheduled anything: it needs a tool for it. What was scheduled before a
-/// `/clear` may still be entered after it, and what is in a long transcript is not known.
+/// Whether an agent of this session can have scheduled a prompt: only a tool call does that. A prompt that was scheduled
+/// before `/clear` may still come, and nobody knows what a transcript over 4 MiB holds.
 pub fn may_be_made(path: &Path) -> bool {
     let has = |bytes: &[u8], what: &[u8]| memchr::memmem::find(bytes, what).is_some();
     match read(path, MOST) {
