@@ -96,6 +96,13 @@ impl Lock {
     }
 }
 
+impl Drop for Lock {
+    /// A child that was forked and has not begun its program yet has the file open too, and keeps the lock.
+    fn drop(&mut self) {
+        let _ = self.file.unlock();
+    }
+}
+
 /// Waits until the lock on an open file is ours.
 fn wait_for(file: &File, deadline: Deadline) -> io::Result<()> {
     loop {

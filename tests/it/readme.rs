@@ -204,7 +204,7 @@ fn the_readme_is_short_and_leads_to_every_page() {
     let first: Vec<&str> = readme.lines().take(45).collect();
     let first = first.join("\n");
     for words in [
-        "scripts/cargo run -- demo",
+        "scripts/cargo build && scripts/cargo run -- demo",
         "scripts/cargo test",
         "scripts/cargo install --path .",
         "\nspool setup ",
@@ -454,7 +454,7 @@ fn code(text: &str) -> Vec<String> {
         } else if fenced {
             let line = line.trim_start().trim_start_matches("$ ");
             let line = line
-                .strip_prefix("scripts/cargo run -- ")
+                .strip_prefix("scripts/cargo build && scripts/cargo run -- ")
                 .map_or_else(|| line.to_owned(), |command| format!("spool {command}"));
             found.push(line.split("  ").next().unwrap_or_default().to_owned());
         } else {
