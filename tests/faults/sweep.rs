@@ -177,7 +177,7 @@ fn fill(disk: &Disk, story: &Story) -> Tally {
     let mut tally = Tally::default();
     let stage = Stage::of(story, World::at(disk.folder()));
     // Each story begins with another amount of room, so that all amounts have their turn.
-    let every = Part::wanted().kills;
+    let every = Part::wanted().faults;
     for pages in (story.name.len() % every..DISKS).step_by(every) {
         let free = pages as u64 * PAGE;
         stage.restore();

@@ -59,12 +59,12 @@ pub fn waits_for_room(folder: &Path) -> Option<u64> {
 fn fill(path: &Path) -> io::Result<()> {
     let mut file = open_or_create(path, File::options().write(true).truncate(true))?;
     let mut number = Hasher::default().with_number(SIZE as u64).finish();
-    let mut bytes = Vec::with_capacity(SIZE);
-    while bytes.len() < SIZE {
+    let mut bytes = vec![0; SIZE];
+    for eight in bytes.as_chunks_mut().0 {
         number ^= number << 13;
         number ^= number >> 7;
         number ^= number << 17;
-        bytes.extend_from_slice(&number.to_le_bytes());
+        *eight = number.to_le_bytes();
     }
     file.write_all(&bytes)
 }

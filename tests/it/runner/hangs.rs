@@ -13,7 +13,7 @@ const TASKS: &str = "- [ ] T001 Begin it\n- [ ] T002 End it\n";
 const IN_ITS_PLACE: [(&str, &str); 4] = [
     ("mkfifo \"$list\"", "a pipe"),
     ("ln -s /dev/zero \"$list\"", "a symbolic link leads out of the project"),
-    ("truncate -s 5G \"$list\"", "at most 8388608 are read"),
+    ("truncate -s 64M \"$list\"", "at most 8388608 are read"),
     ("mkdir \"$list\"", "a folder"),
 ];
 
