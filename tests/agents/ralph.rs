@@ -9,12 +9,12 @@ use serde_json::Value;
 use std::sync::Arc;
 
 on_every_agent! {
-    gate gate gate a_denial_a_limit_an_interrupt_and_work
+    gate gate night a_denial_a_limit_an_interrupt_and_work
     night night night five_iterations_edit_real_files_and_count_every_token
     gate gate night a_session_that_goes_on_counts_each_token_once
     night night night a_limit_of_the_service_is_survived
     night night night an_error_of_the_service_is_survived
-    night night night a_denied_tool_is_named_and_the_loop_goes_on
+    night night gate a_denied_tool_is_named_and_the_loop_goes_on
     night night night a_wall_of_denials_ends_the_loop_by_name
     night night night an_iteration_over_its_time_ends_with_all_its_tools
     night night night an_interrupt_ends_the_agent_with_all_its_tools
