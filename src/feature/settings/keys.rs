@@ -204,7 +204,10 @@ fn is_glued(text: &str) -> bool {
     key.is_some_and(|key| NAMES.contains(&key))
 }
 
-/// Returns an error that names every unknown key, of the settings and of their checks, so that a person fixes all at once.
+/// The most unknown keys that are named at once.
+const NAMED: usize = 3;
+
+/// Returns an error that names the unknown keys of the settings and of their checks, so that a person mends all at once.
 fn all_known(pairs: &[(Node, Node)]) -> Result<(), SettingsError> {
     let lists = pairs.iter().filter_map(|(key, value)| match &value.value {
         YamlValue::List(items) if !is_text(key, |key| key == "protect") => Some(items),
@@ -227,8 +230,13 @@ fn all_known(pairs: &[(Node, Node)]) -> Result<(), SettingsError> {
     if errors.len() < 2 {
         return errors.pop().map_or(Ok(()), Err);
     }
-    let more: Vec<String> = errors[1..].iter().map(SettingsError::what).collect();
-    let what = format!("{}; {}", errors[0].what, more.join("; "));
+    let more = errors.len().saturating_sub(NAMED);
+    errors.truncate(NAMED);
+    let mut others: Vec<String> = errors[1..].iter().map(SettingsError::what).collect();
+    if more > 0 {
+        others.push(format!("and {more} more"));
+    }
+    let what = format!("{}; {}", errors[0].what, others.join("; "));
     let advice = errors
         .iter()
         .map(|error| format!("line {}: {}", error.line.unwrap_or_default(), error.advice));

@@ -204,6 +204,7 @@ fn s3_what_is_not_understood_is_refused_with_its_line() {
              line 5: remove it; the keys here are `enabled`, `checks`, `continue_with`, `converge`, `landing`, `notify`, `proof`, \
               `protect`, `quiet`, `review`, `spec_kit_command`",
         ),
+        ("---\nchecker: 1\na: 1\nb: 1\nc: 1\nd: 1\n---\n", "line 4: unknown key `b`; and 2 more\n"),
         ("---\nchecks:\n  - limit: 5\n---\n", "line 3: a check has no `run`"),
         ("---\nchecks:\n  - npm run lint: fix\n---\n", "put quotes around all of it"),
         ("---\nenabled:false\n---\n", "line 2: no blank is after the `:`"),
