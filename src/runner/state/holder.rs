@@ -14,13 +14,13 @@ use crate::feature::project::printable;
 use crate::store::lock::Lock;
 use crate::store::read::{self, Problem};
 use crate::store::write::open_or_create;
-use crate::system::files::{self, FileId};
-use crate::world::{self, Deadline};
 
 /// How long to wait for a lock: one that only looks whether it is held has it for a moment.
 const PATIENCE: Duration = Duration::from_millis(300);
 /// The file in which the holder of a change writes itself down: the lock itself where others may read it while it is held.
 const WORDS: &str = if cfg!(windows) { "holder.json" } else { "lock" };
+/// The lock of a work tree, in its `.claude` folder, where no folder can be locked.
+const FILE: &str = "loop-state.lock";
 /// The most that is read of a lock's file, in bytes.
 const MOST: u64 = 4096;
 
@@ -88,9 +88,7 @@ pub(super) struct ChangeLock {
 /// The lock of one runner on its work tree.
 #[derive(Debug)]
 pub(super) struct TreeLock {
-    file: File,
-    /// Whether the folder itself is locked, and not a file in it.
-    of_folder: bool,
+    lock: Lock,
 }
 
 impl ChangeLock {
@@ -133,28 +131,16 @@ impl TreeLock {
     /// The folder itself is locked, so that no further file appears in it. A file system that locks no
     /// folders (NFS, Windows) gets a file after all.
     pub fn take(claude: &Path) -> anyhow::Result<Option<Self>> {
-        let path = claude.join("loop-state.lock");
-        match files::open_folder(claude) {
-            Ok(file) => {
-                if let Ok(taken) = try_for(&file, PATIENCE) {
-                    return Ok(taken.then_some(Self { file, of_folder: true }));
-                }
-            }
-            Err(error) if error.kind() == io::ErrorKind::Unsupported => {}
-            Err(error) => return Err(at(claude, &error)),
+        match Lock::take_folder(claude, &claude.join(FILE), PATIENCE) {
+            Ok(lock) => Ok(Some(Self { lock })),
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => Ok(None),
+            Err(error) => Err(at(claude, &error)),
         }
-        let file = open_or_create(&path, File::options().truncate(false).read(true).write(true))
-            .map_err(|error| at(&path, &error))?;
-        let taken = try_for(&file, PATIENCE).map_err(|error| at(&path, &error))?;
-        Ok(taken.then_some(Self { file, of_folder: false }))
     }
 
     /// Returns whether the folder that is locked is still at this path.
     pub fn is_on(&self, claude: &Path) -> bool {
-        let Some(there) = FileId::at(claude) else {
-            return false;
-        };
-        !self.of_folder || FileId::of(&self.file) == Some(there)
+        self.lock.is_on(claude) || self.lock.is_on(&claude.join(FILE))
     }
 }
 
@@ -185,17 +171,4 @@ pub fn holder(folder: &Path) -> io::Result<Option<Holder>> {
 fn written_holder(folder: &Path) -> Result<Holder, Problem> {
     let content = read::read(&folder.join(WORDS), MOST)?;
     Ok(serde_json::from_slice(&content.bytes).unwrap_or_default())
-}
-
-/// Whether the lock could be had within this time.
-fn try_for(file: &File, limit: Duration) -> io::Result<bool> {
-    let deadline = Deadline::after(limit);
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(true),
-            Err(TryLockError::Error(error)) => return Err(error),
-            Err(TryLockError::WouldBlock) if deadline.is_over() => return Ok(false),
-            Err(TryLockError::WouldBlock) => world::pause(Duration::from_millis(2)),
-        }
-    }
 }

@@ -1,9 +1,9 @@
 //! A file is taken when its writer has left it alone, and not later than the deadline.
 
 use super::*;
+use std::cell::Cell;
 use std::fs;
 use std::path::PathBuf;
-use std::thread;
 use tempfile::TempDir;
 
 const NAME: &str = "state.json";
@@ -29,13 +29,26 @@ fn written_long_ago(folder: &Path, bytes: &[u8]) {
     filetime::set_file_mtime(path, filetime::FileTime::from_unix_time(1_000_000, 0)).unwrap();
 }
 
-/// Writes what is to come after a while, from another thread.
-fn later(folder: &Path, after: u64, bytes: &'static [u8]) -> thread::JoinHandle<()> {
+/// Returns what is taken where each look at the file is followed by the next of these contents. Their dates lie in the future,
+/// so that no file is old on a busy machine.
+fn settled_while_written(folder: &Path, contents: &[&str]) -> Vec<u8> {
     let path = folder.join(NAME);
-    thread::spawn(move || {
-        world::pause(Duration::from_millis(after));
-        fs::write(path, bytes).unwrap();
-    })
+    let looks = Cell::new(0);
+    let write = |look: usize| {
+        if let Some(content) = contents.get(look) {
+            fs::write(&path, content).unwrap();
+            let later = filetime::FileTime::from_unix_time(5_000_000_000 + look as i64, 0);
+            filetime::set_file_mtime(&path, later).unwrap();
+        }
+        looks.set(look + 1);
+    };
+    write(0);
+    let look = |bytes: &[u8]| {
+        write(looks.get());
+        is_whole(bytes)
+    };
+    let long = Deadline::after(Duration::from_secs(600));
+    read_settled(folder, NAME, 1 << 20, long, look).unwrap().bytes
 }
 
 #[test]
@@ -50,21 +63,14 @@ fn an_old_file_is_taken_as_it_is() {
 #[test]
 fn a_file_that_is_completed_in_time_is_taken_whole() {
     let (_scratch, folder) = folder();
-    fs::write(folder.join(NAME), "{\"a\":").unwrap();
-    let writer = later(&folder, 600, b"{\"a\":1}");
-    assert_eq!(settled(&folder).unwrap(), b"{\"a\":1}");
-    writer.join().unwrap();
+    let halves = ["{\"a\":", "{\"a\":", "{\"a\":1", "{\"a\":1}"];
+    assert_eq!(settled_while_written(&folder, &halves), b"{\"a\":1}");
 }
 
 #[test]
 fn the_newest_of_several_whole_contents_is_taken() {
     let (_scratch, folder) = folder();
-    fs::write(folder.join(NAME), "{1}").unwrap();
-    let writers = [later(&folder, 40, b"{22}"), later(&folder, 80, b"{333}")];
-    assert_eq!(settled(&folder).unwrap(), b"{333}");
-    for writer in writers {
-        writer.join().unwrap();
-    }
+    assert_eq!(settled_while_written(&folder, &["{1}", "{22}", "{333}"]), b"{333}");
 }
 
 #[test]
