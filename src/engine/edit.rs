@@ -16,24 +16,19 @@ pub struct Grown {
 
 /// Returns the text with the box of one task ticked: one byte differs, or none when it was ticked.
 pub fn tick(text: &[u8], task: &Task) -> Vec<u8> {
-    let mut ticked = text.to_vec();
-    if !task.done
-        && let Some(mark) = ticked.get_mut(task.mark_at)
-    {
-        *mark = b'x';
-    }
-    ticked
+    if task.done { text.to_vec() } else { marked(text, task, b'x') }
 }
 
 /// Returns the text with the box of one task opened again: one byte differs, or none when it was open.
 pub fn untick(text: &[u8], task: &Task) -> Vec<u8> {
-    let mut open = text.to_vec();
-    if task.done
-        && let Some(mark) = open.get_mut(task.mark_at)
-    {
-        *mark = b' ';
-    }
-    open
+    if task.done { marked(text, task, b' ') } else { text.to_vec() }
+}
+
+/// The text with this in the box of a task.
+fn marked(text: &[u8], task: &Task, mark: u8) -> Vec<u8> {
+    let behind = text.get(task.mark_at..).unwrap_or_default();
+    let length = memchr::memchr(b']', behind).unwrap_or(0);
+    [&text[..text.len() - behind.len()], &[mark], &behind[length..]].concat()
 }
 
 /// Returns the list with one more open task after another one and all that belongs to it.

@@ -53,45 +53,87 @@ impl fmt::Display for Piece {
     }
 }
 
-/// The box that a task line begins with.
+/// The box that the words of a line begin with.
 pub struct TaskBox {
-    /// The character between the brackets.
-    mark: u8,
-    /// Where that character is, in bytes from the start of the line.
+    /// What is between the brackets; a blank for nothing.
+    pub mark: char,
+    /// Where that is, in bytes from the start of the words.
     pub mark_at: usize,
-    /// Where the description after the box begins, in bytes from the start of the line.
+    /// Where the description after the box begins, in bytes from the start of the words.
     pub text_at: usize,
+    /// Whether a star behind the box says that the task may be left out, as in Kiro's lists.
+    pub is_optional: bool,
 }
 
 impl TaskBox {
-    /// Returns the box on a line, `None` when it has none.
-    pub fn read(line: &[u8]) -> Option<Self> {
-        let indent = line.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-        let item = &line[indent..];
-        if !matches!(item.first(), Some(b'-' | b'*')) {
-            return None;
-        }
-        let gap = item[1..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-        let [b'[', mark, b']', rest @ ..] = &item[1 + gap..] else {
-            return None;
+    /// Returns the box that words begin with, `None` where they begin with something else.
+    pub fn read(words: &[u8]) -> Option<Self> {
+        let inner = words.strip_prefix(b"[")?;
+        let (mark, length) = match inner.first()? {
+            b']' => (' ', 0),
+            first if first.is_ascii() => (char::from(*first), 1),
+            _ => {
+                let letter = inner.get(..inner.len().min(MARK))?.utf8_chunks().next()?.valid().chars().next()?;
+                (letter, letter.len_utf8())
+            }
         };
-        // `[-]`, `[~]` and the like are read as open: they are boxes that nobody ticked.
-        let is_box = matches!(mark, b' ' | b'x' | b'X' | b'-' | b'~' | b'/' | b'>' | b'!' | b'?');
-        if gap == 0 || !is_box || !matches!(rest.first(), Some(b' ' | b'\t')) {
-            return None;
-        }
-        let mark_at = indent + 1 + gap + 1;
-        Some(Self { mark: *mark, mark_at, text_at: mark_at + 2 })
+        // Behind the letter of a picture stands at times how it is to be drawn.
+        let length = length + if inner.get(length..)?.starts_with(DRAWN) { DRAWN.len() } else { 0 };
+        let behind = inner.get(length..)?.strip_prefix(b"]")?;
+        let mark = if mark.is_whitespace() { ' ' } else { mark };
+        let star = behind.strip_prefix(b"*").filter(|rest| starts_blank(rest));
+        let is_box = starts_blank(behind) || star.is_some() || (is_plain(mark) && !b"([:".contains(&behind[0]));
+        let (text_at, is_optional) = (length + 2 + usize::from(star.is_some()), star.is_some());
+        is_box.then_some(Self { mark, mark_at: 1, text_at, is_optional })
     }
 
     /// Returns whether it is ticked.
     pub fn is_ticked(&self) -> bool {
-        matches!(self.mark, b'x' | b'X')
+        is_tick(self.mark)
     }
 }
 
+/// The longest letter, in bytes.
+const MARK: usize = 4;
+/// Says that a letter is drawn as a picture.
+const DRAWN: &[u8] = "\u{fe0f}".as_bytes();
+
+/// Whether a mark says that the task is done: an x, or a check mark of any kind. A cross may as well say that it has failed.
+fn is_tick(mark: char) -> bool {
+    matches!(mark, 'x' | 'X' | '\u{d7}' | '\u{221a}' | '\u{2611}' | '\u{2705}' | '\u{2713}' | '\u{2714}' | '\u{1f5f8}' | '\u{1f5f9}')
+}
+
+/// Whether a mark says clearly that the brackets are a box: blank, or a tick.
+fn is_plain(mark: char) -> bool {
+    mark == ' ' || is_tick(mark)
+}
+
+fn starts_blank(text: &[u8]) -> bool {
+    text.first().is_none_or(u8::is_ascii_whitespace) || text.starts_with("\u{a0}".as_bytes())
+}
+
+/// What a box is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TaskKind {
+    #[default]
+    Work,
+    /// Work that may be left out.
+    Optional,
+    /// What a person has struck through.
+    Struck,
+    /// A line that says what a mark means.
+    Legend,
+    /// A line that says how a task is written.
+    Placeholder,
+    /// What whoever wrote the list asked of the list.
+    Gate,
+}
+
 /// What the description of a task says.
+#[derive(Default)]
 pub struct TaskText<'a> {
+    /// Whether it says that the task is no work.
+    pub kind: TaskKind,
     /// Its id, `None` where it has none of its own.
     pub id: Option<&'a str>,
     /// The description after the id and the marks.
@@ -110,8 +152,15 @@ impl<'a> TaskText<'a> {
         if text.is_empty() || is_checklist_item(text) {
             return None;
         }
-        let mut task = Self { id: None, title: "", parallel: false, verify: false, fixes: None };
-        let mut rest = text;
+        let mut task = Self { title: text, ..Self::default() };
+        let struck = text.strip_prefix("~~").filter(|rest| rest.contains("~~"));
+        task.kind = match struck {
+            Some(_) => TaskKind::Struck,
+            None if is_placeholder(text) => TaskKind::Placeholder,
+            None => TaskKind::Work,
+        };
+        let named = text.strip_prefix("Task ").filter(|rest| take_id(rest).is_some());
+        let mut rest = struck.or(named).unwrap_or(text);
         if let Some((id, after)) = take_id(rest) {
             task.id = Some(id);
             rest = after;
@@ -206,27 +255,41 @@ fn plain_id(text: &[u8]) -> Option<usize> {
     (digits > 0 && text.get(1 + digits) == Some(&b' ')).then_some(1 + digits)
 }
 
-/// Returns whether a word is a task id: `T001`, `T001a`, `T-1`, `FIX-12`, `1.2.3`, `T003.F1`.
+/// Returns whether a word is a task id, such as `T001`, `T001a`, `FIX-12`, `1.2.3`, `4b.1`, `WP01`, `T026-REMEDIAL`, `V.1`, `T003.F1`:
+/// numbers and capital letters, with points and dashes between them and at most one small letter behind each. A number alone is
+/// none, and neither is a word without one.
 pub fn is_id(word: &str) -> bool {
-    let repaired = word.rsplit_once('F').filter(|(_, number)| all_digits(number.as_bytes()));
-    let repaired = repaired.and_then(|(front, _)| front.strip_suffix(['.', '-']));
-    let (head, suffix) = (repaired.unwrap_or(word), repaired.is_some());
-    let bytes = head.as_bytes();
-    let letters = bytes.iter().take_while(|byte| byte.is_ascii_uppercase()).count();
-    let rest = &bytes[letters..];
-    let rest = match rest.split_last() {
-        Some((last, front)) if last.is_ascii_lowercase() => front,
-        _ => rest,
+    let is_part = |part: &str| {
+        let bytes = part.as_bytes();
+        let front = match bytes.split_last() {
+            Some((last, front @ [.., _])) if last.is_ascii_lowercase() => front,
+            _ => bytes,
+        };
+        !front.is_empty() && front.iter().all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase())
     };
-    match letters {
-        0 => {
-            let parts = rest.split(|byte| *byte == b'.').count();
-            (parts > 1 || suffix) && rest.split(|byte| *byte == b'.').all(all_digits)
-        }
-        1 if rest.split(|byte| *byte == b'.').all(all_digits) => true,
-        1..=8 => rest.strip_prefix(b"-").is_some_and(all_digits),
-        _ => false,
+    let is_number = |word: &str| all_digits(word.trim_end_matches(|last: char| last.is_ascii_lowercase()).as_bytes());
+    word.len() <= LONGEST_ID
+        && word.bytes().any(|byte| byte.is_ascii_digit())
+        && !is_number(word)
+        && !word.split('-').all(|part| all_digits(part.as_bytes()))
+        && word.split(['.', '-']).all(is_part)
+}
+
+/// The longest id, in bytes.
+const LONGEST_ID: usize = 32;
+
+/// Whether a text says how a task is written: `T###`, `TXXX`, `[ID]`, `<id>`, `[P?]`.
+fn is_placeholder(text: &str) -> bool {
+    if !text.contains(['#', '?', 'X', '<', '[']) {
+        return false;
     }
+    let first = text.trim_start_matches(['*', '`', '_']);
+    let word = first.split_whitespace().next().unwrap_or_default();
+    let bare = word.trim_matches(['*', '`', '_', '[', ']', '<', '>', ':']);
+    let stands_for_id = matches!(bare.to_ascii_lowercase().as_str(), "id" | "taskid" | "task-id" | "task_id");
+    let number = bare.trim_start_matches(|letter: char| letter.is_ascii_uppercase() && letter != 'X').trim_start_matches('-');
+    let is_blank = number.len() >= 2 && (number.bytes().all(|byte| byte == b'#') || number.bytes().all(|byte| byte == b'X'));
+    (stands_for_id && word.starts_with(['[', '<'])) || is_blank || ["[P?]", "[US?]", "[Story?]", "[Story]"].iter().any(|mark| text.contains(mark))
 }
 
 fn all_digits(bytes: &[u8]) -> bool {

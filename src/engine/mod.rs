@@ -12,10 +12,10 @@ mod evaluate;
 mod fallback;
 pub mod fields;
 mod fingerprint;
-pub mod hidden;
 mod landing;
 mod ledger;
 mod line;
+pub mod markdown;
 mod named;
 mod observation;
 pub mod order;
@@ -23,6 +23,7 @@ mod output;
 mod part;
 pub mod promise;
 pub mod proof;
+mod reading;
 pub mod resumed;
 mod review;
 pub mod scope;
@@ -49,5 +50,7 @@ pub use observation::{
     TokenTotals, UnchangedFiles, Waiting, Work,
 };
 pub use output::ran_no_test;
+pub use line::TaskKind;
 pub use promise::{Promise, PromiseMatch};
+pub use reading::{Unread, Why};
 pub use verdict::{BudgetUnit, Dollars, Shortfall, Stall, TerminalReason, Verdict};

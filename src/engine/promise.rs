@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::hidden::{hidden_lines, split_lines};
+use super::markdown;
 
 /// Where in the agent's final text the promise counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -160,13 +160,10 @@ pub fn blocked(text: &str) -> Option<&str> {
 /// The lines outside of code fences and comments, each from its start to its end in bytes.
 fn visible_lines(text: &str) -> impl Iterator<Item = (usize, usize)> {
     let closed = format!("{text}{CLOSING}");
-    let lines = split_lines(closed.as_bytes());
-    let hidden = hidden_lines(&lines);
-    let all: Vec<(usize, usize)> = lines
+    let all: Vec<(usize, usize)> = markdown::lines(closed.as_bytes())
         .iter()
-        .zip(hidden)
-        .filter(|(line, hidden)| !hidden && line.start <= text.len())
-        .map(|(line, _)| (line.start, (line.start + line.text.len()).min(text.len())))
+        .filter(|line| !line.is_hidden() && line.start <= text.len())
+        .map(|line| (line.start, (line.start + line.text.len()).min(text.len())))
         .collect();
     all.into_iter()
 }

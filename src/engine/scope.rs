@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 
 use super::edit::split_number;
-use super::hidden::{hidden_lines, split_lines};
+use super::line::text_of;
+use super::markdown::{self, Kind};
 use super::order::map_of;
-use super::tasks::{TaskList, heading_of, phase_of};
+use super::reading::phase_of;
+use super::tasks::TaskList;
 
 /// How long a chain of repairs is followed; lists may have chains that go round in a circle.
 const LONGEST_CHAIN: usize = 8;
@@ -42,15 +44,13 @@ impl TaskList {
     /// Marks the tasks under the headings `Phase N`, headings inside of them included, and returns the first of these
     /// headings, `None` where there is none.
     pub fn mark_phase(&self, text: &[u8], number: &str, marks: &mut [bool]) -> Option<String> {
-        let lines = split_lines(text);
-        let hidden = hidden_lines(&lines);
         let (mut inside, mut found) = (None, None);
-        for (place, line) in lines.iter().enumerate().filter(|(place, _)| !hidden[*place]) {
-            if let Some(heading) = heading_of(line.text) {
-                let level = line.text.iter().take_while(|byte| **byte == b'#').count();
+        for (place, line) in markdown::lines(text).iter().enumerate() {
+            if let Kind::Heading(level) = line.kind {
+                let heading = text_of(line.words().trim_ascii_end());
                 if phase_of(&heading) == Some(number) {
                     inside = Some(level);
-                    found.get_or_insert(heading);
+                    found.get_or_insert(heading.into_owned());
                 } else if inside.is_some_and(|outer| level <= outer) {
                     inside = None;
                 }

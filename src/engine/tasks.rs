@@ -1,32 +1,31 @@
 //! The task list of a feature: `tasks.md` read as data, without losing a byte of it; long because what a list is and how it is compared belong together.
 //!
-//! A task is a list item with a box: any indent, `-` or `*`, `[ ]`, `[x]` or `[X]`. Boxes in code
-//! fences and HTML comments and `CHK…` checklist items are no tasks (design, "What decides done").
+//! A task is a list item or a heading with a box in front. What else looks like a box is named (`reading`).
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
-use memchr::memmem;
-
-use super::fingerprint::{Hasher, hash_of};
-use super::hidden::{TextLine, column_of, hidden_lines, may_hide, split_lines};
-use super::line::{Piece, TaskBox, TaskText, text_of};
+use super::fingerprint::hash_of;
+use super::line::{Piece, TaskKind};
 use super::observation::Tampered;
 use super::order::{map_of, places};
+use super::reading::{Unread, code_in};
 
 /// How many columns further in a nested task is: the width of the bullet it hangs from.
-const NESTED: usize = 2;
+pub(super) const NESTED: usize = 2;
 /// How many tasks further on a task is looked for before all are sorted by their ids.
 const NEAR: usize = 4;
-/// The mark of a check.
-const VERIFY: &[u8] = b"[VERIFY]";
 
 /// A task list as it was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskList {
     /// The tasks in the order of the file.
     pub tasks: Vec<Task>,
+    /// Boxes that are no work of the loop, in the order of the file.
+    pub left_out: Vec<Task>,
+    /// Lines that look like tasks and are none.
+    pub unread: Vec<Unread>,
 }
 
 /// The tasks of a list by their ids.
@@ -44,8 +43,12 @@ pub struct Task {
     pub id: String,
     /// The text after the id and the marks.
     pub title: Piece,
+    /// What its box is for.
+    pub kind: TaskKind,
     /// Whether the box is ticked.
     pub done: bool,
+    /// What is in the box, a blank for nothing.
+    pub mark: char,
     /// `[P]`: may be done side by side with its neighbours.
     pub parallel: bool,
     /// `[VERIFY]`: a check, not a change.
@@ -54,14 +57,18 @@ pub struct Task {
     pub fixes: Option<String>,
     /// The heading it is under, empty before the first one.
     pub phase: Arc<str>,
-    /// Where the character between the brackets is, in bytes from the start of the file.
+    /// Where what is between the brackets begins, in bytes from the start of the file.
     pub mark_at: usize,
     /// The line it is on, from 1.
     pub line: usize,
     /// How far it is indented, in columns.
     pub column: usize,
-    /// The bytes of the task with the lines that belong to it; tasks nested in it are not among them.
-    pub block: std::ops::Range<usize>,
+    /// The bytes of the task with the lines that belong to it, up to the first task that is nested in it.
+    pub block: Range<usize>,
+    /// Where all that belongs to it ends, nested tasks too.
+    pub end: usize,
+    /// Its first `Verify` line.
+    pub check: Option<Range<usize>>,
     /// The number of headings and checkpoints above it: tasks of one parallel group share it.
     pub section: usize,
     /// The number of headings above it that begin a phase: of the first or second level, or `Phase N`.
@@ -74,19 +81,20 @@ impl Task {
         !self.id.starts_with('@')
     }
 
+    /// Whether another task that stands behind this one is a part of it: nested in it, or numbered so.
+    fn has_part(&self, other: &Self) -> bool {
+        let number = other.id.strip_prefix(self.id.as_str()).and_then(|rest| rest.strip_prefix('.'));
+        let is_numbered = number.is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()));
+        let is_nested = other.column >= self.column + NESTED && other.section == self.section;
+        is_nested || (is_numbered && other.column == self.column)
+    }
+
     /// Returns the command that proves the task: what is in backticks on its `Verify` line.
     ///
     /// Prose on that line is for the reader; only the first piece of code is run.
     pub fn verify_command(&self, text: &[u8]) -> Option<String> {
-        let lines = split_lines(text.get(self.block.clone())?);
-        let shown = lines.iter().zip(hidden_lines(&lines)).filter(|(_, hidden)| !hidden);
-        shown.skip(1).find_map(|(line, _)| {
-            let line = String::from_utf8_lossy(line.text);
-            let line = line.trim_start().trim_start_matches(['-', '*', ' ', '_']);
-            let value = line.strip_prefix("Verify").or_else(|| line.strip_prefix("verify"))?;
-            let value = value.trim_start_matches(['*', '_', ' ']).strip_prefix(':')?;
-            code_in(value).map(str::to_owned)
-        })
+        let line = String::from_utf8_lossy(text.get(self.check.clone()?)?);
+        code_in(line.split_once(':')?.1).map(str::to_owned)
     }
 }
 
@@ -100,71 +108,6 @@ impl TasksById<'_> {
 }
 
 impl TaskList {
-    /// Returns the tasks found in the bytes of a `tasks.md`; never fails, whatever the input.
-    pub fn parse(text: &[u8]) -> Self {
-        // Whole text is checked in one go, and its lines need not be; broken text is read line by line.
-        let whole: Option<Arc<str>> = std::str::from_utf8(text).ok().map(Arc::from);
-        let mut checks = memmem::find_iter(text, VERIFY).peekable();
-        let lines = split_lines(text);
-        let hidden = if may_hide(text) { hidden_lines(&lines) } else { Vec::new() };
-        let mut list = Self { tasks: Vec::with_capacity(lines.len()) };
-        let mut phase: Arc<str> = Arc::from("");
-        let (mut section, mut phases) = (0, 0);
-        let mut open: Option<usize> = None;
-        let mut ids = Ids::default();
-        for (number, line) in lines.iter().enumerate() {
-            if hidden.get(number) == Some(&true) {
-                continue;
-            }
-            if let Some(heading) = heading_of(line.text) {
-                list.close(open.take(), line.start);
-                let is_high = !line.text.starts_with(b"###");
-                phases += usize::from(is_high || phase_of(&heading).is_some());
-                phase = heading.into();
-                section += 1;
-                continue;
-            }
-            let its_box = TaskBox::read(line.text);
-            let words = its_box.as_ref().map(|it| text_behind(whole.as_deref(), line, it.text_at));
-            let task = words.as_deref().and_then(TaskText::read);
-            let (Some(its_box), Some(task)) = (its_box, task) else {
-                let checkpoint = is_checkpoint(line.text);
-                section += usize::from(checkpoint);
-                // What is said between two groups belongs to neither.
-                if checkpoint || is_rule(line.text) {
-                    list.close(open.take(), line.start);
-                }
-                continue;
-            };
-            list.close(open.take(), line.start);
-            open = Some(list.tasks.len());
-            let end = line.start + line.text.trim_ascii_end().len();
-            while checks.next_if(|at| *at < line.start).is_some() {}
-            // A repair quotes what failed; only a mark of its own makes it a check.
-            let names_check = task.fixes.is_none() && checks.peek().is_some_and(|at| *at < end);
-            let id = ids.unused(&task, &list.tasks);
-            list.tasks.push(Task {
-                id,
-                title: match &whole {
-                    Some(whole) => Piece::of(whole, end - task.title.len()..end),
-                    None => task.title.into(),
-                },
-                done: its_box.is_ticked(),
-                parallel: task.parallel,
-                verify: task.verify || names_check,
-                fixes: task.fixes.map(str::to_owned),
-                phase: phase.clone(),
-                mark_at: line.start + its_box.mark_at,
-                line: number + 1,
-                column: column_of(line.text),
-                block: line.start..text.len(),
-                section,
-                phases,
-            });
-        }
-        list
-    }
-
     /// Returns how many tasks are ticked.
     pub fn done(&self) -> usize {
         self.tasks.iter().filter(|task| task.done).count()
@@ -284,23 +227,19 @@ impl TaskList {
     pub fn nested_in(&self, task: &Task) -> &[Task] {
         let behind = self.tasks.partition_point(|other| other.mark_at <= task.mark_at);
         let behind = &self.tasks[behind..];
-        let deeper =
-            |other: &&Task| other.column >= task.column + NESTED && other.section == task.section;
-        &behind[..behind.iter().take_while(deeper).count()]
+        &behind[..behind.iter().take_while(|other| task.has_part(other)).count()]
     }
 
     /// Returns the task that another one is nested in.
     pub fn parent_of(&self, task: &Task) -> Option<&Task> {
         let before = self.tasks.partition_point(|other| other.mark_at < task.mark_at);
-        let mut above = self.tasks[..before].iter().rev();
-        let parent = above.find(|other| other.column + NESTED <= task.column)?;
-        (parent.section == task.section).then_some(parent)
+        self.tasks[..before].iter().rev().find(|other| other.has_part(task))
     }
 
     /// Returns the bytes of a task with all that belongs to it, nested tasks too, without the blank
     /// lines at its end.
     pub fn whole_block<'a>(&self, task: &Task, text: &'a [u8]) -> &'a [u8] {
-        let end = self.nested_in(task).last().map_or(task.block.end, |last| last.block.end);
+        let end = self.nested_in(task).last().map_or(task.end, |last| last.end.max(task.end));
         text.get(task.block.start..end).unwrap_or_default().trim_ascii_end()
     }
 
@@ -308,100 +247,6 @@ impl TaskList {
     pub fn block_text(&self, task: &Task, text: &[u8]) -> String {
         String::from_utf8_lossy(self.whole_block(task, text)).into_owned()
     }
-
-    fn close(&mut self, open: Option<usize>, at: usize) {
-        if let Some(task) = open.and_then(|index| self.tasks.get_mut(index)) {
-            task.block.end = at;
-        }
-    }
-}
-
-/// The ids that are taken. As long as each is greater than the one before, as in nearly every list, no
-/// two can be the same, and none is looked up.
-#[derive(Default)]
-struct Ids {
-    /// How often each name is taken, by a hash of it without letter case; empty as long as none is looked up.
-    taken: BTreeMap<u64, usize>,
-}
-
-impl Ids {
-    /// The task's own id, or a hash of its text; a repeated one gets a number after it.
-    fn unused(&mut self, found: &TaskText<'_>, tasks: &[Task]) -> String {
-        let id = match found.id {
-            Some(id) => id.to_owned(),
-            None => format!("@{:08x}", hash_of(found.title.as_bytes()) & 0xffff_ffff),
-        };
-        if self.taken.is_empty() {
-            if tasks.last().is_none_or(|last| comes_before(last.id.as_bytes(), id.as_bytes())) {
-                return id;
-            }
-            self.taken.extend(tasks.iter().map(|task| (hash_of_name(&task.id), 1)));
-        }
-        // Two names of one hash would do no harm: the second gets a number without need.
-        let copies = self.taken.entry(hash_of_name(&id)).or_default();
-        *copies += 1;
-        // No id of a list has a `~`, so this one is nobody else's.
-        if *copies == 1 { id } else { format!("{id}~{copies}") }
-    }
-}
-
-/// Compares two ids, letter case ignored, numbers by their length first: `T999` comes before `T1000`.
-fn comes_before(one: &[u8], other: &[u8]) -> bool {
-    let pairs = one.iter().zip(other);
-    let same = pairs.take_while(|(one, other)| one.eq_ignore_ascii_case(other)).count();
-    let key = |id: &[u8]| {
-        let rest = &id[same..];
-        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        (digits, rest.first().map(u8::to_ascii_uppercase))
-    };
-    key(one) < key(other)
-}
-
-fn hash_of_name(id: &str) -> u64 {
-    let capitals = id.bytes().map(|byte| byte.to_ascii_uppercase());
-    capitals.fold(Hasher::default(), |hasher, byte| hasher.with(&[byte])).finish()
-}
-
-/// What a line says from a place on, without the blanks around it.
-fn text_behind<'a>(whole: Option<&'a str>, line: &TextLine<'a>, at: usize) -> Cow<'a, str> {
-    let bytes = line.text[at..].trim_ascii_end();
-    let blanks = bytes.len() - bytes.trim_ascii_start().len();
-    let start = line.start + at + blanks;
-    let text = whole.and_then(|whole| whole.get(start..line.start + at + bytes.len()));
-    text.map_or_else(|| text_of(&bytes[blanks..]), Cow::Borrowed)
-}
-
-pub(super) fn heading_of(line: &[u8]) -> Option<String> {
-    if !line.starts_with(b"#") {
-        return None;
-    }
-    let level = line.iter().take_while(|byte| **byte == b'#').count();
-    if !(1..=6).contains(&level) || !matches!(line.get(level), None | Some(b' ' | b'\t')) {
-        return None;
-    }
-    Some(text_of(line[level..].trim_ascii()).into_owned())
-}
-
-/// The number in a heading such as `Phase 2: Foundational`.
-pub(super) fn phase_of(heading: &str) -> Option<&str> {
-    let (word, rest) = heading.split_at_checked(5)?;
-    let rest = rest.trim_start();
-    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-    (word.eq_ignore_ascii_case("phase") && digits > 0).then(|| &rest[..digits])
-}
-
-/// `**Checkpoint**: …` between two groups of tasks.
-fn is_checkpoint(line: &[u8]) -> bool {
-    let text = line.trim_ascii_start();
-    let text = text.strip_prefix(b"**").unwrap_or(text);
-    text.len() >= 10 && text[..10].eq_ignore_ascii_case(b"checkpoint")
-}
-
-/// `---`, `***` or `___` alone on a line.
-fn is_rule(line: &[u8]) -> bool {
-    let text = line.trim_ascii_end();
-    let mark = text.first().copied().unwrap_or_default();
-    text.len() >= 3 && b"-*_".contains(&mark) && text.iter().all(|byte| *byte == mark)
 }
 
 /// Whether these are the same bytes; eight at a step, where the library of a small program compares one by one.
@@ -410,15 +255,6 @@ fn is_same(one: &[u8], other: &[u8]) -> bool {
     one.len() == other.len()
         && rest == other_rest
         && ones.iter().zip(others).all(|(one, other)| one == other)
-}
-
-/// The first piece of code in backticks, without the blanks around it.
-fn code_in(text: &str) -> Option<&str> {
-    let (_, rest) = text.split_at(text.find('`')?);
-    let length = rest.len() - rest.trim_start_matches('`').len();
-    let (ticks, rest) = rest.split_at(length);
-    let code = rest.split(ticks).next().filter(|code| code.len() < rest.len())?.trim();
-    (!code.is_empty()).then_some(code)
 }
 
 #[cfg(test)]

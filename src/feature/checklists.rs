@@ -2,6 +2,7 @@
 
 use super::project::Feature;
 use crate::engine::order::sorted;
+use crate::engine::tasks::TaskList;
 use crate::store::read::{self, Problem};
 use crate::text;
 
@@ -28,7 +29,6 @@ pub fn named(feature: &Feature) -> Vec<String> {
 
 /// Returns a few words for each checklist that has open items or cannot be read, such as `ux.md: 3 of 12 open`, by name.
 ///
-/// An item is what spec-kit's implement command counts: a line that begins with `- [ ]`, `- [x]` or `- [X]`.
 fn open(feature: &Feature) -> Vec<String> {
     let unread = |name: &str, why: &dyn std::fmt::Display| {
         vec![[&text::title(name, 80), ": cannot be read: ", &why.to_string()].concat()]
@@ -50,7 +50,7 @@ fn open(feature: &Feature) -> Vec<String> {
     names.retain(|name| name.rsplit_once('.').is_some_and(|(_, end)| end == "md"));
     let names = sorted(names, Ord::cmp);
     let states = names.iter().flat_map(|name| match read::read_in(&folder, name, MOST) {
-        Ok(content) => match items(&content.bytes) {
+        Ok(content) => match TaskList::boxes(&content.bytes) {
             (0, _) => Vec::new(),
             (open, all) => {
                 let name = text::title(name, 80);
@@ -62,14 +62,3 @@ fn open(feature: &Feature) -> Vec<String> {
     states.collect()
 }
 
-/// How many items a checklist has that are open, and in all.
-fn items(text: &[u8]) -> (usize, usize) {
-    let mut counts = (0, 0);
-    for line in text.split(|byte| *byte == b'\n') {
-        if let [b'-', b' ', b'[', mark @ (b' ' | b'x' | b'X'), b']', ..] = line.trim_ascii_start() {
-            counts.0 += usize::from(*mark == b' ');
-            counts.1 += 1;
-        }
-    }
-    counts
-}

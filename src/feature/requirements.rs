@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::engine::hidden::{hidden_lines, split_lines};
+use crate::engine::markdown;
 use crate::store::read::read_in;
 use crate::text;
 
@@ -44,10 +44,8 @@ pub struct Requirement {
 
 /// Returns all requirements of a specification, each once, in the order of the text; what is in code or a comment is none.
 pub fn requirements(spec: &[u8]) -> Vec<Requirement> {
-    let lines = split_lines(spec);
-    let hidden = hidden_lines(&lines);
     let mut found = Found::default();
-    for (line, _) in lines.iter().zip(hidden).filter(|(_, hidden)| !hidden) {
+    for line in markdown::lines(spec).iter().filter(|line| !line.is_hidden()) {
         found.line(&String::from_utf8_lossy(line.text));
     }
     found.all

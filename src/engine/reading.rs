@@ -1,0 +1,403 @@
+//! How a task list is read: which lines are tasks, what belongs to each, and which look like tasks and are none.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use memchr::memmem;
+
+use super::fingerprint::{Hasher, hash_of};
+use super::line::{Piece, TaskBox, TaskKind, TaskText, text_of};
+use super::markdown::{self, Kind, Line};
+use super::tasks::{NESTED, Task, TaskList};
+
+/// The mark of a check.
+const VERIFY: &[u8] = b"[VERIFY]";
+/// The most of a line that is shown, in bytes.
+const SHOWN: usize = 80;
+/// What a legend is called.
+const LEGENDS: [&str; 12] = [
+    "legend", "notation", "key", "symbols", "markers", "marks", "status key", "status markers", "status legend", "leyenda",
+    "legende", "l\u{e9}gende",
+];
+
+/// A line that looks like a task and is none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unread {
+    /// Its number, from 1.
+    pub line: usize,
+    pub why: Why,
+    /// What it says, cut short.
+    pub text: String,
+}
+
+/// Why a line with a box is no task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// The brackets are escaped.
+    Escaped,
+    /// It is a row of a table.
+    Table,
+    Quote,
+    /// It is indented so far that it is code.
+    Code,
+    /// No bullet with a blank behind it stands before the box.
+    Bullet,
+    /// The box does not stand first.
+    Later,
+    /// No words stand behind the box.
+    Bare,
+    /// The file is UTF-16 text.
+    Encoding,
+}
+
+impl TaskList {
+    /// Returns the tasks found in the bytes of a `tasks.md`; never fails, whatever the input.
+    pub fn parse(text: &[u8]) -> Self {
+        if text.starts_with(b"\xff\xfe") || text.starts_with(b"\xfe\xff") {
+            let unread = Unread { line: 1, why: Why::Encoding, text: String::new() };
+            return Self { unread: vec![unread], ..Self::default() };
+        }
+        let lines = markdown::lines(text);
+        let mut reader = Reader {
+            // Whole text is checked in one go, and its lines need not be; broken text is read line by line.
+            whole: std::str::from_utf8(text).ok().map(Arc::from),
+            checks: memmem::find(text, VERIFY).is_some(),
+            length: text.len(),
+            tasks: Vec::with_capacity(lines.len()),
+            unread: Vec::new(),
+            open: Vec::new(),
+            ids: Ids::default(),
+            phase: Arc::from(""),
+            section: 0,
+            phases: 0,
+            base: 0,
+            above: Above::default(),
+        };
+        for (number, line) in lines.iter().enumerate() {
+            reader.read(number + 1, line);
+        }
+        let Reader { tasks, unread, .. } = reader;
+        let is_work = |task: &Task| task.kind == TaskKind::Work;
+        let (tasks, left_out) = if tasks.iter().all(is_work) {
+            (tasks, Vec::new())
+        } else {
+            tasks.into_iter().partition(is_work)
+        };
+        Self { tasks, left_out, unread }
+    }
+
+    /// Returns how many boxes of a checklist are open, and how many there are.
+    pub fn boxes(text: &[u8]) -> (usize, usize) {
+        let lines = markdown::lines(text);
+        let items = lines.iter().filter(|line| line.kind == Kind::Item);
+        let boxes = items.filter_map(|line| TaskBox::read(line.words()));
+        boxes.fold((0, 0), |(open, all), found| (open + usize::from(!found.is_ticked()), all + 1))
+    }
+}
+
+/// What stands above a line.
+#[derive(Default)]
+struct Above {
+    /// Whether that is a blank line.
+    is_blank: bool,
+    /// The heading right above, with nothing but blank lines between: its place, and its words.
+    heading: Option<(usize, String)>,
+    is_legend: bool,
+    is_checklist: bool,
+    is_gate: bool,
+}
+
+/// A list that is being read.
+struct Reader {
+    whole: Option<Arc<str>>,
+    /// Whether any task may be a check.
+    checks: bool,
+    length: usize,
+    tasks: Vec<Task>,
+    unread: Vec<Unread>,
+    /// The tasks that a line may belong to, each nested in the one before.
+    open: Vec<usize>,
+    ids: Ids,
+    phase: Arc<str>,
+    section: usize,
+    phases: usize,
+    /// How many columns further in all tasks are: those below a heading with a box are nested in it.
+    base: usize,
+    above: Above,
+}
+
+impl Reader {
+    fn read(&mut self, number: usize, line: &Line<'_>) {
+        match line.kind {
+            Kind::Hidden => return,
+            Kind::Blank => {
+                self.above.is_blank = true;
+                return;
+            }
+            Kind::Heading(level) => self.heading(number, line, level),
+            Kind::Rule => self.close(0, line.start),
+            Kind::Quote | Kind::Code => self.note(number, line),
+            Kind::Item => self.item(number, line, line.words()),
+            Kind::Text => self.text(number, line),
+        }
+        self.above.is_blank = false;
+    }
+
+    fn heading(&mut self, number: usize, line: &Line<'_>, level: usize) {
+        self.close(0, line.start);
+        let words = line.words();
+        let its_box = TaskBox::read(words);
+        let title = text_of(words[its_box.as_ref().map_or(0, |found| found.text_at)..].trim_ascii()).into_owned();
+        self.phases += usize::from(level < 3 || phase_of(&title).is_some());
+        self.section += 1;
+        self.base = 0;
+        let plain = title.trim_matches(['*', '_', ':', ' ']).to_lowercase();
+        self.above = Above {
+            is_legend: LEGENDS.contains(&plain.as_str()),
+            is_checklist: plain.contains("checklist"),
+            ..Above::default()
+        };
+        self.phase = title.as_str().into();
+        match its_box {
+            Some(found) => {
+                self.task(number, line, &found, None);
+                self.base = NESTED;
+            }
+            None => self.above.heading = Some((line.start + line.text.len(), title)),
+        }
+    }
+
+    fn text(&mut self, number: usize, line: &Line<'_>) {
+        let words = line.words();
+        if is_checkpoint(words) {
+            self.section += 1;
+            return self.close(0, line.start);
+        }
+        if let Some(length) = markdown::bullet_length(words)
+            && TaskBox::read(words[length..].trim_ascii_start()).is_some()
+        {
+            return self.item(number, line, words[length..].trim_ascii_start());
+        }
+        if self.above.is_blank {
+            self.leave(line.column, line.start);
+        }
+        let plain = text_of(words).trim_matches(['*', '_', ':', ' ']).to_lowercase();
+        self.above.is_legend = LEGENDS.contains(&plain.as_str());
+        self.above.is_gate |= self.above.is_checklist && plain.starts_with("gate");
+        self.above.heading = None;
+        self.check(line, words);
+        self.note(number, line);
+    }
+
+    fn item(&mut self, number: usize, line: &Line<'_>, words: &[u8]) {
+        self.leave((line.column + self.base + 1).saturating_sub(NESTED), line.start);
+        let Some(found) = TaskBox::read(words) else {
+            self.check(line, words);
+            return self.note(number, line);
+        };
+        let heading = self.above.heading.take().filter(|_| words[found.text_at..].trim_ascii().is_empty());
+        self.task_of(number, line, words, &found, heading);
+    }
+
+    fn task(&mut self, number: usize, line: &Line<'_>, found: &TaskBox, heading: Option<(usize, String)>) {
+        self.task_of(number, line, line.words(), found, heading);
+    }
+
+    /// Takes a task whose box stands first in these words of a line, with the title of the heading above where it has none.
+    fn task_of(
+        &mut self,
+        number: usize,
+        line: &Line<'_>,
+        words: &[u8],
+        found: &TaskBox,
+        heading: Option<(usize, String)>,
+    ) {
+        let words_at = line.start + line.text.len() - words.len();
+        let behind = words[found.text_at..].trim_ascii();
+        let end = match &heading {
+            Some((end, _)) => *end,
+            None => line.start + line.text.trim_ascii_end().len(),
+        };
+        let said = match (&heading, &self.whole) {
+            (Some((_, title)), _) => Cow::Owned(title.clone()),
+            (None, Some(whole)) => Cow::Owned(whole.get(end - behind.len()..end).unwrap_or_default().to_owned()),
+            (None, None) => Cow::Owned(text_of(behind).into_owned()),
+        };
+        let Some(task) = TaskText::read(&said) else {
+            if said.is_empty() {
+                self.name(number, line, Why::Bare);
+            }
+            return;
+        };
+        let kind = match task.kind {
+            _ if found.is_optional => TaskKind::Optional,
+            _ if self.above.is_legend => TaskKind::Legend,
+            _ if self.above.is_gate && task.id.is_none() => TaskKind::Gate,
+            kind => kind,
+        };
+        for outer in &self.open {
+            let block = &mut self.tasks[*outer].block;
+            block.end = block.end.min(line.start);
+        }
+        let names_check = self.checks && task.fixes.is_none() && memmem::find(line.text, VERIFY).is_some();
+        let id = self.ids.unused(&task, &self.tasks);
+        self.open.push(self.tasks.len());
+        self.tasks.push(Task {
+            id,
+            title: match &self.whole {
+                Some(whole) if heading.is_none() => Piece::of(whole, end - task.title.len()..end),
+                _ => task.title.into(),
+            },
+            kind,
+            done: found.is_ticked(),
+            mark: found.mark,
+            parallel: task.parallel,
+            verify: task.verify || names_check,
+            fixes: task.fixes.map(str::to_owned),
+            phase: self.phase.clone(),
+            mark_at: words_at + found.mark_at,
+            line: number,
+            column: line.column + self.base,
+            block: line.start..self.length,
+            end: self.length,
+            check: None,
+            section: self.section,
+            phases: self.phases,
+        });
+    }
+
+    /// A line that says how a task is checked belongs to the innermost task that it stands in.
+    fn check(&mut self, line: &Line<'_>, words: &[u8]) {
+        let Some(task) = self.open.last() else { return };
+        let first = words.iter().position(|byte| !b"-*_ ".contains(byte)).unwrap_or(words.len());
+        let rest = &words[first..];
+        let Some(rest) = rest.strip_prefix(b"Verify").or_else(|| rest.strip_prefix(b"verify")) else { return };
+        let colon = rest.iter().find(|byte| !b"*_ ".contains(byte));
+        if colon == Some(&b':') {
+            self.tasks[*task].check.get_or_insert(line.start..line.start + line.text.len());
+        }
+    }
+
+    /// Leaves the tasks that do not reach to this column.
+    fn leave(&mut self, column: usize, at: usize) {
+        let inside = self.open.iter().take_while(|task| self.tasks[**task].column < column).count();
+        self.close(inside, at);
+    }
+
+    /// Ends all tasks that are open but so many of the outer ones.
+    fn close(&mut self, outer: usize, at: usize) {
+        for task in self.open.drain(outer..) {
+            let task = &mut self.tasks[task];
+            task.end = at;
+            task.block.end = task.block.end.min(at);
+        }
+    }
+
+    /// Notes a line that looks like a task.
+    fn note(&mut self, number: usize, line: &Line<'_>) {
+        if let Some(why) = memchr::memchr(b'[', line.text).and_then(|_| why_unread(line)) {
+            self.name(number, line, why);
+        }
+    }
+
+    fn name(&mut self, number: usize, line: &Line<'_>, why: Why) {
+        let words = line.text.trim_ascii();
+        let text = text_of(&words[..words.len().min(SHOWN)]).into_owned();
+        self.unread.push(Unread { line: number, why, text });
+    }
+}
+
+/// Why a line that is no task looks like one, `None` where it does not.
+fn why_unread(line: &Line<'_>) -> Option<Why> {
+    let words = line.words();
+    if [&b"\\[ \\]"[..], b"\\[x\\]", b"\\[X\\]", b"\\[ ]", b"\\[x]"].iter().any(|mark| memmem::find(words, mark).is_some()) {
+        return Some(Why::Escaped);
+    }
+    let at = memchr::memchr_iter(b'[', words).find(|at| {
+        let in_code = words[..*at].iter().filter(|byte| **byte == b'`').count() % 2 == 1;
+        let found = TaskBox::read(&words[*at..]);
+        !in_code && found.is_some_and(|found| found.mark == ' ' || found.is_ticked())
+    })?;
+    let (before, found) = (words[..at].trim_ascii(), TaskBox::read(&words[at..])?);
+    let behind = words[at + found.text_at..].trim_ascii();
+    let ends_line = behind.iter().all(|byte| b"*_.|".contains(byte));
+    Some(match line.kind {
+        Kind::Quote => Why::Quote,
+        Kind::Code => Why::Code,
+        _ if words.starts_with(b"|") || memmem::find(words, b" | ").is_some() => Why::Table,
+        _ if before.iter().all(|byte| b"-*+_".contains(byte)) => Why::Bullet,
+        _ if ends_line || before.trim_ascii_end().ends_with(b":") || before.ends_with(b":**") => Why::Later,
+        _ => return None,
+    })
+}
+
+/// The ids that are taken. As long as each is greater than the one before, as in nearly every list, no
+/// two can be the same, and none is looked up.
+#[derive(Default)]
+struct Ids {
+    /// How often each name is taken, by a hash of it without letter case; empty as long as none is looked up.
+    taken: BTreeMap<u64, usize>,
+}
+
+impl Ids {
+    /// The task's own id, or a hash of its text; a repeated one gets a number after it.
+    fn unused(&mut self, found: &TaskText<'_>, tasks: &[Task]) -> String {
+        let id = match found.id {
+            Some(id) => id.to_owned(),
+            None => format!("@{:08x}", hash_of(found.title.as_bytes()) & 0xffff_ffff),
+        };
+        if self.taken.is_empty() {
+            if tasks.last().is_none_or(|last| comes_before(last.id.as_bytes(), id.as_bytes())) {
+                return id;
+            }
+            self.taken.extend(tasks.iter().map(|task| (hash_of_name(&task.id), 1)));
+        }
+        // Two names of one hash would do no harm: the second gets a number without need.
+        let copies = self.taken.entry(hash_of_name(&id)).or_default();
+        *copies += 1;
+        // No id of a list has a `~`, so this one is nobody else's.
+        if *copies == 1 { id } else { format!("{id}~{copies}") }
+    }
+}
+
+/// Compares two ids, letter case ignored, numbers by their length first: `T999` comes before `T1000`.
+fn comes_before(one: &[u8], other: &[u8]) -> bool {
+    let pairs = one.iter().zip(other);
+    let same = pairs.take_while(|(one, other)| one.eq_ignore_ascii_case(other)).count();
+    let key = |id: &[u8]| {
+        let rest = &id[same..];
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        (digits, rest.first().map(u8::to_ascii_uppercase))
+    };
+    key(one) < key(other)
+}
+
+fn hash_of_name(id: &str) -> u64 {
+    let capitals = id.bytes().map(|byte| byte.to_ascii_uppercase());
+    capitals.fold(Hasher::default(), |hasher, byte| hasher.with(&[byte])).finish()
+}
+
+/// The number in a heading such as `Phase 2: Foundational`.
+pub(super) fn phase_of(heading: &str) -> Option<&str> {
+    let (word, rest) = heading.split_at_checked(5)?;
+    let rest = rest.trim_start();
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    (word.eq_ignore_ascii_case("phase") && digits > 0).then(|| &rest[..digits])
+}
+
+/// `**Checkpoint**: …` between two groups of tasks.
+fn is_checkpoint(line: &[u8]) -> bool {
+    let text = line.trim_ascii_start();
+    let text = text.strip_prefix(b"**").unwrap_or(text);
+    text.len() >= 10 && text[..10].eq_ignore_ascii_case(b"checkpoint")
+}
+
+/// The first piece of code in backticks, without the blanks around it.
+pub(super) fn code_in(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_at(text.find('`')?);
+    let length = rest.len() - rest.trim_start_matches('`').len();
+    let (ticks, rest) = rest.split_at(length);
+    let code = rest.split(ticks).next().filter(|code| code.len() < rest.len())?.trim();
+    (!code.is_empty()).then_some(code)
+}
