@@ -37,12 +37,13 @@ impl TaskList {
         group.take(MOST_AT_ONCE).collect()
     }
 
-    /// The first open part of a task that is split into tasks with ids, or the task itself.
+    /// The first open part of a task, or the task itself. Boxes without ids below a task with one are a checklist of that task.
     fn innermost<'a>(&'a self, task: &'a Task) -> &'a Task {
         let mut inner = task;
         let part = |task: &Task| {
             let mut nested = self.nested_in(task).iter();
-            nested.find(|other| !other.done && other.has_own_id() && other.fixes.is_none())
+            let is_part = |other: &&Task| other.has_own_id() || !task.has_own_id();
+            nested.find(|other| !other.done && is_part(other) && other.fixes.is_none())
         };
         while let Some(part) = part(inner) {
             inner = part;

@@ -69,22 +69,23 @@ impl TaskBox {
     /// Returns the box that words begin with, `None` where they begin with something else.
     pub fn read(words: &[u8]) -> Option<Self> {
         let inner = words.strip_prefix(b"[")?;
-        let (mark, length) = match inner.first()? {
-            b']' => (' ', 0),
-            first if first.is_ascii() => (char::from(*first), 1),
-            _ => {
-                let letter = inner.get(..inner.len().min(MARK))?.utf8_chunks().next()?.valid().chars().next()?;
-                (letter, letter.len_utf8())
-            }
-        };
-        // Behind the letter of a picture stands at times how it is to be drawn.
-        let length = length + if inner.get(length..)?.starts_with(DRAWN) { DRAWN.len() } else { 0 };
-        let behind = inner.get(length..)?.strip_prefix(b"]")?;
-        let mark = if mark.is_whitespace() { ' ' } else { mark };
-        let star = behind.strip_prefix(b"*").filter(|rest| starts_blank(rest));
-        let is_box = starts_blank(behind) || star.is_some() || (is_plain(mark) && !b"([:".contains(&behind[0]));
-        let (text_at, is_optional) = (length + 2 + usize::from(star.is_some()), star.is_some());
-        is_box.then_some(Self { mark, mark_at: 1, text_at, is_optional })
+        let end = inner.iter().take(LONGEST_MARK + 1).position(|byte| *byte == b']')?;
+        let (written, behind) = (std::str::from_utf8(&inner[..end]).ok()?, &inner[end + 1..]);
+        let bare = written.trim();
+        let mut letters = bare.trim_end_matches(DRAWN).chars();
+        let mark = letters.next().unwrap_or(' ');
+        if letters.next().is_some() {
+            return None;
+        }
+        let blanks = if bare.is_empty() { 0 } else { written.len() - written.trim_start().len() };
+        let star = [&b"*"[..], b"\\*"]
+            .into_iter()
+            .find(|star| behind.strip_prefix(*star).is_some_and(starts_blank));
+        let is_box = starts_blank(behind)
+            || star.is_some()
+            || ((is_tick(mark) || !mark.is_alphanumeric()) && !b"([:".contains(&behind[0]));
+        let text_at = end + 2 + star.map_or(0, <[u8]>::len);
+        is_box.then_some(Self { mark, mark_at: 1 + blanks, text_at, is_optional: star.is_some() })
     }
 
     /// Returns whether it is ticked.
@@ -93,19 +94,25 @@ impl TaskBox {
     }
 }
 
-/// The longest letter, in bytes.
-const MARK: usize = 4;
+/// The most that is read between the brackets, in bytes.
+const LONGEST_MARK: usize = 9;
 /// Says that a letter is drawn as a picture.
-const DRAWN: &[u8] = "\u{fe0f}".as_bytes();
+const DRAWN: char = '\u{fe0f}';
 
 /// Whether a mark says that the task is done: an x, or a check mark of any kind. A cross may as well say that it has failed.
 fn is_tick(mark: char) -> bool {
-    matches!(mark, 'x' | 'X' | '\u{d7}' | '\u{221a}' | '\u{2611}' | '\u{2705}' | '\u{2713}' | '\u{2714}' | '\u{1f5f8}' | '\u{1f5f9}')
-}
-
-/// Whether a mark says clearly that the brackets are a box: blank, or a tick.
-fn is_plain(mark: char) -> bool {
-    mark == ' ' || is_tick(mark)
+    matches!(
+        mark,
+        'x' | 'X'
+            | '\u{d7}'
+            | '\u{221a}'
+            | '\u{2611}'
+            | '\u{2705}'
+            | '\u{2713}'
+            | '\u{2714}'
+            | '\u{1f5f8}'
+            | '\u{1f5f9}'
+    )
 }
 
 fn starts_blank(text: &[u8]) -> bool {
@@ -149,18 +156,21 @@ pub struct TaskText<'a> {
 impl<'a> TaskText<'a> {
     /// Returns what is said after a box, without the blanks around it; `None` for nothing, or a `CHK…` item.
     pub fn read(text: &'a str) -> Option<Self> {
+        let text = text.trim_start_matches('\u{200b}');
         if text.is_empty() || is_checklist_item(text) {
             return None;
         }
-        let mut task = Self { title: text, ..Self::default() };
-        let struck = text.strip_prefix("~~").filter(|rest| rest.contains("~~"));
-        task.kind = match struck {
-            Some(_) => TaskKind::Struck,
-            None if is_placeholder(text) => TaskKind::Placeholder,
-            None => TaskKind::Work,
-        };
-        let named = text.strip_prefix("Task ").filter(|rest| take_id(rest).is_some());
-        let mut rest = struck.or(named).unwrap_or(text);
+        let mut task = Self::default();
+        let is_struck =
+            |text: &str| text.strip_prefix("~~").is_some_and(|rest| rest.contains("~~"));
+        let struck = text.strip_prefix("~~").filter(|_| is_struck(text));
+        // A picture in front is no word.
+        let drawn = text
+            .split_once(' ')
+            .filter(|(first, _)| !first.is_ascii() && !first.contains(char::is_alphanumeric));
+        let named = struck.or(text.strip_prefix("Task ")).or(drawn.map(|(_, rest)| rest));
+        let mut rest =
+            named.filter(|rest| struck.is_some() || take_id(rest).is_some()).unwrap_or(text);
         if let Some((id, after)) = take_id(rest) {
             task.id = Some(id);
             rest = after;
@@ -173,6 +183,11 @@ impl<'a> TaskText<'a> {
             rest = task.take_marks(after);
         }
         task.title = rest;
+        task.kind = match () {
+            () if struck.is_some() || is_struck(rest) => TaskKind::Struck,
+            () if is_placeholder(text) => TaskKind::Placeholder,
+            () => TaskKind::Work,
+        };
         Some(task)
     }
 
@@ -236,14 +251,23 @@ fn take_id(text: &str) -> Option<(&str, &str)> {
     if let Some(end) = plain_id(text.as_bytes()) {
         return Some(text.split_at(end));
     }
-    let end = text.find(char::is_whitespace).unwrap_or(text.len());
-    let (word, rest) = text.split_at(end);
-    let bare = word.trim_start_matches(['*', '`', '[', '_']);
+    let end = text.find(|letter: char| letter.is_whitespace() || letter == WIDE_COLON);
+    let (word, rest) = text.split_at(end.unwrap_or(text.len()));
+    let bare = word.trim_start_matches(['*', '`', '[', '_', '(']);
+    // The id may be a link.
+    let bare = bare
+        .split_once("](")
+        .filter(|_| bare.ends_with(')'))
+        .map_or(bare, |(id, _)| &bare[..=id.len()]);
     let id = bare.trim_end_matches(['*', '`', ']', '_', ':', '.', ')', ',']);
     // `3 retries` is prose; `3.` and `3)` number a task.
     let marked = id.len() < bare.len();
-    (is_id(id) || (marked && all_digits(id.as_bytes()))).then_some((id, rest))
+    (is_id(id) || (marked && all_digits(id.as_bytes())))
+        .then_some((id, rest.trim_start_matches(WIDE_COLON)))
 }
+
+/// The colon of Chinese and Japanese, behind which no blank stands.
+const WIDE_COLON: char = '\u{ff1a}';
 
 /// The length of an id as nearly every list has it, a capital letter with digits and a space after them;
 /// `None` for any other form.
@@ -255,41 +279,46 @@ fn plain_id(text: &[u8]) -> Option<usize> {
     (digits > 0 && text.get(1 + digits) == Some(&b' ')).then_some(1 + digits)
 }
 
-/// Returns whether a word is a task id, such as `T001`, `T001a`, `FIX-12`, `1.2.3`, `4b.1`, `WP01`, `T026-REMEDIAL`, `V.1`, `T003.F1`:
-/// numbers and capital letters, with points and dashes between them and at most one small letter behind each. A number alone is
-/// none, and neither is a word without one.
+/// Returns whether a word is a task id, such as `T001`, `1.2.3`, `4b.1`, `WP01`, `T026-REMEDIAL`, `#12`: letters and digits with points
+/// and dashes between them. A number alone is none, and neither is a word without a digit.
 pub fn is_id(word: &str) -> bool {
-    let is_part = |part: &str| {
-        let bytes = part.as_bytes();
-        let front = match bytes.split_last() {
-            Some((last, front @ [.., _])) if last.is_ascii_lowercase() => front,
-            _ => bytes,
-        };
-        !front.is_empty() && front.iter().all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase())
-    };
-    let is_number = |word: &str| all_digits(word.trim_end_matches(|last: char| last.is_ascii_lowercase()).as_bytes());
-    word.len() <= LONGEST_ID
-        && word.bytes().any(|byte| byte.is_ascii_digit())
-        && !is_number(word)
-        && !word.split('-').all(|part| all_digits(part.as_bytes()))
-        && word.split(['.', '-']).all(is_part)
+    let name = word.strip_prefix('#').unwrap_or(word).as_bytes();
+    let is_of_id = |byte: &u8| byte.is_ascii_alphanumeric() || b".-_".contains(byte);
+    name.len() <= LONGEST_ID
+        && name.first().is_some_and(u8::is_ascii_alphanumeric)
+        && name.iter().any(u8::is_ascii_digit)
+        && name.iter().all(is_of_id)
+        && (name.len() < word.len() || !all_digits(name))
 }
 
 /// The longest id, in bytes.
 const LONGEST_ID: usize = 32;
 
-/// Whether a text says how a task is written: `T###`, `TXXX`, `[ID]`, `<id>`, `[P?]`.
+/// Whether a text says how a task is written, or was never filled in: `T###`, `TXXX`, `[ID]`, `<id>`, `{{ID}}`, `[P?]`, `[First step]`, `...`.
 fn is_placeholder(text: &str) -> bool {
-    if !text.contains(['#', '?', 'X', '<', '[']) {
+    if !text.contains(['#', '?', 'X', '<', '[', '{', '.']) {
         return false;
     }
-    let first = text.trim_start_matches(['*', '`', '_']);
-    let word = first.split_whitespace().next().unwrap_or_default();
+    let words = text.trim_matches(['*', '`', '_']);
+    let word = words.split_whitespace().next().unwrap_or_default();
+    let is_within = |text: &str, (open, close)| {
+        text.starts_with(open) && text.ends_with(close) && text.matches(open).count() == 1
+    };
+    let is_bracketed =
+        |text: &str| [('[', ']'), ('<', '>')].into_iter().any(|pair| is_within(text, pair));
     let bare = word.trim_matches(['*', '`', '_', '[', ']', '<', '>', ':']);
-    let stands_for_id = matches!(bare.to_ascii_lowercase().as_str(), "id" | "taskid" | "task-id" | "task_id");
-    let number = bare.trim_start_matches(|letter: char| letter.is_ascii_uppercase() && letter != 'X').trim_start_matches('-');
-    let is_blank = number.len() >= 2 && (number.bytes().all(|byte| byte == b'#') || number.bytes().all(|byte| byte == b'X'));
-    (stands_for_id && word.starts_with(['[', '<'])) || is_blank || ["[P?]", "[US?]", "[Story?]", "[Story]"].iter().any(|mark| text.contains(mark))
+    let stands_for_id =
+        matches!(bare.to_ascii_lowercase().as_str(), "id" | "taskid" | "task-id" | "task_id");
+    let is_capital = |letter: char| letter.is_ascii_uppercase() && letter != 'X';
+    let number = bare.trim_start_matches(is_capital).trim_start_matches(['-', '0']);
+    let all_of = |mark: u8| number.len() >= 2 && number.bytes().all(|byte| byte == mark);
+    (stands_for_id && is_bracketed(word.trim_end_matches(':')))
+        || is_bracketed(words)
+        || word.starts_with("{{")
+        || matches!(words, "..." | "\u{2026}")
+        || all_of(b'#')
+        || all_of(b'X')
+        || ["[P?]", "[US?]", "[Story?]", "[Story]"].iter().any(|mark| text.contains(mark))
 }
 
 fn all_digits(bytes: &[u8]) -> bool {

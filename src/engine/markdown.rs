@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use memchr::memmem;
 
+/// A blank at which no line is broken: to CommonMark a letter, to people a blank.
+const NO_BREAK: &[u8] = "\u{a0}".as_bytes();
 /// From how many columns of indent on a line is code.
 const CODE: usize = 4;
 
@@ -55,7 +57,8 @@ impl Line<'_> {
 /// invisible. One that is opened inside a list item ends with the item.
 pub fn lines(text: &[u8]) -> Vec<Line<'_>> {
     let mut lines = split(text);
-    let may_hide = ["```", "~~~", "<!--"].iter().any(|mark| memmem::find(text, mark.as_bytes()).is_some());
+    let may_hide =
+        ["```", "~~~", "<!--"].iter().any(|mark| memmem::find(text, mark.as_bytes()).is_some());
     let (mut page, mut unclosed) = (Page::default(), Unclosed::default());
     let mut at = front_matter(&lines);
     lines[..at].iter_mut().for_each(|line| line.kind = Kind::Hidden);
@@ -69,8 +72,9 @@ pub fn lines(text: &[u8]) -> Vec<Line<'_>> {
         let content = page.items.last().map_or(0, |item| item.content);
         let is_in = |line: &Line<'_>| line.column >= content || line.kind == Kind::Blank;
         let own = usize::from(matches!(opened, Hiding::Fence(..)));
-        let end = (at + own..lines.len())
-            .find(|other| (*other > at && !is_in(&lines[*other])) || opened.is_closed_by(&lines[*other], content));
+        let end = (at + own..lines.len()).find(|other| {
+            (*other > at && !is_in(&lines[*other])) || opened.is_closed_by(&lines[*other], content)
+        });
         if let Some(end) = end.filter(|end| *end == at || is_in(&lines[*end])) {
             // A bullet in front of it is an item all the same.
             let first = at + usize::from(lines[at].kind == Kind::Item);
@@ -108,8 +112,12 @@ fn split(text: &[u8]) -> Vec<Line<'_>> {
 fn front_matter(lines: &[Line<'_>]) -> usize {
     let is_mark = |line: &Line<'_>| line.text.trim_ascii_end() == b"---";
     let names = |line: &Line<'_>| {
-        let letters = line.text.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(byte));
-        line.text.first().is_some_and(u8::is_ascii_alphabetic) && line.text.get(letters.count()) == Some(&b':')
+        let letters = line
+            .text
+            .iter()
+            .take_while(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(byte));
+        line.text.first().is_some_and(u8::is_ascii_alphabetic)
+            && line.text.get(letters.count()) == Some(&b':')
     };
     let [first, second, ..] = lines else { return 0 };
     if !is_mark(first) || !names(second) {
@@ -126,6 +134,10 @@ fn behind_blanks(line: &[u8], mut column: usize, mut at: usize) -> (usize, usize
         match blank {
             b' ' => column += 1,
             b'\t' => column = (column / 4 + 1) * 4,
+            _ if line[at..].starts_with(NO_BREAK) => {
+                column += 1;
+                at += 1;
+            }
             _ => break,
         }
         at += 1;
@@ -184,7 +196,8 @@ impl Page {
 
     /// Enters the list items that a line begins, and returns whether there are any.
     fn bullets(&mut self, line: &mut Line<'_>, inside: usize, interrupts: bool) -> bool {
-        let (text, mut at, mut column, mut is_first) = (line.text, line.words_at, line.column, true);
+        let (text, mut at, mut column, mut is_first) =
+            (line.text, line.words_at, line.column, true);
         while let Some(length) = bullet_length(&text[at..]) {
             let (behind, words_at) = behind_blanks(text, column + length, at + length);
             let is_empty = words_at == text.len();
@@ -224,7 +237,9 @@ fn kind_of(words: &[u8]) -> Kind {
 fn is_rule(words: &[u8]) -> bool {
     let mark = words.first().copied().unwrap_or_default();
     let marks = words.iter().filter(|byte| **byte == mark).count();
-    b"-*_".contains(&mark) && marks >= 3 && words.iter().all(|byte| *byte == mark || b" \t".contains(byte))
+    b"-*_".contains(&mark)
+        && marks >= 3
+        && words.iter().all(|byte| *byte == mark || b" \t".contains(byte))
 }
 
 /// The length of the bullet or number that a text starts with, `None` when it starts with something else.
@@ -235,7 +250,8 @@ pub fn bullet_length(text: &[u8]) -> Option<usize> {
         b'.' | b')' if (1..=9).contains(&digits) => digits + 1,
         _ => return None,
     };
-    text.get(length).is_none_or(|byte| b" \t".contains(byte)).then_some(length)
+    (text.len() == length || b" \t".contains(&text[length]) || text[length..].starts_with(NO_BREAK))
+        .then_some(length)
 }
 
 /// What is known not to be closed before a certain line: nothing is looked for twice.
@@ -265,7 +281,9 @@ enum Hiding {
 
 impl Hiding {
     fn begun_by(line: &Line<'_>) -> Option<Self> {
-        matches!(line.kind, Kind::Text | Kind::Item).then(|| Self::opened_by(line.words())).flatten()
+        matches!(line.kind, Kind::Text | Kind::Item)
+            .then(|| Self::opened_by(line.words()))
+            .flatten()
     }
 
     fn opened_by(words: &[u8]) -> Option<Self> {

@@ -45,12 +45,12 @@ pub use fallback::{AgentRest, Lineup, NextAgent, OVERLOAD_REST, OVERLOADS, RestC
 pub use fingerprint::{Fingerprint, Hasher, Tree, hash_of, hash_of_long};
 pub use landing::{NearLimit, near_limit};
 pub use ledger::Ledger;
+pub use line::TaskKind;
 pub use observation::{
     Attempt, CheckResult, Demand, Difference, FinishedPart, Observation, ReviewResult, Tampered,
     TokenTotals, UnchangedFiles, Waiting, Work,
 };
 pub use output::ran_no_test;
-pub use line::TaskKind;
 pub use promise::{Promise, PromiseMatch};
 pub use reading::{Unread, Why};
 pub use verdict::{BudgetUnit, Dollars, Shortfall, Stall, TerminalReason, Verdict};

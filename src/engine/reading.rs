@@ -16,9 +16,21 @@ const VERIFY: &[u8] = b"[VERIFY]";
 /// The most of a line that is shown, in bytes.
 const SHOWN: usize = 80;
 /// What a legend is called.
-const LEGENDS: [&str; 12] = [
-    "legend", "notation", "key", "symbols", "markers", "marks", "status key", "status markers", "status legend", "leyenda",
-    "legende", "l\u{e9}gende",
+const LEGENDS: [&str; 14] = [
+    "legend",
+    "notation",
+    "key",
+    "symbols",
+    "markers",
+    "marks",
+    "status key",
+    "status markers",
+    "status legend",
+    "leyenda",
+    "legende",
+    "l\u{e9}gende",
+    "\u{56fe}\u{4f8b}",
+    "\u{51e1}\u{4f8b}",
 ];
 
 /// A line that looks like a task and is none.
@@ -47,6 +59,10 @@ pub enum Why {
     Later,
     /// No words stand behind the box.
     Bare,
+    /// The box stands in words that are struck through.
+    Struck,
+    /// It says what a mark means.
+    Legend,
     /// The file is UTF-16 text.
     Encoding,
 }
@@ -103,9 +119,22 @@ struct Above {
     is_blank: bool,
     /// The heading right above, with nothing but blank lines between: its place, and its words.
     heading: Option<(usize, String)>,
-    is_legend: bool,
+    /// Whether the heading, or the line above, is of a legend.
+    is_legend: (bool, bool),
     is_checklist: bool,
     is_gate: bool,
+}
+
+impl Above {
+    fn is_legend(&self) -> bool {
+        self.is_legend.0 || self.is_legend.1
+    }
+}
+
+/// Whether these words, or those before their colon, are what a legend is called.
+fn is_legend(words: &str) -> bool {
+    let name = words.split([':', '\u{ff1a}']).next().unwrap_or_default();
+    LEGENDS.contains(&name.trim_matches(['*', '_', ' ']).to_lowercase().as_str())
 }
 
 /// A list that is being read.
@@ -148,14 +177,18 @@ impl Reader {
         self.close(0, line.start);
         let words = line.words();
         let its_box = TaskBox::read(words);
-        let title = text_of(words[its_box.as_ref().map_or(0, |found| found.text_at)..].trim_ascii()).into_owned();
+        let title =
+            text_of(words[its_box.as_ref().map_or(0, |found| found.text_at)..].trim_ascii())
+                .into_owned();
         self.phases += usize::from(level < 3 || phase_of(&title).is_some());
         self.section += 1;
         self.base = 0;
-        let plain = title.trim_matches(['*', '_', ':', ' ']).to_lowercase();
+        let plain = title.to_lowercase();
+        let is_checklist = plain.contains("checklist");
         self.above = Above {
-            is_legend: LEGENDS.contains(&plain.as_str()),
-            is_checklist: plain.contains("checklist"),
+            is_legend: (is_legend(&title), false),
+            is_checklist,
+            is_gate: is_checklist && plain.contains("gate"),
             ..Above::default()
         };
         self.phase = title.as_str().into();
@@ -164,7 +197,10 @@ impl Reader {
                 self.task(number, line, &found, None);
                 self.base = NESTED;
             }
-            None => self.above.heading = Some((line.start + line.text.len(), title)),
+            None => {
+                self.note(number, line);
+                self.above.heading = Some((line.start + line.text.len(), title));
+            }
         }
     }
 
@@ -172,7 +208,8 @@ impl Reader {
         let words = line.words();
         if is_checkpoint(words) {
             self.section += 1;
-            return self.close(0, line.start);
+            self.close(0, line.start);
+            return self.note(number, line);
         }
         if let Some(length) = markdown::bullet_length(words)
             && TaskBox::read(words[length..].trim_ascii_start()).is_some()
@@ -182,9 +219,11 @@ impl Reader {
         if self.above.is_blank {
             self.leave(line.column, line.start);
         }
-        let plain = text_of(words).trim_matches(['*', '_', ':', ' ']).to_lowercase();
-        self.above.is_legend = LEGENDS.contains(&plain.as_str());
-        self.above.is_gate |= self.above.is_checklist && plain.starts_with("gate");
+        let plain = text_of(words);
+        self.above.is_legend.1 =
+            is_legend(&plain) && plain.trim_end().ends_with([':', '*', '\u{ff1a}']);
+        let is_gate = plain.trim_start_matches(['*', '_', ' ']).to_lowercase().starts_with("gate");
+        self.above.is_gate |= self.above.is_checklist && is_gate;
         self.above.heading = None;
         self.check(line, words);
         self.note(number, line);
@@ -196,11 +235,18 @@ impl Reader {
             self.check(line, words);
             return self.note(number, line);
         };
-        let heading = self.above.heading.take().filter(|_| words[found.text_at..].trim_ascii().is_empty());
+        let heading =
+            self.above.heading.take().filter(|_| words[found.text_at..].trim_ascii().is_empty());
         self.task_of(number, line, words, &found, heading);
     }
 
-    fn task(&mut self, number: usize, line: &Line<'_>, found: &TaskBox, heading: Option<(usize, String)>) {
+    fn task(
+        &mut self,
+        number: usize,
+        line: &Line<'_>,
+        found: &TaskBox,
+        heading: Option<(usize, String)>,
+    ) {
         self.task_of(number, line, line.words(), found, heading);
     }
 
@@ -221,7 +267,9 @@ impl Reader {
         };
         let said = match (&heading, &self.whole) {
             (Some((_, title)), _) => Cow::Owned(title.clone()),
-            (None, Some(whole)) => Cow::Owned(whole.get(end - behind.len()..end).unwrap_or_default().to_owned()),
+            (None, Some(whole)) => {
+                Cow::Owned(whole.get(end - behind.len()..end).unwrap_or_default().to_owned())
+            }
             (None, None) => Cow::Owned(text_of(behind).into_owned()),
         };
         let Some(task) = TaskText::read(&said) else {
@@ -232,15 +280,20 @@ impl Reader {
         };
         let kind = match task.kind {
             _ if found.is_optional => TaskKind::Optional,
-            _ if self.above.is_legend => TaskKind::Legend,
+            _ if self.above.is_legend() => TaskKind::Legend,
             _ if self.above.is_gate && task.id.is_none() => TaskKind::Gate,
+            // The parts of what may be left out may be left out.
+            TaskKind::Work => {
+                self.open.last().map_or(TaskKind::Work, |outer| self.tasks[*outer].kind)
+            }
             kind => kind,
         };
         for outer in &self.open {
             let block = &mut self.tasks[*outer].block;
             block.end = block.end.min(line.start);
         }
-        let names_check = self.checks && task.fixes.is_none() && memmem::find(line.text, VERIFY).is_some();
+        let names_check =
+            self.checks && task.fixes.is_none() && memmem::find(line.text, VERIFY).is_some();
         let id = self.ids.unused(&task, &self.tasks);
         self.open.push(self.tasks.len());
         self.tasks.push(Task {
@@ -272,7 +325,10 @@ impl Reader {
         let Some(task) = self.open.last() else { return };
         let first = words.iter().position(|byte| !b"-*_ ".contains(byte)).unwrap_or(words.len());
         let rest = &words[first..];
-        let Some(rest) = rest.strip_prefix(b"Verify").or_else(|| rest.strip_prefix(b"verify")) else { return };
+        let Some(rest) = rest.strip_prefix(b"Verify").or_else(|| rest.strip_prefix(b"verify"))
+        else {
+            return;
+        };
         let colon = rest.iter().find(|byte| !b"*_ ".contains(byte));
         if colon == Some(&b':') {
             self.tasks[*task].check.get_or_insert(line.start..line.start + line.text.len());
@@ -296,8 +352,9 @@ impl Reader {
 
     /// Notes a line that looks like a task.
     fn note(&mut self, number: usize, line: &Line<'_>) {
-        if let Some(why) = memchr::memchr(b'[', line.text).and_then(|_| why_unread(line)) {
-            self.name(number, line, why);
+        if let Some(why) = why_unread(line) {
+            let is_legend = self.above.is_legend() || is_legend(&text_of(line.words()));
+            self.name(number, line, if is_legend { Why::Legend } else { why });
         }
     }
 
@@ -311,23 +368,46 @@ impl Reader {
 /// Why a line that is no task looks like one, `None` where it does not.
 fn why_unread(line: &Line<'_>) -> Option<Why> {
     let words = line.words();
-    if [&b"\\[ \\]"[..], b"\\[x\\]", b"\\[X\\]", b"\\[ ]", b"\\[x]"].iter().any(|mark| memmem::find(words, mark).is_some()) {
+    // Boxes that are drawn.
+    if ["\u{2610}", "\u{2611}", "\u{2612}", "\u{ff3b}"]
+        .iter()
+        .any(|drawn| words.starts_with(drawn.as_bytes()))
+    {
+        return Some(Why::Later);
+    }
+    memchr::memchr(b'[', words)?;
+    if [&b"\\[ \\]"[..], b"\\[x\\]", b"\\[X\\]", b"\\[ ]", b"\\[x]"]
+        .iter()
+        .any(|mark| memmem::find(words, mark).is_some())
+    {
         return Some(Why::Escaped);
     }
     let at = memchr::memchr_iter(b'[', words).find(|at| {
         let in_code = words[..*at].iter().filter(|byte| **byte == b'`').count() % 2 == 1;
         let found = TaskBox::read(&words[*at..]);
-        !in_code && found.is_some_and(|found| found.mark == ' ' || found.is_ticked())
+        !in_code && found.is_some_and(|found| found.is_ticked() || !found.mark.is_alphanumeric())
     })?;
-    let (before, found) = (words[..at].trim_ascii(), TaskBox::read(&words[at..])?);
+    let (before, found) = (words[..at].trim_ascii_end(), TaskBox::read(&words[at..])?);
     let behind = words[at + found.text_at..].trim_ascii();
     let ends_line = behind.iter().all(|byte| b"*_.|".contains(byte));
+    let is_item = line.kind == Kind::Item;
     Some(match line.kind {
-        Kind::Quote => Why::Quote,
         Kind::Code => Why::Code,
+        _ if words.starts_with(b">") => Why::Quote,
         _ if words.starts_with(b"|") || memmem::find(words, b" | ").is_some() => Why::Table,
-        _ if before.iter().all(|byte| b"-*+_".contains(byte)) => Why::Bullet,
-        _ if ends_line || before.trim_ascii_end().ends_with(b":") || before.ends_with(b":**") => Why::Later,
+        _ if before.ends_with(b"~~") => Why::Struck,
+        _ if !before.ends_with(b"**")
+            && before.iter().all(|byte| b"-+*0123456789.) ".contains(byte)) =>
+        {
+            Why::Bullet
+        }
+        _ if is_item
+            || ends_line
+            || before.is_empty()
+            || b":-*>".contains(&before[before.len() - 1]) =>
+        {
+            Why::Later
+        }
         _ => return None,
     })
 }

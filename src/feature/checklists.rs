@@ -61,4 +61,3 @@ fn open(feature: &Feature) -> Vec<String> {
     });
     states.collect()
 }
-
