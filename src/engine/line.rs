@@ -68,6 +68,15 @@ pub struct TaskBox {
 impl TaskBox {
     /// Returns the box that words begin with, `None` where they begin with something else.
     pub fn read(words: &[u8]) -> Option<Self> {
+        // As nearly all boxes are.
+        if let [b'[', mark @ (b' ' | b'x' | b'X'), b']', b' ', ..] = words {
+            return Some(Self {
+                mark: char::from(*mark),
+                mark_at: 1,
+                text_at: 3,
+                is_optional: false,
+            });
+        }
         let inner = words.strip_prefix(b"[")?;
         let end = inner.iter().take(LONGEST_MARK + 1).position(|byte| *byte == b']')?;
         let (written, behind) = (std::str::from_utf8(&inner[..end]).ok()?, &inner[end + 1..]);
@@ -296,29 +305,28 @@ const LONGEST_ID: usize = 32;
 
 /// Whether a text says how a task is written, or was never filled in: `T###`, `TXXX`, `[ID]`, `<id>`, `{{ID}}`, `[P?]`, `[First step]`, `...`.
 fn is_placeholder(text: &str) -> bool {
-    if !text.contains(['#', '?', 'X', '<', '[', '{', '.']) {
-        return false;
-    }
     let words = text.trim_matches(['*', '`', '_']);
-    let word = words.split_whitespace().next().unwrap_or_default();
-    let is_within = |text: &str, (open, close)| {
-        text.starts_with(open) && text.ends_with(close) && text.matches(open).count() == 1
+    let end = words.bytes().position(|byte| byte.is_ascii_whitespace()).unwrap_or(words.len());
+    let word = words[..end].trim_end_matches(':');
+    let is_within = |text: &str| {
+        let pair = [('[', ']'), ('<', '>')].into_iter().find(|(open, _)| text.starts_with(*open));
+        pair.is_some_and(|(open, close)| text.ends_with(close) && text.matches(open).count() == 1)
     };
-    let is_bracketed =
-        |text: &str| [('[', ']'), ('<', '>')].into_iter().any(|pair| is_within(text, pair));
+    if is_within(words) || words.starts_with("{{") || matches!(words, "..." | "\u{2026}") {
+        return true;
+    }
     let bare = word.trim_matches(['*', '`', '_', '[', ']', '<', '>', ':']);
-    let stands_for_id =
-        matches!(bare.to_ascii_lowercase().as_str(), "id" | "taskid" | "task-id" | "task_id");
-    let is_capital = |letter: char| letter.is_ascii_uppercase() && letter != 'X';
-    let number = bare.trim_start_matches(is_capital).trim_start_matches(['-', '0']);
-    let all_of = |mark: u8| number.len() >= 2 && number.bytes().all(|byte| byte == mark);
-    (stands_for_id && is_bracketed(word.trim_end_matches(':')))
-        || is_bracketed(words)
-        || word.starts_with("{{")
-        || matches!(words, "..." | "\u{2026}")
-        || all_of(b'#')
-        || all_of(b'X')
-        || ["[P?]", "[US?]", "[Story?]", "[Story]"].iter().any(|mark| text.contains(mark))
+    let names = ["id", "taskid", "task-id", "task_id"];
+    if is_within(word) && names.iter().any(|name| bare.eq_ignore_ascii_case(name)) {
+        return true;
+    }
+    let bytes = bare.as_bytes();
+    let blanks = bytes.iter().rev().take_while(|byte| **byte == b'#' || **byte == b'X').count();
+    let front = &bytes[..bytes.len() - blanks];
+    let is_front = |byte: &u8| byte.is_ascii_uppercase() || b"-0".contains(byte);
+    (blanks >= 2 && front.iter().all(is_front))
+        || (memchr::memchr(b'?', text.as_bytes()).is_some()
+            && ["[P?]", "[US?]", "[Story?]"].iter().any(|mark| text.contains(mark)))
 }
 
 fn all_digits(bytes: &[u8]) -> bool {

@@ -221,6 +221,9 @@ impl Page {
 
 /// What a line is that begins with these words, and is no item.
 fn kind_of(words: &[u8]) -> Kind {
+    if !matches!(words.first(), Some(b'#' | b'>' | b'-' | b'*' | b'_')) {
+        return Kind::Text;
+    }
     let level = words.iter().take_while(|byte| **byte == b'#').count();
     if (1..=6).contains(&level) && matches!(words.get(level), None | Some(b' ' | b'\t')) {
         Kind::Heading(level)
@@ -235,11 +238,9 @@ fn kind_of(words: &[u8]) -> Kind {
 
 /// `---`, `***` or `___` alone on a line, blanks between them or not.
 fn is_rule(words: &[u8]) -> bool {
-    let mark = words.first().copied().unwrap_or_default();
-    let marks = words.iter().filter(|byte| **byte == mark).count();
-    b"-*_".contains(&mark)
-        && marks >= 3
-        && words.iter().all(|byte| *byte == mark || b" \t".contains(byte))
+    let Some(mark) = words.first().filter(|mark| b"-*_".contains(mark)) else { return false };
+    words.iter().all(|byte| byte == mark || b" \t".contains(byte))
+        && words.iter().filter(|byte| *byte == mark).count() >= 3
 }
 
 /// The length of the bullet or number that a text starts with, `None` when it starts with something else.

@@ -265,12 +265,13 @@ impl Reader {
             Some((end, _)) => *end,
             None => line.start + line.text.trim_ascii_end().len(),
         };
-        let said = match (&heading, &self.whole) {
-            (Some((_, title)), _) => Cow::Owned(title.clone()),
+        let whole = self.whole.clone();
+        let said = match (&heading, &whole) {
+            (Some((_, title)), _) => Cow::Borrowed(title.as_str()),
             (None, Some(whole)) => {
-                Cow::Owned(whole.get(end - behind.len()..end).unwrap_or_default().to_owned())
+                Cow::Borrowed(whole.get(end - behind.len()..end).unwrap_or_default())
             }
-            (None, None) => Cow::Owned(text_of(behind).into_owned()),
+            (None, None) => text_of(behind),
         };
         let Some(task) = TaskText::read(&said) else {
             if said.is_empty() {
@@ -369,7 +370,7 @@ impl Reader {
 fn why_unread(line: &Line<'_>) -> Option<Why> {
     let words = line.words();
     // Boxes that are drawn.
-    if ["\u{2610}", "\u{2611}", "\u{2612}", "\u{ff3b}"]
+    if ["\u{2610}", "\u{2611}", "\u{2612}", "\u{2b1c}", "\u{ff3b}"]
         .iter()
         .any(|drawn| words.starts_with(drawn.as_bytes()))
     {

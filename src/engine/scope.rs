@@ -7,7 +7,7 @@ use super::line::text_of;
 use super::markdown::{self, Kind};
 use super::order::map_of;
 use super::reading::phase_of;
-use super::tasks::TaskList;
+use super::tasks::{Task, TaskList};
 
 /// How long a chain of repairs is followed; lists may have chains that go round in a circle.
 const LONGEST_CHAIN: usize = 8;
@@ -21,6 +21,12 @@ impl TaskList {
     pub fn within(mut self, ids: &[String]) -> Self {
         if ids.is_empty() {
             return self;
+        }
+        let is_wanted = |task: &mut Task| ids.iter().any(|id| task.id.eq_ignore_ascii_case(id));
+        let wanted: Vec<Task> = self.left_out.extract_if(.., is_wanted).collect();
+        if !wanted.is_empty() {
+            self.tasks.extend(wanted);
+            self.tasks.sort_by_key(|task| task.mark_at);
         }
         let by_id = self.by_id();
         let wanted = map_of(ids.iter().map(|id| (stem(id), 0)));

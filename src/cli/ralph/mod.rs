@@ -388,8 +388,23 @@ fn done(change: &Change, options: &Options) -> Result<DoneWhen> {
             change.folder.display(),
             change.worktree.display()
         ),
+        Some(DoneWhen::Tasks) | None if has_list => {
+            if let Some(file) = change.task_list()
+                && file.list.tasks.is_empty()
+                && !file.bytes.trim_ascii().is_empty()
+            {
+                let beside = file
+                    .list
+                    .asides()
+                    .iter()
+                    .fold(String::new(), |all, aside| all + "\n" + &text::line(aside));
+                bail!(
+                    "the task list holds no task: a task is a line such as `- [ ] T001 Do it`{beside}\nwrite its tasks so, or use --done manual"
+                );
+            }
+            Ok(DoneWhen::Tasks)
+        }
         Some(done) => Ok(done),
-        None if has_list => Ok(DoneWhen::Tasks),
         None => {
             // Spec 001 asks for it whatever is shown besides.
             warn(NO_TASKS);

@@ -125,8 +125,16 @@ pub fn list(job: &TaskJob<'_>, most: usize) -> Result<ExitCode> {
     let whole = list.tasks.len() <= most;
     let shown = list.tasks.iter().filter(|task| whole || !task.done).take(most);
     for task in shown {
-        let mark = if task.done { 'x' } else { ' ' };
-        outln!("[{mark}] {} {}", printable(&task.id), text::title(&task.title, TITLE));
+        let mark = if task.done { 'x' } else { task.mark };
+        outln!(
+            "[{}] {} {}",
+            text::line(&mark.to_string()),
+            printable(&task.id),
+            text::title(&task.title, TITLE)
+        );
+    }
+    for aside in list.asides() {
+        outln!("{}", text::line(&aside));
     }
     let more = if whole { "" } else { "; `spool task list --all` shows every task" };
     outln!("{} of {} done{more}", list.done(), list.tasks.len());

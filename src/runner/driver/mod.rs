@@ -103,7 +103,7 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
     let left_run = driver.left_run().inspect_err(|error| driver.give_up(error))?;
     let pinned = pin::pin(change, options, left_run.as_ref());
     driver.begin_proofs(pinned.as_ref(), left_run);
-    driver.warn_without_open_task();
+    driver.warn_of_list();
     let words = pinned.as_ref().map(|pin| pin.words.as_str());
     let behind = driver.behind_checks();
     let words: Vec<&str> =

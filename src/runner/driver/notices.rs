@@ -167,11 +167,13 @@ impl Driver<'_> {
         ));
     }
 
-    /// Says that the list has no open task, once the ticks are judged that an earlier run has left.
-    pub(super) fn warn_without_open_task(&self) {
-        if let Some(tasks) =
-            self.view.tasks.as_ref().filter(|_| self.totals.open_at_start.is_empty())
-        {
+    /// Says what of the list does not count, and that it has no open task, once the ticks are judged that an earlier run has left.
+    pub(super) fn warn_of_list(&self) {
+        let Some(tasks) = &self.view.tasks else { return };
+        for aside in self.plan.change.task_list().iter().flat_map(|file| file.list.asides()) {
+            self.console.screen.warn(&format!("`{}`: {}", tasks.path.display(), line(&aside)));
+        }
+        if self.totals.open_at_start.is_empty() {
             self.console.screen.warn(&format!(
                 "`{}` has no open task: a task is a line such as `- [ ] T001 Do it`",
                 tasks.path.display()

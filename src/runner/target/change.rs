@@ -50,6 +50,11 @@ impl Change {
         folders.find(|folder| task_list::is_in(folder)).map(|it| it.join(TASKS))
     }
 
+    /// Returns the same, read; `None` also where it cannot be read at the moment.
+    pub fn task_list(&self) -> Option<TaskFile> {
+        task_list::read(self.tasks()?.parent()?).ok()
+    }
+
     /// Returns a line for a person who has to choose: the id, and how many tasks are done.
     pub fn label(&self) -> String {
         let Ok(TaskFile { list, .. }) = task_list::read(&self.folder) else {

@@ -199,7 +199,8 @@ fn handoff_note(feature: &Feature, settings: &Settings) -> Option<String> {
 
 /// What is said of what was asked for, a line each.
 fn asked_notes(tasks: &TaskList, asked: &Selection) -> Vec<String> {
-    let mut notes = Vec::new();
+    let mut notes: Vec<String> =
+        tasks.asides().iter().map(|aside| text::line(aside).into()).collect();
     if !asked.tasks.is_empty() {
         let runs = text::title(&in_runs(&asked.tasks), LONGEST_RUNS);
         notes.push(format!("Only these tasks: {runs}. Every other box is left as it is."));
@@ -241,17 +242,22 @@ fn open_tasks(feature: &Feature) -> Result<(TaskList, Vec<u8>), Refusal> {
             MAKE_A_LIST,
         )
     })?;
+    let beside =
+        tasks.asides().iter().fold(String::new(), |all, aside| all + "\n" + &text::line(aside));
     if tasks.tasks.is_empty() {
         return Err(Refusal::nothing(
             format!(
-                "`{shown}` holds no task: a task is a line such as `- [ ] T001 Create the project`"
+                "`{shown}` holds no task: a task is a line such as `- [ ] T001 Create the project`{beside}"
             ),
             MAKE_A_LIST,
         ));
     }
     if tasks.open().next().is_none() {
         return Err(Refusal::nothing(
-            format!("nothing is open: all {} tasks in `{shown}` are ticked", tasks.tasks.len()),
+            format!(
+                "nothing is open: all {} tasks in `{shown}` are ticked{beside}",
+                tasks.tasks.len()
+            ),
             "add a task, or pick another feature",
         ));
     }
