@@ -14,6 +14,7 @@ impl TaskList {
         let kinds = [
             (TaskKind::Optional, "optional, and left out"),
             (TaskKind::Struck, "struck through, and left out"),
+            (TaskKind::Repeat, "written twice, and done with the first"),
             (TaskKind::Legend, "a legend, and no work"),
             (TaskKind::Placeholder, "a template, and no work"),
             (TaskKind::Gate, "a checklist of the list itself, and left out"),

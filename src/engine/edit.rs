@@ -1,6 +1,6 @@
 //! Changing a task list: one box, or one line more; every other byte stays as it is.
 
-use super::line::is_id;
+use super::line::{DRAWN, is_id, text_of};
 use super::tasks::{Task, TaskList};
 
 /// A list with one task more.
@@ -27,7 +27,10 @@ pub fn untick(text: &[u8], task: &Task) -> Vec<u8> {
 /// The text with this in the box of a task.
 fn marked(text: &[u8], task: &Task, mark: u8) -> Vec<u8> {
     let behind = text.get(task.mark_at..).unwrap_or_default();
-    let length = memchr::memchr(b']', behind).unwrap_or(0);
+    let inner = behind.split(|byte| *byte == b']').next().unwrap_or_default();
+    let first = text_of(inner).chars().next().map_or(0, char::len_utf8);
+    let drawn = inner.get(first..).is_some_and(|rest| rest.starts_with(DRAWN.as_bytes()));
+    let length = first + if drawn { DRAWN.len() } else { 0 };
     [&text[..text.len() - behind.len()], &[mark], &behind[length..]].concat()
 }
 
@@ -220,7 +223,7 @@ mod tests {
         assert_eq!(repaired("- [ ] T003 a\n- [x] T003.F1 [FIX T003] b\n"), "T003.F2");
         assert_eq!(repaired("- [ ] 4) a\n"), "4.F1");
         assert!(repaired("- [ ] no id\n").starts_with('@'));
-        let again = "- [ ] no id\n- [x] [FIX @ca80ba1e] Repair 1: see why\n";
+        let again = "- [ ] no id\n- [x] [FIX @no-id] Repair 1: see why\n";
         assert!(repaired(again).starts_with('@'));
     }
 

@@ -83,7 +83,8 @@ impl TaskBox {
         let bare = written.trim();
         let mut letters = bare.trim_end_matches(DRAWN).chars();
         let mark = letters.next().unwrap_or(' ');
-        if letters.next().is_some() {
+        // Spec-kit's mark of what may be done side by side, which its notes explain in a list.
+        if letters.next().is_some() || mark == 'P' {
             return None;
         }
         let blanks = if bare.is_empty() { 0 } else { written.len() - written.trim_start().len() };
@@ -92,7 +93,9 @@ impl TaskBox {
             .find(|star| behind.strip_prefix(*star).is_some_and(starts_blank));
         let is_box = starts_blank(behind)
             || star.is_some()
-            || ((is_tick(mark) || !mark.is_alphanumeric()) && !b"([:".contains(&behind[0]));
+            || ((is_tick(mark) || !mark.is_alphanumeric())
+                && !b"([".contains(&behind[0])
+                && (behind[0] != b':' || mark == ' '));
         let text_at = end + 2 + star.map_or(0, <[u8]>::len);
         is_box.then_some(Self { mark, mark_at: 1 + blanks, text_at, is_optional: star.is_some() })
     }
@@ -106,7 +109,7 @@ impl TaskBox {
 /// The most that is read between the brackets, in bytes.
 const LONGEST_MARK: usize = 9;
 /// Says that a letter is drawn as a picture.
-const DRAWN: char = '\u{fe0f}';
+pub(super) const DRAWN: &str = "\u{fe0f}";
 
 /// Whether a mark says that the task is done: an x, or a check mark of any kind. A cross may as well say that it has failed.
 fn is_tick(mark: char) -> bool {
@@ -131,12 +134,15 @@ fn starts_blank(text: &[u8]) -> bool {
 /// What a box is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TaskKind {
+    /// What the loop is to do.
     #[default]
     Work,
     /// Work that may be left out.
     Optional,
     /// What a person has struck through.
     Struck,
+    /// The id and the words of a task above: it is done with that one.
+    Repeat,
     /// A line that says what a mark means.
     Legend,
     /// A line that says how a task is written.
@@ -165,13 +171,18 @@ pub struct TaskText<'a> {
 impl<'a> TaskText<'a> {
     /// Returns what is said after a box, without the blanks around it; `None` for nothing, or a `CHK…` item.
     pub fn read(text: &'a str) -> Option<Self> {
+        let mut task = Self::default();
+        if let Some(end) = plain_id(text.as_bytes()) {
+            let (id, rest) = text.split_at(end);
+            task.id = Some(id);
+            task.title = task.take_marks(rest);
+            task.kind = kind_of(task.title);
+            return Some(task);
+        }
         let text = text.trim_start_matches('\u{200b}');
         if text.is_empty() || is_checklist_item(text) {
             return None;
         }
-        let mut task = Self::default();
-        let is_struck =
-            |text: &str| text.strip_prefix("~~").is_some_and(|rest| rest.contains("~~"));
         let struck = text.strip_prefix("~~").filter(|_| is_struck(text));
         // A picture in front is no word.
         let drawn = text
@@ -193,9 +204,9 @@ impl<'a> TaskText<'a> {
         }
         task.title = rest;
         task.kind = match () {
-            () if struck.is_some() || is_struck(rest) => TaskKind::Struck,
+            () if struck.is_some() => TaskKind::Struck,
             () if is_placeholder(text) => TaskKind::Placeholder,
-            () => TaskKind::Work,
+            () => kind_of(rest),
         };
         Some(task)
     }
@@ -215,6 +226,14 @@ impl<'a> TaskText<'a> {
         }
         rest
     }
+}
+
+fn kind_of(title: &str) -> TaskKind {
+    if is_struck(title) { TaskKind::Struck } else { TaskKind::Work }
+}
+
+fn is_struck(text: &str) -> bool {
+    text.strip_prefix("~~").is_some_and(|rest| rest.contains("~~"))
 }
 
 /// The same text without blanks in front, which are mostly one space or none.
@@ -324,9 +343,7 @@ fn is_placeholder(text: &str) -> bool {
     let blanks = bytes.iter().rev().take_while(|byte| **byte == b'#' || **byte == b'X').count();
     let front = &bytes[..bytes.len() - blanks];
     let is_front = |byte: &u8| byte.is_ascii_uppercase() || b"-0".contains(byte);
-    (blanks >= 2 && front.iter().all(is_front))
-        || (memchr::memchr(b'?', text.as_bytes()).is_some()
-            && ["[P?]", "[US?]", "[Story?]"].iter().any(|mark| text.contains(mark)))
+    blanks >= 2 && front.iter().all(is_front)
 }
 
 fn all_digits(bytes: &[u8]) -> bool {

@@ -41,9 +41,9 @@ pub enum Kind {
     Hidden,
 }
 
-impl Line<'_> {
+impl<'a> Line<'a> {
     /// What it says.
-    pub fn words(&self) -> &[u8] {
+    pub fn words(&self) -> &'a [u8] {
         self.text.get(self.words_at..).unwrap_or_default()
     }
 
@@ -63,7 +63,11 @@ pub fn lines(text: &[u8]) -> Vec<Line<'_>> {
     let mut at = front_matter(&lines);
     lines[..at].iter_mut().for_each(|line| line.kind = Kind::Hidden);
     while at < lines.len() {
+        let was_paragraph = page.is_paragraph;
         page.read(&mut lines[at]);
+        if was_paragraph && underline(&mut lines, at) {
+            page.is_paragraph = false;
+        }
         let opened = may_hide.then(|| Hiding::begun_by(&lines[at])).flatten();
         let Some(opened) = opened.filter(|opened| !unclosed.covers(opened, at)) else {
             at += 1;
@@ -87,6 +91,23 @@ pub fn lines(text: &[u8]) -> Vec<Line<'_>> {
         }
     }
     lines
+}
+
+/// Makes a heading of the line above, where that is a paragraph of its own and this line underlines it.
+fn underline(lines: &mut [Line<'_>], at: usize) -> bool {
+    let [.., above, line] = &mut lines[..=at] else { return false };
+    let words = line.words().trim_ascii_end();
+    let level = match words.first() {
+        Some(b'=') => 1,
+        Some(b'-') => 2,
+        _ => return false,
+    };
+    let is_line = words.iter().all(|byte| *byte == words[0]) && line.column < CODE;
+    if !is_line || above.kind != Kind::Text || above.column != line.column {
+        return false;
+    }
+    (above.kind, line.kind) = (Kind::Heading(level), Kind::Rule);
+    true
 }
 
 /// The lines of a text with their indents; a byte order mark in front belongs to none of them.
@@ -166,6 +187,13 @@ impl Page {
             self.is_paragraph = false;
             return;
         }
+        // As nearly all lines of a list are.
+        if line.text.starts_with(b"- [") {
+            self.items.clear();
+            self.items.push(Item { content: 2 });
+            (line.kind, line.words_at, self.is_paragraph) = (Kind::Item, 2, true);
+            return;
+        }
         let inside = self.items.iter().take_while(|item| item.content <= line.column).count();
         let outer = inside.checked_sub(1).map_or(0, |last| self.items[last].content);
         if line.column >= outer + CODE {
@@ -179,8 +207,14 @@ impl Page {
         let interrupts = self.is_paragraph && inside == self.items.len();
         let kind = kind_of(line.words());
         if kind == Kind::Text && self.bullets(line, inside, interrupts) {
-            line.kind = Kind::Item;
-            self.is_paragraph = kind_of(line.words()) == Kind::Text && !line.words().is_empty();
+            let inner = kind_of(line.words());
+            self.is_paragraph = inner == Kind::Text && !line.words().is_empty();
+            if let Kind::Heading(level) = inner {
+                line.kind = inner;
+                line.words_at = behind_blanks(line.text, 0, line.words_at + level).1;
+            } else {
+                line.kind = Kind::Item;
+            }
             return;
         }
         let opens = kind != Kind::Text || Hiding::opened_by(line.words()).is_some();

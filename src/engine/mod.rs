@@ -16,7 +16,7 @@ mod fingerprint;
 mod landing;
 mod ledger;
 mod line;
-pub mod markdown;
+pub(crate) mod markdown;
 mod named;
 mod observation;
 pub mod order;

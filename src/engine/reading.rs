@@ -6,13 +6,15 @@ use std::sync::Arc;
 
 use memchr::memmem;
 
-use super::fingerprint::{Hasher, hash_of};
+use super::fingerprint::Hasher;
 use super::line::{Piece, TaskBox, TaskKind, TaskText, text_of};
 use super::markdown::{self, Kind, Line};
 use super::tasks::{NESTED, Task, TaskList};
 
 /// The mark of a check.
 const VERIFY: &[u8] = b"[VERIFY]";
+/// The most letters of a title that stand for an id.
+const SHORT: usize = 28;
 /// The most of a line that is shown, in bytes.
 const SHOWN: usize = 80;
 /// What a legend is called.
@@ -32,12 +34,15 @@ const LEGENDS: [&str; 14] = [
     "\u{56fe}\u{4f8b}",
     "\u{51e1}\u{4f8b}",
 ];
+/// The longest of them, in bytes, with signs around it.
+const LONGEST_LEGEND: usize = 24;
 
 /// A line that looks like a task and is none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unread {
     /// Its number, from 1.
     pub line: usize,
+    /// Why it is none.
     pub why: Why,
     /// What it says, cut short.
     pub text: String,
@@ -50,6 +55,7 @@ pub enum Why {
     Escaped,
     /// It is a row of a table.
     Table,
+    /// It is quoted.
     Quote,
     /// It is indented so far that it is code.
     Code,
@@ -78,7 +84,9 @@ impl TaskList {
         let mut reader = Reader {
             // Whole text is checked in one go, and its lines need not be; broken text is read line by line.
             whole: std::str::from_utf8(text).ok().map(Arc::from),
-            checks: memmem::find(text, VERIFY).is_some(),
+            has_formats: memmem::find(text, b"?]").is_some(),
+            checks: memmem::find_iter(text, VERIFY).collect(),
+            next_check: 0,
             length: text.len(),
             tasks: Vec::with_capacity(lines.len()),
             unread: Vec::new(),
@@ -131,17 +139,27 @@ impl Above {
     }
 }
 
+/// Whether a mark is followed by a question mark, as where spec-kit says how a task is written.
+fn says_format(text: &str) -> bool {
+    ["[P?]", "[US?]", "[Story?]"].iter().any(|mark| text.contains(mark))
+}
+
 /// Whether these words, or those before their colon, are what a legend is called.
 fn is_legend(words: &str) -> bool {
     let name = words.split([':', '\u{ff1a}']).next().unwrap_or_default();
-    LEGENDS.contains(&name.trim_matches(['*', '_', ' ']).to_lowercase().as_str())
+    name.len() <= LONGEST_LEGEND
+        && LEGENDS.contains(&name.trim_matches(['*', '_', ' ']).to_lowercase().as_str())
 }
 
 /// A list that is being read.
 struct Reader {
     whole: Option<Arc<str>>,
-    /// Whether any task may be a check.
-    checks: bool,
+    /// Whether any line may say how a task is written.
+    has_formats: bool,
+    /// Where the marks of checks are, in bytes from the start of the text.
+    checks: Vec<usize>,
+    /// The place in `checks` of the first that stands behind the lines read so far.
+    next_check: usize,
     length: usize,
     tasks: Vec<Task>,
     unread: Vec<Unread>,
@@ -183,12 +201,11 @@ impl Reader {
         self.phases += usize::from(level < 3 || phase_of(&title).is_some());
         self.section += 1;
         self.base = 0;
-        let plain = title.to_lowercase();
-        let is_checklist = plain.contains("checklist");
+        let is_checklist = title.contains("hecklist") || title.contains("CHECKLIST");
         self.above = Above {
             is_legend: (is_legend(&title), false),
             is_checklist,
-            is_gate: is_checklist && plain.contains("gate"),
+            is_gate: is_checklist && title.to_lowercase().contains("gate"),
             ..Above::default()
         };
         self.phase = title.as_str().into();
@@ -265,8 +282,7 @@ impl Reader {
             Some((end, _)) => *end,
             None => line.start + line.text.trim_ascii_end().len(),
         };
-        let whole = self.whole.clone();
-        let said = match (&heading, &whole) {
+        let said = match (&heading, self.whole.as_deref()) {
             (Some((_, title)), _) => Cow::Borrowed(title.as_str()),
             (None, Some(whole)) => {
                 Cow::Borrowed(whole.get(end - behind.len()..end).unwrap_or_default())
@@ -281,6 +297,7 @@ impl Reader {
         };
         let kind = match task.kind {
             _ if found.is_optional => TaskKind::Optional,
+            _ if self.has_formats && says_format(&said) => TaskKind::Placeholder,
             _ if self.above.is_legend() => TaskKind::Legend,
             _ if self.above.is_gate && task.id.is_none() => TaskKind::Gate,
             // The parts of what may be left out may be left out.
@@ -293,9 +310,16 @@ impl Reader {
             let block = &mut self.tasks[*outer].block;
             block.end = block.end.min(line.start);
         }
+        while self.checks.get(self.next_check).is_some_and(|mark| *mark < line.start) {
+            self.next_check += 1;
+        }
+        let is_on_line = |mark: &usize| *mark < line.start + line.text.len();
         let names_check =
-            self.checks && task.fixes.is_none() && memmem::find(line.text, VERIFY).is_some();
-        let id = self.ids.unused(&task, &self.tasks);
+            task.fixes.is_none() && self.checks.get(self.next_check).is_some_and(is_on_line);
+        let (id, first) = self.ids.unused(&task, &self.tasks);
+        let is_repeat =
+            task.id.is_some() && first.is_some_and(|first| *self.tasks[first].title == *task.title);
+        let kind = if is_repeat && kind == TaskKind::Work { TaskKind::Repeat } else { kind };
         self.open.push(self.tasks.len());
         self.tasks.push(Task {
             id,
@@ -417,29 +441,47 @@ fn why_unread(line: &Line<'_>) -> Option<Why> {
 /// two can be the same, and none is looked up.
 #[derive(Default)]
 struct Ids {
-    /// How often each name is taken, by a hash of it without letter case; empty as long as none is looked up.
-    taken: BTreeMap<u64, usize>,
+    /// How often each name is taken, and the place of the first task with it, by a hash of it without letter case; empty as long as
+    /// none is looked up.
+    taken: BTreeMap<u64, (usize, usize)>,
 }
 
 impl Ids {
-    /// The task's own id, or a hash of its text; a repeated one gets a number after it.
-    fn unused(&mut self, found: &TaskText<'_>, tasks: &[Task]) -> String {
+    /// The task's own id, or its first words; a repeated one gets a number after it, and comes with the place of the first.
+    fn unused(&mut self, found: &TaskText<'_>, tasks: &[Task]) -> (String, Option<usize>) {
         let id = match found.id {
             Some(id) => id.to_owned(),
-            None => format!("@{:08x}", hash_of(found.title.as_bytes()) & 0xffff_ffff),
+            None => format!("@{}", short(found.title)),
         };
         if self.taken.is_empty() {
             if tasks.last().is_none_or(|last| comes_before(last.id.as_bytes(), id.as_bytes())) {
-                return id;
+                return (id, None);
             }
-            self.taken.extend(tasks.iter().map(|task| (hash_of_name(&task.id), 1)));
+            let names = tasks.iter().enumerate();
+            self.taken.extend(names.map(|(place, task)| (hash_of_name(&task.id), (1, place))));
         }
         // Two names of one hash would do no harm: the second gets a number without need.
-        let copies = self.taken.entry(hash_of_name(&id)).or_default();
+        let (copies, first) = self.taken.entry(hash_of_name(&id)).or_insert((0, tasks.len()));
         *copies += 1;
         // No id of a list has a `~`, so this one is nobody else's.
-        if *copies == 1 { id } else { format!("{id}~{copies}") }
+        if *copies == 1 { (id, None) } else { (format!("{id}~{copies}"), Some(*first)) }
     }
+}
+
+/// The first words of a title, with dashes between them: what a person can read, and type without quotes.
+fn short(title: &str) -> String {
+    let mut short = String::new();
+    for word in title.split(|letter: char| !letter.is_alphanumeric()).filter(|it| !it.is_empty()) {
+        let room = SHORT.saturating_sub(short.chars().count() + 1);
+        if !short.is_empty() {
+            if word.chars().count() > room {
+                break;
+            }
+            short.push('-');
+        }
+        short.extend(word.chars().take(SHORT).flat_map(char::to_lowercase));
+    }
+    if short.is_empty() { "task".to_owned() } else { short }
 }
 
 /// Compares two ids, letter case ignored, numbers by their length first: `T999` comes before `T1000`.

@@ -3,14 +3,15 @@
 use std::borrow::Cow;
 
 use super::edit::split_number;
-use super::line::text_of;
-use super::markdown::{self, Kind};
+use super::line::{TaskBox, text_of};
+use super::markdown::{self, Kind, Line};
 use super::order::map_of;
-use super::reading::phase_of;
 use super::tasks::{Task, TaskList};
 
 /// How long a chain of repairs is followed; lists may have chains that go round in a circle.
 const LONGEST_CHAIN: usize = 8;
+/// How many words the kind of a part has with its number: `User Story 2`.
+const LONGEST_KIND: usize = 4;
 /// Shorter runs of tasks are named one by one.
 const RUN: usize = 3;
 
@@ -47,27 +48,25 @@ impl TaskList {
         self
     }
 
-    /// Marks the tasks under the headings `Phase N`, headings inside of them included, and returns the first of these
-    /// headings, `None` where there is none.
-    pub fn mark_phase(&self, text: &[u8], number: &str, marks: &mut [bool]) -> Option<String> {
-        let (mut inside, mut found) = (None, None);
-        for (place, line) in markdown::lines(text).iter().enumerate() {
+    /// Marks the tasks under the headings that typed words begin with, headings inside of them included: `phase 2`, `User Story 1: Log in`,
+    /// a whole heading. Returns how many bytes of the words name them, `None` for no heading.
+    pub fn mark_part(&self, text: &[u8], typed: &str, marks: &mut [bool]) -> Option<usize> {
+        let (lines, typed) = (markdown::lines(text), Word::all(typed));
+        let named = |line: &Line<'_>| named_by(&heading_of(line)?, &typed);
+        // A whole heading outdoes its beginning, and phase 3 the phases 3.1 and 3.2.
+        let best = lines.iter().filter_map(named).max()?;
+        let mut inside = None;
+        for (place, line) in lines.iter().enumerate() {
             if let Kind::Heading(level) = line.kind {
-                let heading = text_of(line.words().trim_ascii_end());
-                if phase_of(&heading) == Some(number) {
-                    inside = Some(level);
-                    found.get_or_insert(heading.into_owned());
-                } else if inside.is_some_and(|outer| level <= outer) {
-                    inside = None;
-                }
-                continue;
+                let outer = inside.filter(|outer| *outer < level);
+                inside = outer.or((named(line) == Some(best)).then_some(level));
             }
             let task = self.tasks.binary_search_by_key(&(place + 1), |task| task.line);
             if let (Some(_), Ok(task)) = (inside, task) {
                 marks[task] = true;
             }
         }
-        found
+        Some(best.0)
     }
 
     /// Marks the tasks that carry a label such as `[US1]`, and returns whether there are any.
@@ -85,6 +84,83 @@ impl TaskList {
     }
 }
 
+/// A word without the signs around it.
+struct Word {
+    /// In small letters.
+    text: String,
+    /// Where what stands behind it begins, in bytes from the start of the text.
+    end: usize,
+    /// Whether a colon or a dash stands before it, or nothing does.
+    begins: bool,
+}
+
+impl Word {
+    fn all(text: &str) -> Vec<Self> {
+        let (mut words, mut end, mut begins) = (Vec::new(), 0, true);
+        let is_end =
+            |letter: char| letter.is_whitespace() || matches!(letter, ',' | ':' | '\u{ff1a}');
+        for piece in text.split_inclusive(is_end) {
+            end += piece.len();
+            let bare = piece.trim_matches(|letter: char| !letter.is_alphanumeric());
+            if !bare.is_empty() {
+                words.push(Self { text: bare.to_lowercase(), end, begins });
+            }
+            let is_dash = bare.is_empty() && piece.trim().len() > 0;
+            begins = is_dash || piece.ends_with([':', '\u{ff1a}']) || (begins && bare.is_empty());
+        }
+        words
+    }
+
+    /// Whether it counts: `2`, `3.2`, `iv`, `b`.
+    fn is_number(&self) -> bool {
+        let text = &self.text;
+        let is_point = |letter: char| letter.is_ascii_digit() || letter == '.';
+        (text.starts_with(|letter: char| letter.is_ascii_digit()) && text.chars().all(is_point))
+            || text.chars().all(|letter| "ivx".contains(letter))
+            || text.len() == 1
+    }
+}
+
+/// The words of a heading, without its box.
+fn heading_of<'a>(line: &Line<'a>) -> Option<Cow<'a, str>> {
+    let Kind::Heading(_) = line.kind else { return None };
+    let words = line.words();
+    let text_at = TaskBox::read(words).map_or(0, |found| found.text_at);
+    Some(text_of(&words[text_at..]))
+}
+
+/// Returns how many bytes of typed words name a heading: its kind and number, with the words behind them as far as they were typed
+/// too, or all of it. `phase 3` names `Phase 3.1` as well, but not as well as `Phase 3`: the second value is false.
+fn named_by(heading: &str, typed: &[Word]) -> Option<(usize, bool)> {
+    let heading = Word::all(heading);
+    let same = |from: &[Word]| {
+        let pairs = from.iter().zip(typed);
+        pairs.take_while(|(word, typed)| word.text == typed.text).count()
+    };
+    let whole = same(&heading);
+    if whole == heading.len() && whole == typed.len() && whole > 0 {
+        return Some((typed[whole - 1].end, true));
+    }
+    let begins = (0..heading.len()).filter(|at| heading[*at].begins);
+    let mut named = begins.filter_map(|at| {
+        let label = &heading[at..];
+        let is_own = |word: &Word| !word.text.is_ascii() && word.text.contains(char::is_numeric);
+        let number = match label.first() {
+            Some(word) if is_own(word) => 0,
+            _ => label.iter().take(LONGEST_KIND).skip(1).position(Word::is_number)? + 1,
+        };
+        let (same, asked) = (same(label), typed.get(number)?);
+        let has_point = |rest: &str| {
+            rest.starts_with('.') && asked.text.ends_with(|it: char| it.is_ascii_digit())
+        };
+        let is_inside =
+            same == number && label[number].text.strip_prefix(&asked.text).is_some_and(has_point);
+        let last = if is_inside { number } else { same.checked_sub(1)? };
+        (last >= number).then(|| (typed[last].end, !is_inside))
+    });
+    named.next()
+}
+
 /// Returns ids in few words: a run of numbers by its ends, such as `T001-T005, T009`.
 pub fn in_runs(ids: &[String]) -> String {
     let follows = |pair: &[String]| {
@@ -93,7 +169,9 @@ pub fn in_runs(ids: &[String]) -> String {
             return false;
         };
         let number = |digits: &str| digits.parse::<u64>().ok();
-        head == other && number(one).and_then(|one| one.checked_add(1)) == number(next)
+        !head.starts_with('@')
+            && head == other
+            && number(one).and_then(|one| one.checked_add(1)) == number(next)
     };
     let mut words: Vec<String> = Vec::new();
     let mut at = 0;
@@ -171,7 +249,7 @@ mod tests {
 
     #[test]
     fn another_box_with_the_id_of_a_named_task_takes_the_place_of_none() {
-        let list = TaskList::parse(b"- [x] T2a x\n- [ ] T2a x\n- [ ] T20 x\n- [ ] T3 y\n");
+        let list = TaskList::parse(b"- [x] T2a x\n- [ ] T2a z\n- [ ] T20 x\n- [ ] T3 y\n");
         assert_eq!(ids(&list.within(&["T2a".to_owned()])), ["T2a", "T2a~2"]);
     }
 
@@ -182,19 +260,49 @@ mod tests {
     }
 
     #[test]
-    fn a_phase_is_known_by_its_number_and_ends_at_the_next_heading_of_its_level() {
-        let of = |number: &str| {
+    fn a_part_is_named_by_its_heading() {
+        let of = |typed: &str| {
             let mut marks = vec![false; list().tasks.len()];
-            let heading = list().mark_phase(LIST.as_bytes(), number, &mut marks);
-            (heading, marked(&marks))
+            let end = list().mark_part(LIST.as_bytes(), typed, &mut marks);
+            (end.map(|end| typed[end..].to_owned()), marked(&marks))
         };
+        assert_eq!(of("1"), (None, vec![]));
         assert_eq!(
-            of("1"),
-            (Some("Phase 1: Setup".to_owned()), vec!["T001".into(), "T002".into()])
+            of("phase 1 fast"),
+            (Some("fast".to_owned()), vec!["T001".into(), "T002".into()])
         );
-        assert_eq!(of("2").1, ["T003", "T004", "T004.F1", "T004.F2"]);
-        assert_eq!(of("12").1, ["T005"]);
-        assert_eq!(of("9"), (None, vec![]));
+        assert_eq!(of("Phase 1: Setup, fast").0.as_deref(), Some("fast"));
+        for typed in ["phase 2", "user story 1", "Phase 2: User Story 1 - Login"] {
+            assert_eq!(of(typed).1, ["T003", "T004", "T004.F1", "T004.F2"], "{typed}");
+        }
+        assert_eq!(of("implementation").1, ["T004", "T004.F1", "T004.F2"]);
+        assert_eq!(of("PHASE 12").1, ["T005"]);
+        for typed in ["phase 9", "phase out", "polish it", "implementation of it", ""] {
+            assert_eq!(of(typed), (None, vec![]), "{typed}");
+        }
+    }
+
+    #[test]
+    fn a_kind_of_part_has_any_name() {
+        let text = "## Phase 3.1: Setup\n- [ ] T1 a\n## Phase 3.2: Tests\n- [ ] T2 a\n## Fase 4 - Resto\n- [ ] T3 a\n## Phase IV\n- [ ] T4 a\n## \u{9636}\u{6bb5} 2\u{ff1a}\u{57fa}\n- [ ] T5 a\n## \u{7b2c}2\u{9636}\u{6bb5}\n- [ ] T6 a\n## Wave B\n- [ ] T7 a\n";
+        let list = TaskList::parse(text.as_bytes());
+        for (typed, wanted) in [
+            ("phase 3.2", "T2"),
+            ("phase 3", "T1 T2"),
+            ("phase 3.1.1", ""),
+            ("fase 4", "T3"),
+            ("phase iv", "T4"),
+            ("\u{9636}\u{6bb5} 2", "T5"),
+            ("\u{7b2c}2\u{9636}\u{6bb5} now", "T6"),
+            ("wave b", "T7"),
+            ("wave", ""),
+        ] {
+            let mut marks = vec![false; list.tasks.len()];
+            list.mark_part(text.as_bytes(), typed, &mut marks);
+            let marked = list.tasks.iter().zip(&marks).filter(|(_, mark)| **mark);
+            let found: Vec<_> = marked.map(|(task, _)| task.id.as_str()).collect();
+            assert_eq!(found.join(" "), wanted, "{typed}");
+        }
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub struct TasksById<'a> {
 /// One task of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
-    /// What names the task: `T001`, `1.2`, or `@` and a hash of its text where it has no id.
+    /// What names the task: `T001`, `1.2`, or `@` and its first words where it has no id.
     ///
     /// It needs no quotes in a shell: `#` would start a comment there.
     pub id: String,
@@ -142,7 +142,11 @@ impl TaskList {
         let mut at = self.tasks.iter().position(|task| task.id == first).unwrap_or(0);
         let mut by_id = None;
         for line in lines.split_terminator('\n') {
-            let (id, text) = line.split_once(' ').unwrap_or((line, ""));
+            // As a rule the next task is the next line.
+            let next = self.tasks.get(at).and_then(|task| {
+                Some((task.id.as_str(), line.strip_prefix(&*task.id)?.strip_prefix(' ')?))
+            });
+            let (id, text) = next.or_else(|| line.split_once(' ')).unwrap_or((line, ""));
             let near = self.tasks.iter().skip(at).take(NEAR).position(|task| task.id == id);
             let place = match near {
                 Some(steps) => Some(at + steps),
@@ -388,7 +392,7 @@ mod tests {
     #[test]
     fn nested_boxes_count_and_links_do_not() {
         let text = "- [ ] T001 a\n\t- [x] T002 nested\n- [a] T004 odd\n- [x](http://x) no\n-[ ] no\n- [ ]slip\n- [~] T005 half\n";
-        assert_eq!(ids(text), ["T001", "T002", "T004", "@f6f8058b", "T005"]);
+        assert_eq!(ids(text), ["T001", "T002", "T004", "@slip", "T005"]);
     }
 
     #[test]

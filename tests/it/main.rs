@@ -21,6 +21,7 @@ mod hook;
 mod house;
 mod imports;
 #[cfg(unix)]
+mod lists;
 mod plugin;
 mod ralph;
 #[cfg(unix)]

@@ -1,5 +1,6 @@
 //! How well the tasks are proved that were ticked in an iteration; a tick with nothing behind it is taken back.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::io;
 use std::time::Duration;
@@ -436,8 +437,10 @@ impl Driver<'_> {
             .transpose()?;
         let file =
             task_list::read(&folder).map_err(|problem| io::Error::other(problem.to_string()))?;
-        let found = ids.iter().filter_map(|id| file.list.find(id));
-        let text = found.fold(file.bytes.clone(), |text, task| untick(&text, task));
+        // From the last to the first: a check mark is longer than the blank that takes its place.
+        let mut found: Vec<_> = ids.iter().filter_map(|id| file.list.find(id)).collect();
+        found.sort_by_key(|task| Reverse(task.mark_at));
+        let text = found.into_iter().fold(file.bytes.clone(), |text, task| untick(&text, task));
         if text == file.bytes {
             return Ok(());
         }

@@ -6,10 +6,29 @@ use crate::engine::tasks::{Task, TaskList};
 use crate::evidence::task_list::TASKS;
 use crate::feature::project::printable;
 use crate::refusal::Refusal;
-use crate::text::{counted, distance};
+use crate::text::{self, counted, distance};
 
 /// The most characters of the words for the agent: they are handed on at the start and after each compaction.
 const MOST: usize = 2_000;
+/// The most headings that are named.
+const SHOWN: usize = 8;
+/// What a part of a list is called.
+const PARTS: [&str; 14] = [
+    "phase",
+    "story",
+    "wave",
+    "step",
+    "stage",
+    "milestone",
+    "sprint",
+    "fase",
+    "etapa",
+    "paso",
+    "\u{e9}tape",
+    "schritt",
+    "\u{9636}\u{6bb5}",
+    "\u{30d5}\u{30a7}\u{30fc}\u{30ba}",
+];
 /// What joins the ends of a range.
 const DASHES: [&str; 5] = ["..", "…", "–", "—", "-"];
 
@@ -113,11 +132,17 @@ impl<'a> TaskReader<'a> {
             }
             return Err(Refusal::new(format!("no task of {TASKS} is labeled `[{label}]`"), LIST));
         }
-        if let Some((number, after)) = phase_at(text) {
-            return match self.list.mark_phase(self.text, number, &mut self.marks) {
-                Some(heading) => Ok(Some(behind_title(after, &heading))),
-                None => Err(Refusal::new(format!("{TASKS} has no heading `Phase {number}`"), LIST)),
-            };
+        if let Some(end) = self.list.mark_part(self.text, text, &mut self.marks) {
+            return Ok(Some(&text[end..]));
+        }
+        if let Some((part, after)) = part_at(text) {
+            let number = part.rsplit(' ').next().unwrap_or_default();
+            if part.to_lowercase().contains("story")
+                && self.list.mark_story(self.text, &format!("US{number}"), &mut self.marks)
+            {
+                return Ok(Some(after));
+            }
+            return Err(self.no_part(part));
         }
         if is_like_task(word) { Err(self.no_task(word)) } else { Ok(None) }
     }
@@ -185,11 +210,27 @@ impl<'a> TaskReader<'a> {
             {
                 return Err(not_clear(word));
             }
-            if let Some((number, _)) = phase_at(rest) {
-                return Err(not_clear(&format!("{word} {number}")));
+            if let Some((part, _)) = part_at(rest) {
+                return Err(not_clear(part));
             }
         }
         Ok(())
+    }
+
+    fn no_part(&self, part: &str) -> Refusal {
+        let mut headings: Vec<&str> = self.list.tasks.iter().map(|task| &*task.phase).collect();
+        headings.dedup();
+        let more = headings.len().saturating_sub(SHOWN);
+        let shown: Vec<String> =
+            headings.iter().take(SHOWN).map(|it| format!("`{}`", text::title(it, 60))).collect();
+        let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+        Refusal::new(
+            format!("{TASKS} has no heading `{}`", printable(part)),
+            format!(
+                "its headings are {}{rest}; words that are only for the agent go after ` -- `",
+                shown.join(", ")
+            ),
+        )
     }
 
     fn no_task(&self, id: &str) -> Refusal {
@@ -272,27 +313,19 @@ fn story_of(word: &str) -> Option<String> {
     (us.eq_ignore_ascii_case("us") && is_number).then(|| format!("US{number}"))
 }
 
-/// The number behind the word `phase` at the start of a text, and what stands behind it.
-fn phase_at(text: &str) -> Option<(&str, &str)> {
+/// What looks like a part at the start of a text, such as `phase 2` or `user story 3.1`, and what stands behind it.
+fn part_at(text: &str) -> Option<(&str, &str)> {
     let (word, after) = first(text);
+    let (word, after) =
+        if word.eq_ignore_ascii_case("user") { first(after) } else { (word, after) };
     let (number, rest) = first(after);
-    let digits = number.trim_end_matches([':', ';', '.']);
-    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    (word.eq_ignore_ascii_case("phase") && is_number).then_some((digits, rest))
-}
-
-/// What stands behind the words of a heading, where they were typed too, as far as they were.
-fn behind_title<'a>(text: &'a str, heading: &str) -> &'a str {
-    let title = heading.split_once(':').map_or("", |(_, title)| title);
-    let mut rest = text;
-    for word in title.split_whitespace() {
-        let (typed, after) = first(rest);
-        if !typed.eq_ignore_ascii_case(word) {
-            break;
-        }
-        rest = after;
-    }
-    rest
+    let bare = number.trim_end_matches([':', ';', '.']);
+    let is_number = bare.starts_with(|letter: char| letter.is_ascii_digit())
+        && bare.chars().all(|letter| letter.is_ascii_digit() || letter == '.');
+    let is_roman = bare.len() > 1 && bare.chars().all(|letter| "IVX".contains(letter));
+    let is_part = PARTS.contains(&word.to_lowercase().as_str()) && (is_number || is_roman);
+    let end = text.len() - rest.len() - (number.len() - bare.len());
+    is_part.then(|| (text[..end].trim_matches(is_gap), rest))
 }
 
 #[cfg(test)]
@@ -392,7 +425,9 @@ mod tests {
             ("T1-T003", "there is no task `T1`"),
             ("T001 to T099", "there is no task `T099`"),
             ("US7", "no task of tasks.md is labeled `[US7]`"),
-            ("phase 9", "no heading `Phase 9`"),
+            ("phase 9", "no heading `phase 9`"),
+            ("fase 9: x", "no heading `fase 9`"),
+            ("phase IX", "its headings are `Phase 1: Setup`"),
             ("T003-T001", "write `T001-T003`"),
         ] {
             assert!(refused(words).contains(near), "{words}: {}", refused(words));

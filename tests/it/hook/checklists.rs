@@ -127,7 +127,7 @@ fn a_checklist_that_cannot_be_read_counts_as_open_and_is_named() {
 fn a_long_table_is_cut_and_names_steer_no_terminal() {
     let names: Vec<String> = (0..15).map(|number| format!("{number:02}\u{1b}[31m.md")).collect();
     let files: Vec<_> =
-        names.iter().map(|name| (name.as_str(), "\t- [ ] one\r\n- [x] two")).collect();
+        names.iter().map(|name| (name.as_str(), "- [x] one\r\n\t- [ ] two")).collect();
     let said = refused(&with_checklists(&files), "");
     assert!(said.contains("00�[31m.md: 1 of 2 open") && said.contains("  and 3 more\n"), "{said}");
     assert!(!said.contains('\u{1b}') && !said.contains("12"), "{said}");

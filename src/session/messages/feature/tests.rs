@@ -185,7 +185,8 @@ fn as_many_open_tasks_are_named_as_fit() {
     assert_eq!(open_tasks(&snapshot), "none, the list holds no task");
     snapshot.tasks = list("- [x] T001 a\n- [ ] T002 b\n- [ ] T003 c\n");
     assert_eq!(open_tasks(&snapshot), "2 of 3: T002, T003");
-    snapshot.tasks = list(&"- [ ] T001 a\n".repeat(1_000));
+    let text = (0..1_000).fold(String::new(), |all, at| all + &format!("- [ ] T001 a{at}\n"));
+    snapshot.tasks = list(&text);
     let text = open_tasks(&snapshot);
     assert!(text.starts_with("1000 of 1000: T001, T001~2, "), "{text}");
     assert!(text.ends_with(" more") && text.len() < LIST + 60, "{text}");

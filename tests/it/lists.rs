@@ -1,0 +1,250 @@
+//! The lists of `tests/lists`, each held against its row in the table there.
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ralph_speckit::engine::TaskKind;
+use ralph_speckit::engine::edit::{tick, untick};
+use ralph_speckit::engine::tasks::{Task, TaskList};
+
+const COLUMNS: [&str; 6] = ["open", "done", "next", "named", "parts", "verify"];
+
+/// A row of the table.
+struct Row {
+    file: PathBuf,
+    /// What the columns say.
+    cells: [String; 6],
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lists")
+}
+
+fn rows() -> Vec<Row> {
+    let table = fs::read_to_string(folder().join("README.md")).unwrap();
+    let (mut rows, mut tool) = (Vec::new(), "");
+    for line in table.lines() {
+        tool = line.strip_prefix("## ").unwrap_or(tool);
+        let line = line.replace("\\|", "\u{1}");
+        let cells: Vec<String> =
+            line.split('|').map(|cell| cell.trim().replace('\u{1}', "|")).collect();
+        let [_, file, open, done, next, named, parts, verify, ..] = cells.as_slice() else {
+            continue;
+        };
+        let path = folder().join(tool).join(file);
+        if path.extension().is_some_and(|end| end == "md" || end == "txt") {
+            let cells = [open, done, next, named, parts, verify].map(Clone::clone);
+            rows.push(Row { file: path, cells });
+        }
+    }
+    rows
+}
+
+/// The words of a cell; what is in quotes is one word.
+fn words(cell: &str) -> Vec<String> {
+    let (mut words, mut quoted) = (Vec::new(), false);
+    for piece in cell.split_inclusive('"') {
+        let text = piece.trim_end_matches('"');
+        if quoted {
+            words.push(format!("\"{text}"));
+        } else {
+            words.extend(text.split_whitespace().filter(|word| *word != "-").map(str::to_owned));
+        }
+        quoted ^= piece.ends_with('"');
+    }
+    words
+}
+
+/// Whether a task is what a word of the table names.
+fn is_named(task: &Task, word: &str) -> bool {
+    word.strip_prefix('"')
+        .map_or(task.id.eq_ignore_ascii_case(word), |text| task.title.starts_with(text))
+}
+
+fn agree<'a>(tasks: impl Iterator<Item = &'a Task>, cell: &str) -> bool {
+    let (tasks, words): (Vec<_>, _) = (tasks.collect(), words(cell));
+    tasks.len() == words.len() && tasks.iter().zip(&words).all(|(task, word)| is_named(task, word))
+}
+
+fn named(list: &TaskList) -> String {
+    let of_task = |task: &Task| {
+        let kind = match task.kind {
+            TaskKind::Work if task.mark == ' ' || task.done => return None,
+            TaskKind::Work => "mark".to_owned(),
+            kind => format!("{kind:?}").to_lowercase(),
+        };
+        Some((task.line, kind))
+    };
+    let of_tasks = list.tasks.iter().chain(&list.left_out).filter_map(of_task);
+    let unread =
+        list.unread.iter().map(|unread| (unread.line, format!("{:?}", unread.why).to_lowercase()));
+    let mut all: Vec<_> = of_tasks.chain(unread).collect();
+    all.sort();
+    let all: Vec<_> = all.iter().map(|(line, kind)| format!("L{line}:{kind}")).collect();
+    if all.is_empty() { "-".to_owned() } else { all.join(" ") }
+}
+
+/// How many tasks of a list stand below each heading of a cell.
+fn parts(list: &TaskList, text: &[u8], cell: &str) -> String {
+    let counted = cell.split("; ").filter(|part| *part != "-").map(|part| {
+        let heading = part.rsplit_once(": ").map_or(part, |(heading, _)| heading);
+        let mut marks = vec![false; list.tasks.len()];
+        list.mark_part(text, heading, &mut marks);
+        let is_below = |task: &Task| {
+            let line = text[task.block.start..].split(|byte| *byte == b'\n').next().unwrap();
+            let line = String::from_utf8_lossy(line);
+            !(line.starts_with('#') && line.contains(heading))
+        };
+        let below = list.tasks.iter().zip(&marks).filter(|(task, mark)| **mark && is_below(task));
+        format!("{heading}: {}", below.count())
+    });
+    let counted: Vec<_> = counted.collect();
+    if counted.is_empty() { "-".to_owned() } else { counted.join("; ") }
+}
+
+#[test]
+fn every_list_is_read_as_people_do() {
+    let rows = rows();
+    let (mut wrong, mut rest) = (String::new(), 0);
+    for row in &rows {
+        let text = fs::read(&row.file).unwrap();
+        let list = TaskList::parse(&text);
+        let commands = list.tasks.iter().filter_map(|task| {
+            let command = task.verify_command(&text)?;
+            Some(format!("{}={command}", task.id))
+        });
+        let commands = commands.collect::<Vec<_>>().join("; ");
+        let next = list.next().into_iter().take(1);
+        let is_right = [
+            agree(list.open(), &row.cells[0]),
+            agree(list.tasks.iter().filter(|task| task.done), &row.cells[1]),
+            agree(next, &row.cells[2]),
+            named(&list) == row.cells[3],
+            parts(&list, &text, &row.cells[4]) == row.cells[4],
+            row.cells[5] == commands
+                || (row.cells[5] == "-" && commands.is_empty())
+                || row.cells[5].contains('"'),
+        ];
+        for (at, _) in is_right.iter().enumerate().filter(|(_, right)| !**right) {
+            let found: Vec<String> = match at {
+                0 => list.open().map(|task| format!("{} {}", task.id, &*task.title)).collect(),
+                1 => list
+                    .tasks
+                    .iter()
+                    .filter(|task| task.done)
+                    .map(|task| format!("{} {}", task.id, &*task.title))
+                    .collect(),
+                2 => list.next().iter().map(|task| task.id.clone()).collect(),
+                3 => vec![named(&list)],
+                4 => vec![parts(&list, &text, &row.cells[4])],
+                _ => vec![commands.clone()],
+            };
+            let name = row.file.strip_prefix(folder()).unwrap().display();
+            wrong += &format!("{name}: {}: {} but {found:?}\n", COLUMNS[at], row.cells[at]);
+            rest += 1;
+        }
+    }
+    assert!(rows.len() >= 150, "{} lists", rows.len());
+    assert!(wrong.is_empty(), "{rest} cells of {} lists:\n{wrong}", rows.len());
+}
+
+#[test]
+fn no_form_of_box_is_done_unsaid() {
+    let forms =
+        ["[-]", "[~]", "[B]", "[?]", "[]", "[  ]", "[\u{a0}]", "\\[ \\]", "[ ]:", "[!]", "[/]"];
+    for row in rows() {
+        let text = fs::read(&row.file).unwrap();
+        let list = TaskList::parse(&text);
+        for (task, form) in list.open().flat_map(|task| forms.map(|form| (task, form))) {
+            let end = task.mark_at + text[task.mark_at..].iter().position(|b| *b == b']').unwrap();
+            // A letter without a blank behind its bracket is the beginning of a word.
+            if form == "[B]" && text.get(end + 1).is_some_and(|byte| !b" \t".contains(byte)) {
+                continue;
+            }
+            let start = text[..task.mark_at].iter().rposition(|byte| *byte == b'[').unwrap();
+            let mutant = [&text[..start], form.as_bytes(), &text[end + 1..]].concat();
+            let read = TaskList::parse(&mutant);
+            assert!(
+                read.open().count() >= list.open().count() || !read.asides().is_empty(),
+                "{}: line {} as {form}",
+                row.file.display(),
+                task.line
+            );
+        }
+    }
+}
+
+#[test]
+fn a_tick_changes_one_box_alone() {
+    for row in rows() {
+        let text = fs::read(&row.file).unwrap();
+        let list = TaskList::parse(&text);
+        for task in list.open() {
+            let ticked = tick(&text, task);
+            let behind = |text: &[u8]| {
+                let end = text[task.mark_at..].iter().position(|byte| *byte == b']').unwrap();
+                text[task.mark_at + end..].to_vec()
+            };
+            assert_eq!(ticked[..task.mark_at], text[..task.mark_at]);
+            assert_eq!(behind(&ticked), behind(&text));
+            let after = TaskList::parse(&ticked);
+            let states = |list: &TaskList, but: usize| {
+                let others = list.tasks.iter().filter(|other| other.line != but);
+                others.map(|other| (other.id.clone(), other.done)).collect::<Vec<_>>()
+            };
+            let same = after.tasks.iter().find(|other| other.line == task.line).unwrap();
+            assert!(same.done, "{}: line {}", row.file.display(), task.line);
+            assert_eq!(states(&after, task.line), states(&list, task.line));
+            let opened = TaskList::parse(&untick(&ticked, same));
+            assert!(!opened.tasks.iter().find(|other| other.line == task.line).unwrap().done);
+        }
+    }
+}
+
+fn case(name: &str) -> (TaskList, Vec<u8>) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/cases");
+    let text = fs::read(folder.join(name)).unwrap();
+    (TaskList::parse(&text), text)
+}
+
+#[test]
+fn every_case_has_its_right_value() {
+    for (name, done, open, asides) in [
+        ("box-forms/ordered.md", 1, "1.2 1.3", ""),
+        ("box-forms/plus.md", 1, "T002", ""),
+        ("box-forms/no-blank-in-the-box.md", 1, "T002 T003", ""),
+        ("box-forms/check-mark.md", 2, "T003", ""),
+        ("box-forms/letter-marks.md", 1, "T002 T003", "count as open: T002, T003"),
+        ("box-forms/optional-star.md", 2, "", "optional, and left out: 1.2, 2"),
+        ("box-forms/heading-boxes.md", 3, "T002", ""),
+        ("box-forms/escaped.md", 0, "", "line 4 looks like a task and does not count"),
+        ("box-forms/box-below-a-heading.md", 1, "1.2", ""),
+        ("box-forms/table.md", 0, "", "it is a row of a table"),
+        ("box-forms/no-blank-after.md", 1, "T003", "line 2 looks like a task"),
+        ("box-forms/utf16.md", 0, "", "UTF-16"),
+        ("fences/heredoc-at-the-margin.md", 0, "T001 T002 T003 T004", ""),
+        ("fences/deep-fence-outside-of-a-list.md", 0, "T001 T002 T003 T004", ""),
+        ("flat-numbers/flat.md", 0, "1 1.1 1.2 2", ""),
+        ("ids/names-of-real-lists.md", 0, "VE1 4b.1 11A.2 V.1 T026-REMEDIAL WP01 T060A", ""),
+        ("not-tasks/legend.md", 1, "", "a legend, and no work"),
+        ("not-tasks/format-example.md", 1, "", "a template, and no work: line 5, line 6"),
+        ("not-tasks/struck.md", 1, "", "struck through, and left out: T002"),
+        ("not-tasks/deferred-dash.md", 1, "T051 T052", "count as open: T051, T052"),
+        ("not-tasks/front-matter.md", 1, "", ""),
+        ("not-tasks/gate-checklist.md", 1, "", "a checklist of the list itself"),
+        ("same-task-twice/order-of-work.md", 0, "T001 T002", "written twice"),
+        ("verify-lines/below-the-list.md", 0, "T001 T002", ""),
+        ("verify-lines/of-a-line-that-is-not-counted.md", 0, "1.1", "left out: 1.2"),
+    ] {
+        let (list, text) = case(name);
+        let found: Vec<_> = list.open().map(|task| task.id.as_str()).collect();
+        let told = list.asides().join("\n");
+        assert_eq!((list.done(), found.join(" ").as_str()), (done, open), "{name}: {told}");
+        assert!(told.contains(asides) && told.is_empty() == asides.is_empty(), "{name}: {told}");
+        let commands = list.tasks.iter().filter_map(|task| task.verify_command(&text));
+        assert_eq!(commands.count(), 0, "{name}");
+    }
+    let (flat, _) = case("flat-numbers/flat.md");
+    assert_eq!(flat.next()[0].id, "1.1");
+    let (_, quality) = case("checklists/example-in-a-fence.md");
+    assert_eq!(TaskList::boxes(&quality), (0, 1));
+}
