@@ -71,6 +71,17 @@ pub enum CallOutcome {
     Denied,
 }
 
+impl CallOutcome {
+    /// Returns what came of a call; one that was denied has failed as well.
+    pub fn of(denied: bool, failed: bool) -> Self {
+        match (denied, failed) {
+            (true, _) => Self::Denied,
+            (false, true) => Self::Failed,
+            (false, false) => Self::Done,
+        }
+    }
+}
+
 /// How many lines differ in a file.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]

@@ -43,7 +43,7 @@ const ACCEPTS: Accepts = Accepts {
     deny: Some(ToolRule::Asked(KINDS)),
     settings: "the program's own settings",
     letters: Letters::WithValue,
-    own: &[],
+    own: "",
     ours: &[],
 };
 

@@ -49,7 +49,7 @@ const ACCEPTS: Accepts = Accepts {
     deny: None,
     settings: "its config.toml",
     letters: Letters::WithValue,
-    own: &["--json", "-C", "--cd", "--worktree", "-h", "--help", "-V", "--version"],
+    own: "--json -C --cd --worktree -h --help -V --version",
     ours: &[
         ("-m", "--model"),
         ("--model", "--model"),
@@ -68,10 +68,6 @@ pub struct Codex;
 impl Harness for Codex {
     fn known(&self) -> Option<&'static KnownProgram> {
         Some(&PROGRAM)
-    }
-
-    fn name(&self) -> &'static str {
-        PROGRAM.name
     }
 
     fn check(&self) -> Result<Option<String>> {

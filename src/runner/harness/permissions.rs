@@ -38,8 +38,8 @@ pub struct Accepts {
     pub settings: &'static str,
     /// How it takes flags of one letter.
     pub letters: Letters,
-    /// Flags that the runner gives itself, or that would lead the program elsewhere.
-    pub own: &'static [&'static str],
+    /// Flags that the runner gives itself, or that would lead the program elsewhere, with blanks between them.
+    pub own: &'static str,
     /// Flags for which `spool ralph` has one: theirs, and ours.
     pub ours: &'static [(&'static str, &'static str)],
 }
@@ -182,7 +182,7 @@ impl Accepts {
         if let Some((flag, ours)) = self.ours.iter().find(|(flag, _)| is(flag)) {
             bail!("`{flag}` cannot be handed to {title}\nuse {ours} of `spool ralph`");
         }
-        if let Some(flag) = self.own.iter().find(|flag| is(flag)) {
+        if let Some(flag) = self.own.split_whitespace().find(|flag| is(flag)) {
             bail!(
                 "`{flag}` cannot be handed to {title}, because it would change what the runner relies on\nleave it out"
             );
