@@ -13,7 +13,7 @@ use super::write::append_private_line;
 use crate::engine::Ledger;
 use crate::engine::fields::read_fields;
 use crate::mask::masked_text;
-use crate::world::WallTime;
+use crate::world::{self, WallTime};
 
 /// One line of the journal.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -72,6 +72,12 @@ read_fields!(Entry {
 } kept more);
 
 impl Entry {
+    /// Returns the line for something that happens now; the iteration is 0 for none.
+    pub fn now(event: JournalEvent, about: &str, iteration: u32, words: &str) -> Self {
+        let (about, words) = (about.to_owned(), words.to_owned());
+        Self { at: world::now(), event, about, iteration, words, ..Self::default() }
+    }
+
     /// Returns the same entry with the sums of a loop that ends with it.
     #[must_use]
     pub fn with_sums(self, ledger: &Ledger) -> Self {

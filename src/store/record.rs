@@ -8,7 +8,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::due::ExtensionHooks;
-use super::names::{ArmedBy, LoopKind, PausedBy};
+use super::journal::Entry;
+use super::names::{ArmedBy, JournalEvent, LoopKind, PausedBy};
 use crate::engine::fields::read_fields;
 use crate::engine::scope::in_runs;
 use crate::engine::{
@@ -303,6 +304,11 @@ impl Asked {
 }
 
 impl Record {
+    /// Returns the line of the journal for something that happens to the loop now.
+    pub fn entry(&self, event: JournalEvent, words: &str) -> Entry {
+        Entry::now(event, &self.about, self.ledger.iterations, words)
+    }
+
     /// Returns what a ralph loop was asked for, `None` when this is no ralph loop.
     pub fn ralph(&self) -> Option<&Assignment> {
         self.assignment.as_deref().filter(|_| self.kind == LoopKind::Task)

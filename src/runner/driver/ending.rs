@@ -34,9 +34,8 @@ use crate::world;
 
 impl Driver<'_> {
     /// Returns an entry of the journal about this change.
-    pub(super) fn entry(&self, event: JournalEvent, iteration: u32, words: String) -> Entry {
-        let about = self.plan.change.id.clone();
-        Entry { at: world::now(), event, about, iteration, words, ..Entry::default() }
+    pub(super) fn entry(&self, event: JournalEvent, iteration: u32, words: &str) -> Entry {
+        Entry::now(event, &self.plan.change.id, iteration, words)
     }
 
     /// Ends the loop between two iterations, because a person wants it.
@@ -83,7 +82,7 @@ impl Driver<'_> {
         let entry = Entry {
             task: self.view.tasks_line(),
             reason: EndName::of(reason),
-            ..self.entry(JournalEvent::Ended, iteration, new_words.join("; "))
+            ..self.entry(JournalEvent::Ended, iteration, &new_words.join("; "))
         };
         let is_noted = words == self.totals.journaled_end;
         let ledger = &self.files.state.ledger;

@@ -110,7 +110,7 @@ impl Driver<'_> {
         self.totals.waited_for_room += waited;
         let iteration = self.files.running().map_or(0, |it| it.n);
         let words = format!("{full}; it was waited {} for room", lasted(waited));
-        let entry = self.entry(JournalEvent::DiskFull, iteration, words);
+        let entry = self.entry(JournalEvent::DiskFull, iteration, &words);
         // Where it is full again, the next entry says so.
         let _ = self.files.note(&entry);
         let words = format!("ralph: the disk has room again, after {}", lasted(waited));
