@@ -16,7 +16,6 @@ mod pause;
 mod person;
 mod plugin;
 mod ralph;
-mod resume;
 mod review;
 mod running;
 mod selection;
@@ -90,7 +89,7 @@ enum SpoolCommand {
     Review(Box<review::ReviewArgs>),
     Trust(trust::TrustArgs),
     Pause(pause::PauseArgs),
-    Resume(resume::ResumeArgs),
+    Resume(pause::ResumeArgs),
     Adopt(adopt::AdoptArgs),
     #[command(visible_alias = stop::ALIAS)]
     Stop(stop::StopArgs),
@@ -138,8 +137,8 @@ pub fn main() -> ExitCode {
         SpoolCommand::Block(args) => block::run(&args),
         SpoolCommand::Review(args) => review::run(&args),
         SpoolCommand::Trust(args) => trust::run(&args),
-        SpoolCommand::Pause(args) => pause::run(&args),
-        SpoolCommand::Resume(args) => resume::run(&args),
+        SpoolCommand::Pause(args) => pause::pause(&args),
+        SpoolCommand::Resume(args) => pause::resume(&args),
         SpoolCommand::Stop(args) => stop::run(&args),
         SpoolCommand::Log(args) => log::run(&args),
         SpoolCommand::Doctor(args) => doctor::run(&args),

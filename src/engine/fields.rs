@@ -46,6 +46,11 @@ macro_rules! read_fields {
 }
 pub(crate) use read_fields;
 
+/// Returns whether a field has the value that it has where a file leaves it out.
+pub fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 /// Reads a struct out of an object.
 pub fn read<'de, T: Fields, D: Deserializer<'de>>(reader: D) -> Result<T, D::Error> {
     reader.deserialize_map(Object(PhantomData))

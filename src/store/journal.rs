@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::names::{EndName, EndStatus, JournalEvent, PromiseState, VerdictName};
 use super::write::append_private_line;
 use crate::engine::Ledger;
-use crate::engine::fields::read_fields;
+use crate::engine::fields::{is_default, read_fields};
 use crate::mask::masked_text;
 use crate::world::{self, WallTime};
 
@@ -42,22 +42,22 @@ pub struct Entry {
     #[serde(skip_serializing_if = "String::is_empty")]
     pub check: String,
     /// Tool calls of the whole loop as far as they could be seen, at its end; 0 elsewhere.
-    #[serde(skip_serializing_if = "is_nothing")]
+    #[serde(skip_serializing_if = "is_default")]
     pub tool_calls: u64,
     /// Tokens of the whole loop in the same way.
-    #[serde(skip_serializing_if = "is_nothing")]
+    #[serde(skip_serializing_if = "is_default")]
     pub tokens: u64,
     /// Commits of the whole loop in the same way.
-    #[serde(skip_serializing_if = "is_nothing")]
+    #[serde(skip_serializing_if = "is_default")]
     pub commits: u64,
     /// Tokens of all reviews of the loop, beside those, in the same way.
-    #[serde(skip_serializing_if = "is_nothing")]
+    #[serde(skip_serializing_if = "is_default")]
     pub review_tokens: u64,
     /// What all reviews of the loop cost, in millionths of a dollar, in the same way.
-    #[serde(skip_serializing_if = "is_nothing")]
+    #[serde(skip_serializing_if = "is_default")]
     pub review_cost: u64,
     /// Whether a part of that is an estimate, by the prices that a person gave.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "is_default")]
     pub review_cost_estimated: bool,
     /// Why, in plain words.
     pub words: String,
@@ -99,11 +99,6 @@ impl Entry {
             ..self
         }
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
-fn is_nothing(number: &u64) -> bool {
-    *number == 0
 }
 
 /// Appends entries without what looks like a key, each as one line, all in one write; lines of other writers are never torn.

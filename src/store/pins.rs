@@ -27,7 +27,8 @@ use super::names::ArmedBy;
 use super::private::{in_file, load_private, make_private, refuse_inside, save, state_home};
 use super::read::{self, below};
 use super::write::{
-    Flush, LEFT_ALONE, append_private_line, is_full, remove_all_leftovers, write_private,
+    Flush, LEFT_ALONE, append_private_line, is_full, remove_all_leftovers, remove_if_there,
+    write_private,
 };
 use crate::engine::proof::LeastProof;
 use crate::engine::{Check, Contract, TerminalReason, hash_of};
@@ -426,12 +427,7 @@ impl Pins {
     /// Removes a pin, whatever is in it.
     pub fn discard(&self, whose: PinKey<'_>) -> io::Result<()> {
         for path in [self.path(whose), self.verify_path(whose), self.count_path(whose)] {
-            match fs::remove_file(&path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(in_file(&path, &error.to_string()));
-                }
-                _ => {}
-            }
+            remove_if_there(&path).map_err(|error| in_file(&path, &error.to_string()))?;
         }
         Ok(())
     }

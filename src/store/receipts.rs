@@ -12,7 +12,9 @@ use serde_json::{Map, Value};
 use super::journal::behind_a_torn_one;
 use super::pins::Pins;
 use super::read::{self, Problem};
-use super::write::{Flush, append_private_line, write_private, write_private_parts};
+use super::write::{
+    Flush, append_private_line, remove_if_there, write_private, write_private_parts,
+};
 use crate::engine::CheckResult;
 use crate::engine::fields::read_fields;
 use crate::engine::proof::Proof;
@@ -399,10 +401,7 @@ impl Receipts {
     }
 
     pub(super) fn remove(&self, end: &str) -> io::Result<()> {
-        match fs::remove_file(self.path(end)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        }
+        remove_if_there(&self.path(end))
     }
 
     /// The receipts as they are on the disk, the older ones first.

@@ -1,7 +1,7 @@
 //! What a person typed after `/speckit:implement`, and in what order: the feature, its tasks, words for the agent. Flags
 //! stand anywhere; behind ` -- ` is nothing but words for the agent.
 
-use super::meant;
+use super::{meant, whole_number};
 use crate::engine::ReviewWhen;
 use crate::feature::project::{Feature, Project, printable};
 use crate::refusal::Refusal;
@@ -70,27 +70,21 @@ impl FeatureRequest {
         after: &'a str,
     ) -> Result<&'a str, Refusal> {
         let mut rest = after;
-        let mut limit = || {
-            let value = joined.unwrap_or_else(|| {
+        let mut value = || {
+            joined.unwrap_or_else(|| {
                 let (value, behind) = first_word(after);
                 rest = behind;
                 value
-            });
-            limit(flag, value).map(Some)
+            })
         };
         match flag {
-            "--max-iterations" => self.max_iterations = limit()?,
-            "--max-task-iterations" => self.max_task_iterations = limit()?,
+            "--max-iterations" => self.max_iterations = Some(limit(flag, value())?),
+            "--max-task-iterations" => self.max_task_iterations = Some(limit(flag, value())?),
             "--recovery-mode" => self.recovery_mode = switch(flag, joined)?,
             "--review" => self.review = Some(switch(flag, joined)?),
             "--converge" => self.converge = Some(switch(flag, joined)?),
             "--review-when" => {
-                let value = joined.unwrap_or_else(|| {
-                    let (value, behind) = first_word(after);
-                    rest = behind;
-                    value
-                });
-                let known = ReviewWhen::ALL.into_iter().find(|it| it.word() == value);
+                let known = ReviewWhen::of(value());
                 let wrong = || wrong("`--review-when` needs end, phases or verify".to_owned());
                 self.review_when = Some(known.ok_or_else(wrong)?);
             }
@@ -167,15 +161,7 @@ fn wrong(what: String) -> Refusal {
 }
 
 fn limit(flag: &str, value: &str) -> Result<u32, Refusal> {
-    // Digits only: `08` is eight, `0x8`, `-1` and `+1` are nothing.
-    let digits = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
-    match value.parse() {
-        Ok(number @ 1..=1_000_000) if digits => Ok(number),
-        _ => Err(wrong(format!(
-            "`{flag}` needs a whole number from 1 to 1000000, not `{}`",
-            printable(value)
-        ))),
-    }
+    whole_number(flag, value, 1).map_err(wrong)
 }
 
 fn switch(flag: &str, value: Option<&str>) -> Result<bool, Refusal> {
