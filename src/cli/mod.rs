@@ -66,15 +66,7 @@ const VERSION: &str = match option_env!("SPOOL_VERSION") {
     None => PACKAGE_VERSION,
 };
 
-const EXAMPLES: &str = "\
-Examples:
-  spool demo                 watch a loop; no account, no network needed
-  spool setup                install the plugin into Claude Code
-  spool status --watch       what the loops of this project do, as they do it
-  spool log --since 8h       every decision of this night, and why
-  spool pause                let the agent stop; spool resume continues
-  spool stop                 end the loop, keep the notes
-  spool doctor               find out why a loop does not loop";
+const EXAMPLES: &str = include_str!("examples.txt").trim_ascii_end();
 
 #[derive(Subcommand)]
 enum SpoolCommand {

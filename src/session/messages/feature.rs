@@ -259,13 +259,7 @@ Every box is ticked. When that is put right, end your turn with ALL_TASKS_COMPLE
 do it: `spool task block \"what they must do\"`.";
 
 /// The contract of the agent, as `commands/implement.md` has it at length.
-const ALL_RULES: &str = "\
-How to resume:\n\
-1. `spool task next` shows the task or the parallel group to do now (.progress.md has what was learned).\n\
-2. Delegate it to the spec-executor agent, or to qa-engineer when it is marked [VERIFY]; a [P] group goes out in one message.\n\
-3. Check what comes back, then `spool task done ID`. Never tick a box by hand, never edit .speckit-state.json, never weaken a test.\n\
-4. When it fails: `spool task fail ID \"why\"`. When only a person can continue, all else tried: `spool task block \"what they must do\"`.\n\
-5. Continue with the next one, without asking. Only when no task is open, end with ALL_TASKS_COMPLETE on a line of its own.";
+const ALL_RULES: &str = include_str!("feature/rules.txt").trim_ascii_end();
 
 /// What is to be done when every box is ticked and a check of the person's fails.
 const REPAIR_CHECKS: &str = "\
@@ -296,21 +290,10 @@ Next: `spool task next`, do it (or hand it to spec-executor), tick its box as [X
 When no task is open: end with ALL_TASKS_COMPLETE on a line of its own.";
 
 /// How an agent resumes that works by spec-kit's own outline.
-const RESUME_BY_OUTLINE: &str = "\
-How to resume, by the outline of spec-kit's command:\n\
-1. `spool task next` shows the task or the parallel group to do now.\n\
-2. Do it, or hand it to the spec-executor agent. When it is really done, tick its box as [X], or call `spool task done ID`.\n\
-3. When it fails: `spool task fail ID \"why\"`, then try another way. When only a person can continue, all else tried: `spool task block \"what they must do\"`.\n\
-4. Continue with the next one, without asking. Only when no task is open, end with ALL_TASKS_COMPLETE on a line of its own.";
+const RESUME_BY_OUTLINE: &str = include_str!("feature/resume_by_outline.txt").trim_ascii_end();
 
 /// What the agent has to know besides spec-kit's own outline, where spec-kit's command armed the loop.
-pub const BY_OUTLINE: &str = "\n\
-Work by the outline of this command. Where the two differ, this counts:\n\
-- Nobody is there to answer: never ask and never wait. Decide, and say why in one line.\n\
-- A task is done when its box in tasks.md is [X]: tick it when it is really done, or let `spool task done ID` do that, which runs its Verify command first. Never reword or remove a task.\n\
-- A task that fails halts nothing: `spool task fail ID \"why\"` counts the attempt, then try another way. When only a person can continue, all else tried: `spool task block \"what they must do\"`, and end your turn.\n\
-- Completion is unproven until it is shown: name the evidence for each requirement. Say whether each turn got further.\n\
-- While a box of this loop is open, the end of your turn sends you back to work. When none is open and the rest of the outline is carried out, end with ALL_TASKS_COMPLETE on a line of its own.";
+pub const BY_OUTLINE: &str = concat!("\n", include_str!("feature/by_outline.txt")).trim_ascii_end();
 
 /// The contract of a coordinator, after a compaction.
 const REMIND_COORDINATOR: &str = "\
