@@ -366,7 +366,9 @@ impl TaskFacts {
     fn is_word(&self, path: &NamedPath) -> bool {
         let (first, below) = path.path.split_once('/').unwrap_or((&path.path, ""));
         // `@scope/name/` is a package of npm.
-        if WORDS.contains(&first) || (first.starts_with('@') && !self.says(ABOUT_FILES)) {
+        if WORDS.split(' ').any(|word| word == first)
+            || (first.starts_with('@') && !self.says(ABOUT_FILES))
+        {
             return true;
         }
         let Some((_, ending)) = first.rsplit_once('.') else {
@@ -501,18 +503,9 @@ impl TaskFacts {
 }
 
 /// Calls and products that look like files.
-const WORDS: &[&str] = &[
-    "console.log",
-    "process.env",
-    "response.json",
-    "res.json",
-    "request.json",
-    "Node.js",
-    "Express.js",
-    "Vue.js",
-    "Next.js",
-    "Nuxt.js",
-];
+const WORDS: &str = "\
+    console.log process.env response.json res.json request.json Node.js Express.js Vue.js \
+    Next.js Nuxt.js";
 /// What is said of a file that is to go, or whose content is to be elsewhere.
 const AWAY: &str = "archiv|clean|clear|consolidat|convert|dead|delet|deprecat|discard|drop|eliminat|empty|entfern|extract|get rid|\
     inline|lösch|merg|migrat|mov|no longer|obsolete|prune|purge|refactor|relocat|remov|renam|replac|retir|revert|rid |split|strip|\

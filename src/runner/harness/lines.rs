@@ -321,17 +321,9 @@ fn end(left: &ExitInfo) -> String {
 }
 
 /// What a service calls an error that trying again does not fix, in the code of its answer.
-const LASTING_CODES: &[&str] = &[
-    "insufficient_quota",
-    "billing_error",
-    "billing_hard_limit_reached",
-    "billing_not_active",
-    "account_deactivated",
-    "authentication_error",
-    "invalid_api_key",
-    "API_KEY_INVALID",
-    "model_not_found",
-];
+const LASTING_CODES: &str = "\
+    insufficient_quota billing_error billing_hard_limit_reached billing_not_active \
+    account_deactivated authentication_error invalid_api_key API_KEY_INVALID model_not_found";
 /// How services and agent programs begin a message on such an error where no code is handed on.
 const LASTING_WORDS: &[&str] = &[
     "Quota exceeded. Check your plan and billing details",
@@ -365,7 +357,7 @@ pub fn is_lasting(said: &str) -> bool {
     let begins = |words: &str| said.starts_with(words) || said.contains(&format!("\"{words}"));
     let no_model = said.starts_with("The model `") && said.contains("` does not exist");
     let no_model = no_model || said.contains("model is not supported when using Codex");
-    LASTING_CODES.iter().any(|code| quoted(code))
+    LASTING_CODES.split(' ').any(quoted)
         || LASTING_WORDS.iter().any(|words| begins(words))
         || no_model
 }

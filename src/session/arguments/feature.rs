@@ -135,15 +135,9 @@ pub fn names_feature(word: &str) -> bool {
     title.is_some_and(|title| title.starts_with(|letter: char| letter.is_ascii_alphabetic()))
 }
 
-const FLAGS: [&str; 7] = [
-    "--max-iterations",
-    "--max-task-iterations",
-    "--recovery-mode",
-    "--ignore-checklists",
-    "--review",
-    "--review-when",
-    "--converge",
-];
+const FLAGS: &str = "\
+    --max-iterations --max-task-iterations --recovery-mode --ignore-checklists --review \
+    --review-when --converge";
 const USAGE: &str = "Usage: /speckit:implement [FEATURE] [TASKS] [WORDS FOR THE AGENT] [--max-iterations N] [--max-task-iterations N] [--recovery-mode] [--ignore-checklists] [--review] [--review-when end|phases|verify] [--converge]\nTASKS: T001 T003, T004-T010, US1, phase 2. Words that begin with a dash go after ` -- `.";
 
 /// Whether a word is a flag, or a mistyped one: some programs make a long dash of two.
@@ -153,7 +147,7 @@ fn is_flag(word: &str) -> bool {
 }
 
 fn unknown_flag(flag: &str) -> Refusal {
-    wrong(format!("unknown option `{}`{}", printable(flag), meant(&FLAGS, flag)))
+    wrong(format!("unknown option `{}`{}", printable(flag), meant(FLAGS, flag)))
 }
 
 fn wrong(what: String) -> Refusal {

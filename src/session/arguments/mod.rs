@@ -39,8 +39,8 @@ fn whole_number(flag: &str, value: &str, least: u32) -> Result<u32, String> {
 }
 
 /// Returns which of these flags is meant by a mistyped one, as the end of a sentence; empty where none is near.
-fn meant(flags: &[&str], typed: &str) -> String {
+fn meant(flags: &str, typed: &str) -> String {
     let name = typed.trim_start_matches(['-', '–', '—']);
-    let near = flags.iter().find(|known| distance(&known[2..], name) <= 3);
+    let near = flags.split(' ').find(|known| distance(&known[2..], name) <= 3);
     near.map_or_else(String::new, |known| format!("; did you mean `{known}`?"))
 }

@@ -132,11 +132,11 @@ impl TaskRequest {
             self.adopt = Some(session);
             return Ok(rest);
         }
-        if !FLAGS[BARE..].contains(&name) {
+        if !FLAGS.split(' ').any(|flag| flag == name) {
             return Err(wrong(&format!(
                 "unknown option `{}`{}\nA task that has such words in it goes in quotes, or behind ` -- `.",
                 printable(name),
-                meant(&FLAGS, name)
+                meant(FLAGS, name)
             )));
         }
         let (value, rest) = value_at_start(name, joined, behind)?;
@@ -276,23 +276,9 @@ enum Rest<'a> {
     Literal(&'a str),
 }
 
-/// How many flags have no value: the first ones.
-const BARE: usize = 3;
-const FLAGS: [&str; 13] = [
-    "--adopt",
-    "--force",
-    "--replace",
-    "--max-iterations",
-    "--min-iterations",
-    "--min-tool-calls",
-    "--no-progress",
-    "--check-timeout",
-    "--completion-promise",
-    "--promise-match",
-    "--on-promise-no-work",
-    "--check",
-    "--prompt-file",
-];
+const FLAGS: &str = "\
+    --adopt --force --replace --max-iterations --min-iterations --min-tool-calls --no-progress \
+    --check-timeout --completion-promise --promise-match --on-promise-no-work --check --prompt-file";
 
 fn wrong(what: &str) -> Refusal {
     Refusal::Usage(what.to_owned(), USAGE)
