@@ -205,11 +205,13 @@ pub struct Pins {
 }
 
 impl PinState {
-    /// Returns what a pin says.
-    pub fn of(pin: Pin) -> Self {
-        match pin.ended {
-            Some(end) => Self::Ended(Box::new(end)),
-            None => Self::Armed(Box::new(pin)),
+    /// Returns what a pin says that was looked for.
+    pub fn found(pin: io::Result<Option<Pin>>) -> Self {
+        match pin {
+            Ok(Some(Pin { ended: Some(end), .. })) => Self::Ended(Box::new(end)),
+            Ok(Some(pin)) => Self::Armed(Box::new(pin)),
+            Ok(None) => Self::Nobody,
+            Err(error) => Self::Unknown(error.to_string()),
         }
     }
 

@@ -40,14 +40,17 @@ impl Driver<'_> {
 
     /// Ends the loop between two iterations, because a person wants it.
     pub(super) fn stop(&mut self, request: EndRequest) -> Result<u8> {
-        let seen = Observation { demand: Some(Demand::Stopped), ..Observation::default() };
-        let reason =
-            engine::ends(&self.files.state.ledger, &seen).unwrap_or(TerminalReason::Stopped);
         let signal = match request {
             EndRequest::Signal(signal) => Some(signal),
             EndRequest::Stop => None,
         };
-        self.finish(&reason, signal)
+        self.finish(&self.stopped(), signal)
+    }
+
+    /// Why the loop ends where a person wants that.
+    pub(super) fn stopped(&self) -> TerminalReason {
+        let seen = Observation { demand: Some(Demand::Stopped), ..Observation::default() };
+        engine::ends(&self.files.state.ledger, &seen).unwrap_or(TerminalReason::Stopped)
     }
 
     /// Writes the end down, says it, and returns its exit code.
