@@ -8,7 +8,6 @@ use super::record::{Review, ReviewOutcome};
 use crate::checks::NOTE;
 use crate::engine::scope::in_runs;
 use crate::engine::{Dollars, Hasher, ReviewResult};
-use crate::forms::FORMS_VERSION;
 use crate::forms::plain::{JsonTime, words};
 use crate::forms::review::{
     LastReview, ReviewEvidence, ReviewFinding, ReviewForm, ReviewJudgement, ReviewRequirement,
@@ -234,7 +233,6 @@ impl From<&Review> for LastReview {
 impl From<&Review> for ReviewForm {
     fn from(review: &Review) -> Self {
         Self {
-            version: FORMS_VERSION,
             feature: review.feature.clone(),
             tasks: review.tasks.clone(),
             began_at: JsonTime::of(review.began_at),

@@ -1,7 +1,7 @@
 //! An iteration as programs read it.
 
 use super::Story;
-use crate::forms::plain::{FORMS_VERSION, words};
+use crate::forms::plain::words;
 use crate::forms::story::{CommitMessage, FileLines, StoryForm};
 use crate::runner::git::ChangedLines;
 
@@ -12,7 +12,6 @@ impl From<&Story> for StoryForm {
             message: story.subjects.get(commit).cloned(),
         };
         Self {
-            version: FORMS_VERSION,
             change: story.change.clone(),
             harness: words(&story.harness),
             iteration: (&story.past).into(),
