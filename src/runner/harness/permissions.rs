@@ -61,7 +61,7 @@ pub enum ToolRule {
     /// By a rule in a variable, in which only a tool's name can stand.
     Name,
     /// By one of these words, which the runner itself compares with what the program asks for.
-    Asked(&'static [&'static str]),
+    Asked(&'static str),
 }
 
 /// The modes that permit everything.
@@ -119,11 +119,12 @@ impl Accepts {
                         line(tool),
                         self.settings
                     ),
-                    Some(ToolRule::Asked(words)) if !words.contains(&tool.as_str()) => bail!(
-                        "`{flag} {}` is no kind of tool that {title} asks for\nit is one of {}",
-                        line(tool),
-                        words.join(", ")
-                    ),
+                    Some(ToolRule::Asked(kinds)) if !kinds.split(", ").any(|it| it == tool) => {
+                        bail!(
+                            "`{flag} {}` is no kind of tool that {title} asks for\nit is one of {kinds}",
+                            line(tool)
+                        )
+                    }
                     Some(_) => {}
                 }
             }
