@@ -89,7 +89,10 @@ impl FeatureRequest {
                 self.review_when = Some(known.ok_or_else(wrong)?);
             }
             "--ignore-checklists" => self.ignore_checklists = switch(flag, joined)?,
-            _ => return Err(unknown_flag(flag)),
+            _ => {
+                let (flag, meant) = (printable(flag), meant(FLAGS, flag));
+                return Err(wrong(format!("unknown option `{flag}`{meant}")));
+            }
         }
         Ok(rest)
     }
@@ -144,10 +147,6 @@ const USAGE: &str = "Usage: /speckit:implement [FEATURE] [TASKS] [WORDS FOR THE 
 fn is_flag(word: &str) -> bool {
     let name = word.trim_start_matches(['-', '–', '—']);
     name.len() < word.len() && name.starts_with(|letter: char| letter.is_alphanumeric())
-}
-
-fn unknown_flag(flag: &str) -> Refusal {
-    wrong(format!("unknown option `{}`{}", printable(flag), meant(FLAGS, flag)))
 }
 
 fn wrong(what: String) -> Refusal {
