@@ -174,7 +174,7 @@ pub enum RunnerEvent {
 pub struct RunnerEnd {
     /// The status, as `loop-state.json` has it: `done`, `stuck`, `stalled` or `stopped`; `killed` where `spool log --summary` shows a
     /// run whose runner was killed.
-    pub status: &'static str,
+    pub status: String,
     /// The name of the end, one of those in docs/ends.md; `killed` in the same way.
     pub reason: &'static str,
     /// The exit code of the runner; 137 where it was killed.

@@ -38,30 +38,6 @@ pub enum RequirementVerdict {
     Later,
 }
 
-impl RequirementVerdict {
-    /// Returns the word of the answer.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Met => "met",
-            Self::NotMet => "not met",
-            Self::CannotTell => "cannot tell",
-            Self::Later => "later",
-        }
-    }
-}
-
-impl ReviewSeverity {
-    /// Returns the word of the answer.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Low => "low",
-            Self::Medium => "medium",
-            Self::High => "high",
-            Self::Critical => "critical",
-        }
-    }
-}
-
 /// One piece of evidence: a line of a file with what stands there, or a command whose output the reader was given.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]

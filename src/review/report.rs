@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::form::{Evidence, RequirementVerdict, ReviewSeverity};
 use super::record::{Review, ReviewOutcome};
 use crate::checks::NOTE;
+use crate::engine::fields::name_of;
 use crate::engine::scope::in_runs;
 use crate::engine::{Dollars, Hasher, ReviewResult};
 use crate::forms::plain::{JsonTime, words};
@@ -166,12 +167,12 @@ impl Review {
         for judged in self.requirements.iter().filter(|it| speaks.contains(&it.verdict)) {
             let why = text::title(&judged.why, SENTENCE);
             let why = if why.is_empty() { why } else { format!(": {why}") };
-            let _ = writeln!(text, "  {} {}{why}", judged.id, judged.verdict.word());
+            let _ = writeln!(text, "  {} {}{why}", judged.id, name_of(judged.verdict));
             list(&mut text, &judged.evidence);
         }
         for finding in &self.findings {
             let what = text::title(&finding.finding, SENTENCE);
-            let _ = writeln!(text, "  {}: {what}", finding.severity.word());
+            let _ = writeln!(text, "  {}: {what}", name_of(finding.severity));
             list(&mut text, &finding.evidence);
         }
         text

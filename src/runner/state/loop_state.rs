@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::engine::fields::is_default;
+use crate::engine::fields::{is_default, name_of};
 use crate::engine::{Check, CheckResult, Ledger, TerminalReason};
 use crate::runner::options::DoneWhen;
 use crate::runner::prices::{in_dollars, micros};
@@ -390,15 +390,8 @@ impl LoopStatus {
     }
 
     /// Returns the word that the files use.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Starting => "starting",
-            Self::Running => "running",
-            Self::Done => "done",
-            Self::Stuck => "stuck",
-            Self::Stalled => "stalled",
-            Self::Stopped => "stopped",
-        }
+    pub fn word(self) -> String {
+        name_of(self)
     }
 }
 

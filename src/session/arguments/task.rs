@@ -4,6 +4,7 @@
 //! flag is an error, so that no limit is ever swallowed into the prompt.
 
 use super::{meant, refused_promise, whole_number};
+use crate::engine::fields::named;
 use crate::engine::{Check, PromiseMatch, REVIEW, WithoutWork};
 use crate::feature::project::printable;
 use crate::refusal::Refusal;
@@ -160,19 +161,12 @@ impl TaskRequest {
             }
             "--completion-promise" => self.promise = Some(promise(value)?),
             "--promise-match" => {
-                self.promise_match = match value {
-                    "anywhere" => PromiseMatch::Anywhere,
-                    "own-line" => PromiseMatch::OwnLine,
-                    _ => return Err(neither(name, value, "`anywhere` or `own-line`")),
-                }
+                let unknown = || neither(name, value, "`anywhere` or `own-line`");
+                self.promise_match = named(value).ok_or_else(unknown)?;
             }
             "--on-promise-no-work" => {
-                self.without_work = match value {
-                    "reject" => WithoutWork::Reject,
-                    "warn" => WithoutWork::Warn,
-                    "accept" => WithoutWork::Accept,
-                    _ => return Err(neither(name, value, "`reject`, `warn` or `accept`")),
-                }
+                let unknown = || neither(name, value, "`reject`, `warn` or `accept`");
+                self.without_work = named(value).ok_or_else(unknown)?;
             }
             "--check" if Check::runs_nothing(value) || value.contains('\0') => {
                 return Err(wrong("`--check` needs a command: this one runs nothing"));
