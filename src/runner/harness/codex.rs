@@ -291,13 +291,9 @@ impl Format for CodexStream {
 
 /// What a usage counts; what came from a cache is in its input.
 fn used(usage: &Value) -> TokenUsage {
-    let number = |name: &str| lines::number(&usage[name]);
-    TokenUsage::of_all_input(
-        number("input_tokens"),
-        number("output_tokens"),
-        number("cached_input_tokens"),
-        number("cache_write_input_tokens"),
-    )
+    let names =
+        ["input_tokens", "output_tokens", "cached_input_tokens", "cache_write_input_tokens"];
+    TokenUsage::of_all_in(usage, names)
 }
 
 /// Whether a failed turn shows a usage limit. There is no field for it, only these words, at the

@@ -237,13 +237,8 @@ impl CopilotStream {
 
 /// What a usage counts; what came from a cache is in its input.
 fn used(usage: &Value) -> TokenUsage {
-    let number = |name: &str| lines::number(&usage[name]);
-    TokenUsage::of_all_input(
-        number("inputTokens"),
-        number("outputTokens"),
-        number("cacheReadTokens"),
-        number("cacheWriteTokens"),
-    )
+    let names = ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens"];
+    TokenUsage::of_all_in(usage, names)
 }
 
 impl Format for CopilotStream {
