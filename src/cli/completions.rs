@@ -33,13 +33,7 @@ pub struct CompletionsArgs {
     shell: String,
 }
 
-const EXAMPLES: &str = r#"Put one line into the file that your shell reads at its start:
-  ~/.bashrc                     eval "$(spool completions bash)"
-  ~/.zshrc                      eval "$(spool completions zsh)"
-  ~/.config/fish/config.fish    spool completions fish | source
-  ~/.elvish/rc.elv              eval (spool completions elvish | slurp)
-  $PROFILE of PowerShell:
-    spool completions powershell | Out-String | Invoke-Expression"#;
+const EXAMPLES: &str = include_str!("completions/examples.txt").trim_ascii_end();
 
 /// Prints the lines for the shell's own file.
 pub fn run(args: &CompletionsArgs) -> Result<ExitCode> {

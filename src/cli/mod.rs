@@ -16,7 +16,6 @@ mod pause;
 mod person;
 mod plugin;
 mod ralph;
-mod resume;
 mod review;
 mod running;
 mod selection;
@@ -67,15 +66,7 @@ const VERSION: &str = match option_env!("SPOOL_VERSION") {
     None => PACKAGE_VERSION,
 };
 
-const EXAMPLES: &str = "\
-Examples:
-  spool demo                 watch a loop; no account, no network needed
-  spool setup                install the plugin into Claude Code
-  spool status --watch       what the loops of this project do, as they do it
-  spool log --since 8h       every decision of this night, and why
-  spool pause                let the agent stop; spool resume continues
-  spool stop                 end the loop, keep the notes
-  spool doctor               find out why a loop does not loop";
+const EXAMPLES: &str = include_str!("examples.txt").trim_ascii_end();
 
 #[derive(Subcommand)]
 enum SpoolCommand {
@@ -90,7 +81,7 @@ enum SpoolCommand {
     Review(Box<review::ReviewArgs>),
     Trust(trust::TrustArgs),
     Pause(pause::PauseArgs),
-    Resume(resume::ResumeArgs),
+    Resume(pause::ResumeArgs),
     Adopt(adopt::AdoptArgs),
     #[command(visible_alias = stop::ALIAS)]
     Stop(stop::StopArgs),
@@ -138,8 +129,8 @@ pub fn main() -> ExitCode {
         SpoolCommand::Block(args) => block::run(&args),
         SpoolCommand::Review(args) => review::run(&args),
         SpoolCommand::Trust(args) => trust::run(&args),
-        SpoolCommand::Pause(args) => pause::run(&args),
-        SpoolCommand::Resume(args) => resume::run(&args),
+        SpoolCommand::Pause(args) => pause::pause(&args),
+        SpoolCommand::Resume(args) => pause::resume(&args),
         SpoolCommand::Stop(args) => stop::run(&args),
         SpoolCommand::Log(args) => log::run(&args),
         SpoolCommand::Doctor(args) => doctor::run(&args),

@@ -1,8 +1,8 @@
-//! `spool pause`: the agent may stop, and the loop stays armed.
+//! `spool pause` and `spool resume`: the agent may stop while the loop stays armed, and a paused loop continues.
 
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result};
 
 use super::context::{asked_from, own_session};
 use super::running::ask;
@@ -26,31 +26,72 @@ pub struct PauseArgs {
     answer: Answer,
 }
 
-/// Pauses the selected loop, and says how to continue.
-pub fn run(args: &PauseArgs) -> Result<ExitCode> {
-    match args.which.selected(Steering::Pause)? {
-        SelectedLoop::Runner(runner) => {
-            ask(&runner, RunnerRequest::Pause)?;
-            let change = printable(&runner.change);
-            let words = format!(
-                "The loop of `{change}` pauses after its iteration.\n`spool resume --change {change}` continues it, `spool stop --change {change}` ends it."
-            );
-            args.answer.say(&words, &Steered::Change(&runner.root, &runner.change))
-        }
-        SelectedLoop::Session(project, session) => in_session(args, &project, &session),
-        SelectedLoop::Feature(project, feature) => {
-            let session = select::session_of(&Loops::of(&project.root), &feature)?;
-            in_session(args, &project, &session)
-        }
-    }
+/// Continue a paused loop.
+///
+/// The agent is blocked again from its next stop on. Nothing wakes an idle session: type anything there.
+#[derive(clap::Args)]
+pub struct ResumeArgs {
+    #[command(flatten)]
+    which: WhichLoop,
+    #[command(flatten)]
+    answer: Answer,
 }
 
-fn in_session(args: &PauseArgs, project: &Project, session: &str) -> Result<ExitCode> {
+/// Pauses the selected loop, and says how to continue.
+pub fn pause(args: &PauseArgs) -> Result<ExitCode> {
+    steer(Steering::Pause, &args.which, &args.answer)
+}
+
+/// Ends the pause of the selected loop.
+pub fn resume(args: &ResumeArgs) -> Result<ExitCode> {
+    steer(Steering::Resume, &args.which, &args.answer)
+}
+
+fn steer(steering: Steering, which: &WhichLoop, answer: &Answer) -> Result<ExitCode> {
+    let (project, session) = match which.selected(steering)? {
+        SelectedLoop::Runner(runner) => {
+            let change = printable(&runner.change);
+            let (request, words) = if steering == Steering::Pause {
+                (
+                    RunnerRequest::Pause,
+                    format!(
+                        "The loop of `{change}` pauses after its iteration.\n`spool resume --change {change}` continues it, `spool stop --change {change}` ends it."
+                    ),
+                )
+            } else {
+                (RunnerRequest::Resume, format!("The loop of `{change}` continues."))
+            };
+            ask(&runner, request)?;
+            return answer.say(&words, &Steered::Change(&runner.root, &runner.change));
+        }
+        SelectedLoop::Session(project, session) => (project, session),
+        SelectedLoop::Feature(project, feature) => {
+            let session = select::session_of(&Loops::of(&project.root), &feature)?;
+            (project, session)
+        }
+    };
+    let (session, words) = if steering == Steering::Pause {
+        paused(&project, &session)?
+    } else {
+        resumed(&project, &session)?
+    };
+    answer.say(&words, &Steered::Session(&project, &session))
+}
+
+/// Pauses the loop of a session; returns the session, and what a person reads.
+fn paused(project: &Project, session: &str) -> Result<(String, String)> {
     let loops = Loops::of(&project.root);
     let session = select::to_pause(&loops, Some(session), own_session().as_deref())?.session;
-    let Some((record, unnoted)) = pause::pause(&loops, &session, asked_from(&session))? else {
-        bail!("the loop has ended already\n`spool status` says why");
-    };
-    let words = format!("{}{}", pause::paused(&record), not_noted(unnoted));
-    args.answer.say(&words, &Steered::Session(project, &session))
+    let (record, unnoted) = pause::pause(&loops, &session, asked_from(&session))?
+        .context("the loop has ended already\n`spool status` says why")?;
+    Ok((session, pause::paused(&record) + &not_noted(unnoted)))
+}
+
+/// Ends the pause of a session's loop; returns the same.
+fn resumed(project: &Project, session: &str) -> Result<(String, String)> {
+    let loops = Loops::of(&project.root);
+    let session = select::to_resume(&loops, Some(session), own_session().as_deref())?.session;
+    let (record, unnoted) = pause::resume(&loops, &session, asked_from(&session))?
+        .context("the loop is not paused any more\n`spool status` shows its state")?;
+    Ok((session, pause::resumed(&record) + &not_noted(unnoted)))
 }

@@ -6,27 +6,15 @@ use anyhow::{Context, Result};
 
 use crate::world;
 
-/// What agent programs, and our own runner, leave in the environment of the commands that they run.
-const MARKS: [&str; 14] = [
-    "CLAUDECODE",
-    "CLAUDE_CODE_SESSION_ID",
-    "CLAUDE_CODE_CHILD_SESSION",
-    "AI_AGENT",
-    "OPENCODE",
-    "CODEX_CI",
-    "CODEX_SANDBOX",
-    "CODEX_SESSION_ID",
-    "CODEX_THREAD_ID",
-    "GEMINI_CLI",
-    "COPILOT_CLI",
-    "COPILOT_AGENT_SESSION_ID",
-    "CURSOR_AGENT",
-    world::RUNNER,
-];
+/// What agent programs leave in the environment of the commands that they run.
+const MARKS: &str = "\
+    CLAUDECODE CLAUDE_CODE_SESSION_ID CLAUDE_CODE_CHILD_SESSION AI_AGENT OPENCODE CODEX_CI \
+    CODEX_SANDBOX CODEX_SESSION_ID CODEX_THREAD_ID GEMINI_CLI COPILOT_CLI \
+    COPILOT_AGENT_SESSION_ID CURSOR_AGENT";
 
 /// Returns whether this command may have been started by an agent: its session shows in the environment.
 pub fn in_agents_session() -> bool {
-    MARKS.iter().any(|mark| world::variable(mark).is_some())
+    MARKS.split(' ').chain([world::RUNNER]).any(|mark| world::variable(mark).is_some())
 }
 
 /// Returns whether a person can read a question here and answer it, and no agent could do it for them.

@@ -72,26 +72,9 @@ pub struct ReviewArgs {
     place: Where,
 }
 
-const SHORT_EXAMPLES: &str = "\
-Examples:
-  spool review                        the current feature, by Claude Code
-  spool review 001-login --harness codex
-  spool review --last                 the last one again
-`spool review --help` has the exit codes.";
+const SHORT_EXAMPLES: &str = include_str!("review/short-examples.txt").trim_ascii_end();
 
-const EXAMPLES: &str = "\
-Examples:
-  spool review                        the current feature, by Claude Code
-  spool review 001-login --harness codex --model gpt-5-codex
-  spool review --base main --timeout 1h
-  spool review --last --json          the last one again, for programs
-
-Exit codes:
-  0 passed · 1 it could not begin · 2 wrong usage
-  3 not passed · 4 the answer cannot be used · 5 evidence is not there
-  6 the work changed meanwhile · 7 time is up · 8 tokens or output used up
-  9 the agent program failed · 10 a usage limit
-  129, 130, 131, 143 ended by a closed terminal, by Ctrl-C, by Ctrl-\\, by SIGTERM";
+const EXAMPLES: &str = include_str!("review/examples.txt").trim_ascii_end();
 
 /// The longest that a reader may take where nothing else is said.
 const TIME: Time<60> = Time(std::time::Duration::from_mins(30));

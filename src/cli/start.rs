@@ -58,8 +58,7 @@ pub struct StartArgs {
 const FIRST: &str = "Now start Claude Code in this project and ask it to work through the tasks: the first session that stops takes the loop.\n";
 
 fn review_when(text: &str) -> Result<ReviewWhen, String> {
-    let known = ReviewWhen::ALL.into_iter().find(|it| it.word() == text);
-    known.ok_or_else(|| "it is end, phases or verify".to_owned())
+    ReviewWhen::of(text).ok_or_else(|| "it is end, phases or verify".to_owned())
 }
 
 /// Arms and says what was armed.

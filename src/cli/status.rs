@@ -11,12 +11,12 @@ use anyhow::{Result, bail};
 
 use super::names::{LoopName, NameKind};
 use super::selection::WhichLoop;
+use crate::forms;
 use crate::forms::loops::LoopForm;
 use crate::forms::plain::words;
 use crate::forms::review::LastReview;
 use crate::forms::runner::RunnerForm;
 use crate::forms::status::{FeatureForm, StatusForm};
-use crate::forms::{self, FORMS_VERSION};
 use crate::print;
 use crate::review::{self, Review};
 use crate::runner::report::{self as runners, RunnerReport};
@@ -168,7 +168,6 @@ impl Now {
         let tasks = self.report.iter().flat_map(|report| &report.tasks);
         let root = || runners::root_around(start).unwrap_or(start).display().to_string();
         StatusForm {
-            version: FORMS_VERSION,
             project: speckit.map_or_else(root, |it| it.project.clone()),
             enabled: speckit.is_none_or(|it| it.enabled),
             settings_problem: speckit.and_then(|it| words(&it.settings_problem)),

@@ -10,9 +10,9 @@ use serde::Deserialize;
 
 use crate::feature::project::{Feature, Project, printable};
 use crate::feature::snapshot::{FeatureSnapshot, TaskPosition};
+use crate::forms;
 use crate::forms::loops::EndForm;
 use crate::forms::statusline::StatuslineForm;
-use crate::forms::{self, FORMS_VERSION};
 use crate::session::messages::person::more_than;
 use crate::session::pinned;
 use crate::session::select::drives;
@@ -128,7 +128,7 @@ fn of(input: &StatusInput) -> Option<StatuslineForm> {
 }
 
 fn said(line: Option<String>, end: Option<EndForm>) -> StatuslineForm {
-    StatuslineForm { version: FORMS_VERSION, line, end }
+    StatuslineForm { line, end }
 }
 
 /// The feature of a loop, `None` for that of a task.

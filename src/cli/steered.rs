@@ -6,11 +6,11 @@ use std::process::ExitCode;
 use anyhow::Result;
 
 use crate::feature::project::Project;
+use crate::forms;
 use crate::forms::loops::LoopForm;
 use crate::forms::runner::RunnerForm;
 use crate::forms::status::FeatureForm;
 use crate::forms::steered::SteeredForm;
-use crate::forms::{self, FORMS_VERSION};
 use crate::runner::options::Form;
 use crate::runner::report::RunnerReport;
 use crate::session::report::StatusReport;
@@ -43,11 +43,7 @@ impl Answer {
     /// Prints what was done, and returns success.
     pub fn say(&self, words: &str, steered: &Steered<'_>) -> Result<ExitCode> {
         if self.json {
-            let form = SteeredForm {
-                version: FORMS_VERSION,
-                r#loop: steered.form(),
-                words: words.trim_end().to_owned(),
-            };
+            let form = SteeredForm { r#loop: steered.form(), words: words.trim_end().to_owned() };
             dataln!("{}", forms::document(&form)?);
         } else {
             outln!("{}", words.trim_end());

@@ -9,8 +9,8 @@ use super::context::{Where, own_session};
 use super::person::{can_be_asked, confirm, in_agents_session};
 use crate::feature::project::Project;
 use crate::feature::settings::{SETTINGS, Settings};
+use crate::forms;
 use crate::forms::trust::{TrustForm, TrustedForm};
-use crate::forms::{self, FORMS_VERSION};
 use crate::runner::options::file::{self, PROJECT_FILE};
 use crate::runner::options::{self, Layers};
 use crate::runner::target::root_around;
@@ -135,7 +135,7 @@ fn list_as_json() -> Result<ExitCode> {
     let trusted = trust::list()?.into_iter();
     let trusted =
         trusted.map(|it| TrustedForm { project: it.project, file: it.file, commands: it.commands });
-    let form = TrustForm { version: FORMS_VERSION, trusted: trusted.collect() };
+    let form = TrustForm { trusted: trusted.collect() };
     dataln!("{}", forms::document(&form)?);
     Ok(ExitCode::SUCCESS)
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
-use super::fields::read_fields;
+use super::fields::{is_default, read_fields};
 use super::output::{passed_tests, plain_lines, shows};
 
 /// The agreement a loop is armed with; `decide` holds every iteration against it.
@@ -63,7 +63,7 @@ pub struct Check {
     #[serde(skip_serializing_if = "String::is_empty")]
     pub expect: String,
     /// How many tests have to pass in it at least, 0 where nobody counts them.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub min_tests: u64,
 }
 
@@ -90,6 +90,11 @@ pub enum ReviewWhen {
 impl ReviewWhen {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::End, Self::Phases, Self::Verify];
+
+    /// Returns the one that people write this word for.
+    pub fn of(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|when| when.word() == word)
+    }
 
     /// Returns the word that people write for it.
     pub fn word(self) -> &'static str {
@@ -131,10 +136,8 @@ impl Check {
 
     /// Returns when a review is made.
     pub fn when(&self) -> ReviewWhen {
-        let word = &self.run[self.review_words().len()..];
-        let is_its =
-            |it: &ReviewWhen| self.is_review() && word.strip_prefix(WHEN) == Some(it.word());
-        ReviewWhen::ALL.into_iter().find(is_its).unwrap_or_default()
+        let word = self.run[self.review_words().len()..].strip_prefix(WHEN);
+        word.filter(|_| self.is_review()).and_then(ReviewWhen::of).unwrap_or_default()
     }
 
     /// Returns the words of a review without those that say when it is made.
@@ -197,11 +200,6 @@ impl Check {
             Some(_) => None,
         }
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 /// The limits of a loop; each one has its own terminal reason.

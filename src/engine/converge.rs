@@ -33,11 +33,6 @@ impl Converging {
         self.passed || self.rounds >= Self::MOST
     }
 
-    /// Returns whether nothing has happened yet.
-    pub(super) fn is_untouched(&self) -> bool {
-        *self == Self::default()
-    }
-
     /// Returns it with this iteration counted in: a run counts where it was asked for.
     pub(super) fn counted(self, seen: &Observation) -> Self {
         match self.asked {

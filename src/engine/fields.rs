@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
+use serde::Serialize;
+use serde::de::value::{self, StrDeserializer};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 
 /// A struct whose missing fields are those of its default.
@@ -45,6 +47,22 @@ macro_rules! read_fields {
     (@other $given:ident $map:ident $more:ident) => { _ = $more.insert($given.to_owned(), $map.next_value()?) };
 }
 pub(crate) use read_fields;
+
+/// Returns whether a field has the value that it has where a file leaves it out.
+pub fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// Returns the name that a plain value has in our files and outputs.
+pub fn name_of(value: impl Serialize) -> String {
+    let name = serde_json::to_value(value).unwrap_or_default();
+    name.as_str().unwrap_or_default().to_owned()
+}
+
+/// Returns the plain value of this name, `None` for another word.
+pub fn named<'de, T: Deserialize<'de>>(name: &'de str) -> Option<T> {
+    T::deserialize(StrDeserializer::<value::Error>::new(name)).ok()
+}
 
 /// Reads a struct out of an object.
 pub fn read<'de, T: Fields, D: Deserializer<'de>>(reader: D) -> Result<T, D::Error> {

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::converge::Converging;
-use super::fields::read_fields;
+use super::fields::{is_default, read_fields};
 use super::fingerprint::Fingerprint;
 use super::verdict::TerminalReason;
 
@@ -32,7 +32,7 @@ pub struct Ledger {
     /// Tokens used since arming, as far as they are known.
     pub tokens: u64,
     /// What the agent cost since arming, in millionths of a dollar, as far as it is known.
-    #[serde(skip_serializing_if = "is_nothing")]
+    #[serde(skip_serializing_if = "is_default")]
     pub cost: u64,
     /// Failed runs of the agent program in a row.
     pub failures: u32,
@@ -55,16 +55,16 @@ pub struct Ledger {
     /// Tokens that reviews used since arming, beside `tokens`.
     pub review_tokens: u64,
     /// What reviews cost since arming, beside `cost`, in millionths of a dollar, as far as it is known.
-    #[serde(skip_serializing_if = "is_nothing")]
+    #[serde(skip_serializing_if = "is_default")]
     pub review_cost: u64,
     /// Whether a part of that is an estimate, by the prices that a person gave.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "is_default")]
     pub review_cost_estimated: bool,
     /// What was reviewed and found good before the end: a mark for each phase or check of the list.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reviewed: Vec<String>,
     /// What came of the converge command of spec-kit.
-    #[serde(skip_serializing_if = "Converging::is_untouched")]
+    #[serde(skip_serializing_if = "is_default")]
     pub converging: Converging,
     /// What the work looked like at the last iteration.
     pub fingerprint: Option<Fingerprint>,
@@ -146,11 +146,6 @@ impl Ledger {
     pub fn all_cost(&self) -> u64 {
         self.cost.saturating_add(self.review_cost)
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
-fn is_nothing(cost: &u64) -> bool {
-    *cost == 0
 }
 
 #[cfg(test)]

@@ -39,32 +39,11 @@ pub enum Proof {
 }
 
 impl Proof {
-    /// Returns what a receipt calls it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Word => "word",
-            Self::Tick => "tick",
-            Self::Files => "files",
-            Self::Command => "command",
-        }
-    }
-
     /// Returns how well a task with this proof is proved once its command has passed: with nothing changed it may have passed
     /// before, and a run of no test says nothing.
     #[must_use]
     pub fn with_command(self, ran_no_test: bool) -> Self {
         if self == Self::Files && !ran_no_test { Self::Command } else { self }
-    }
-
-    /// Returns the proof that a receipt calls so, `None` for another word.
-    pub fn called(name: &str) -> Option<Self> {
-        match name {
-            "word" => Some(Self::Word),
-            "tick" => Some(Self::Tick),
-            "files" => Some(Self::Files),
-            "command" => Some(Self::Command),
-            _ => None,
-        }
     }
 }
 
@@ -366,7 +345,9 @@ impl TaskFacts {
     fn is_word(&self, path: &NamedPath) -> bool {
         let (first, below) = path.path.split_once('/').unwrap_or((&path.path, ""));
         // `@scope/name/` is a package of npm.
-        if WORDS.contains(&first) || (first.starts_with('@') && !self.says(ABOUT_FILES)) {
+        if WORDS.split(' ').any(|word| word == first)
+            || (first.starts_with('@') && !self.says(ABOUT_FILES))
+        {
             return true;
         }
         let Some((_, ending)) = first.rsplit_once('.') else {
@@ -460,59 +441,35 @@ impl TaskFacts {
 
     /// Whether a file that differs in this way can be the work of the task.
     fn counts(&self, change: ContentChange) -> bool {
-        let says = |words: &[&str]| self.says(words);
         match change {
             ContentChange::Content => true,
             ContentChange::Ignored => false,
-            ContentChange::Gone => says(&AWAY.split('|').collect::<Vec<_>>()),
-            ContentChange::Text => says(&TEXTS.split('|').collect::<Vec<_>>()),
-            ContentChange::Blanks => says(&[
-                "format",
-                "reformat",
-                "indent",
-                "whitespace",
-                "blank",
-                "line end",
-                "empty",
-                "placeholder",
-                "structure",
-                "scaffold",
-                "skeleton",
-            ]),
-            ContentChange::Comments => {
-                says(&["comment", "document", "docs", "docstring", "license header"])
-            }
-            ContentChange::Moved => says(&["rename", "move ", "relocate", "moving", "moved "]),
-            ContentChange::Mode => says(&["executable", "chmod", "permission", "mode "]),
-            ContentChange::Link => says(&["link", "symlink", "symbolic"]),
+            ContentChange::Gone => self.says(AWAY),
+            ContentChange::Text => self.says(TEXTS),
+            ContentChange::Blanks => self.says(LAYOUT),
+            ContentChange::Comments => self.says("comment|document|docs|docstring|license header"),
+            ContentChange::Moved => self.says("rename|move |relocate|moving|moved "),
+            ContentChange::Mode => self.says("executable|chmod|permission|mode "),
+            ContentChange::Link => self.says("link|symlink|symbolic"),
         }
     }
 
-    /// Whether a word of the text begins with one of these.
-    fn says(&self, words: &[&str]) -> bool {
+    /// Whether a word of the text begins with one of these, which have a `|` between them.
+    fn says(&self, words: &str) -> bool {
         // A path says nothing of what is to be done: `app/models/user.py` is no word on a mode.
         let words_of = self.text.split_whitespace().filter(|word| !word.contains('/'));
         let text = words_of.fold(String::new(), |text, word| {
             text + " " + word.trim_start_matches(|it: char| !it.is_alphanumeric())
         });
         let text = text.to_lowercase();
-        words.iter().any(|word| text.contains(&format!(" {word}")))
+        words.split('|').any(|word| text.contains(&format!(" {word}")))
     }
 }
 
 /// Calls and products that look like files.
-const WORDS: &[&str] = &[
-    "console.log",
-    "process.env",
-    "response.json",
-    "res.json",
-    "request.json",
-    "Node.js",
-    "Express.js",
-    "Vue.js",
-    "Next.js",
-    "Nuxt.js",
-];
+const WORDS: &str = "\
+    console.log process.env response.json res.json request.json Node.js Express.js Vue.js \
+    Next.js Nuxt.js";
 /// What is said of a file that is to go, or whose content is to be elsewhere.
 const AWAY: &str = "archiv|clean|clear|consolidat|convert|dead|delet|deprecat|discard|drop|eliminat|empty|entfern|extract|get rid|\
     inline|lösch|merg|migrat|mov|no longer|obsolete|prune|purge|refactor|relocat|remov|renam|replac|retir|revert|rid |split|strip|\
@@ -520,7 +477,9 @@ const AWAY: &str = "archiv|clean|clear|consolidat|convert|dead|delet|deprecat|di
 /// What is said of texts that are written about a feature.
 const TEXTS: &str = "checklist|contract|data model|data-model|decision|describe|design|docs|document|explain|note|plan|quickstart|\
     research|spec|summar";
-const ABOUT_FILES: &[&str] = &["create", "file", "generate", "save", "scaffold", "write "];
+/// What is said where blanks and empty files are the work.
+const LAYOUT: &str = "format|reformat|indent|whitespace|blank|line end|empty|placeholder|structure|scaffold|skeleton";
+const ABOUT_FILES: &str = "create|file|generate|save|scaffold|write ";
 const ROUTES: &[&str] = &["api", "endpoint", "route", "table", "url"];
 
 #[cfg(test)]

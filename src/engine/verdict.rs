@@ -127,7 +127,7 @@ pub enum TerminalReason {
         /// What was allowed.
         limit: u64,
         /// What both count.
-        #[serde(skip_serializing_if = "BudgetUnit::is_tokens")]
+        #[serde(skip_serializing_if = "super::fields::is_default")]
         unit: BudgetUnit,
     },
     /// The state stayed unreadable after the agent was shown how to recover.
@@ -143,13 +143,6 @@ pub enum BudgetUnit {
     Tokens,
     /// Millionths of a dollar.
     Money,
-}
-
-impl BudgetUnit {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
-    fn is_tokens(&self) -> bool {
-        *self == Self::Tokens
-    }
 }
 
 /// Millionths of a dollar, shown as dollars: with two digits, and with four below one dollar.

@@ -19,15 +19,8 @@ const LINE: u64 = 8 << 10;
 const LEVELS: usize = 64;
 
 /// How the lines of the log begin that stand for a new commit; merges are looked at more closely.
-const COMMITS: [&[u8]; 7] = [
-    b"commit:",
-    b"commit (initial):",
-    b"commit (merge):",
-    b"commit (cherry-pick):",
-    b"cherry-pick:",
-    b"revert:",
-    b"am:",
-];
+const COMMITS: &str =
+    "commit:|commit (initial):|commit (merge):|commit (cherry-pick):|cherry-pick:|revert:|am:";
 
 /// How far the log of the head was read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -178,7 +171,7 @@ fn is_commit(line: &[u8], not_before: u64) -> bool {
         return false;
     };
     let merged = message.starts_with(b"merge ") && !message.ends_with(b"Fast-forward");
-    if !merged && !COMMITS.iter().any(|kind| message.starts_with(kind)) {
+    if !merged && !COMMITS.split('|').any(|kind| message.starts_with(kind.as_bytes())) {
         return false;
     }
     let time = head.rsplit(|byte| *byte == b' ').nth(1);

@@ -13,33 +13,7 @@ use crate::world;
 /// The most that is read of one list, in bytes.
 pub const MOST: u64 = 1 << 20;
 /// What holds no work where there is no git. A `.gitignore` that says `!target/` takes a name out.
-const WITHOUT_GIT: &str = "\
-node_modules/
-bower_components/
-target/
-build/
-dist/
-out/
-.venv/
-venv/
-__pycache__/
-.tox/
-.mypy_cache/
-.pytest_cache/
-.ruff_cache/
-.gradle/
-.next/
-.nuxt/
-.cache/
-.idea/
-.hg/
-.svn/
-.jj/
-*.pyc
-*.o
-*.class
-.DS_Store
-";
+const WITHOUT_GIT: &str = include_str!("without_git.gitignore");
 
 /// The patterns that hold in one folder: its own list, then those above it.
 #[derive(Debug, Default)]

@@ -2,14 +2,10 @@
 
 use serde::Serialize;
 
-use super::plain::FormVersion;
-
 /// What `spool doctor --json` prints.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DoctorForm {
-    /// The version of this form.
-    pub version: FormVersion,
     /// Whether no check fails.
     pub ok: bool,
     /// What was looked at, in the order in which a person would fix things.

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::iteration::IterationForm;
 use super::loops::LoopCheck;
-use super::plain::{FORMS_VERSION, FormVersion, JsonNumber, JsonTime};
+use super::plain::{JsonNumber, JsonTime};
 use super::proofs::ProofsForm;
 use super::runner::{AgentShareForm, DoneWhen};
 use super::summary::RunSummaryForm;
@@ -13,8 +13,6 @@ use super::summary::RunSummaryForm;
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct EventForm {
-    /// The version of this form.
-    pub version: FormVersion,
     /// When it happened.
     pub at: Option<JsonTime>,
     /// What happened.
@@ -176,7 +174,7 @@ pub enum RunnerEvent {
 pub struct RunnerEnd {
     /// The status, as `loop-state.json` has it: `done`, `stuck`, `stalled` or `stopped`; `killed` where `spool log --summary` shows a
     /// run whose runner was killed.
-    pub status: &'static str,
+    pub status: String,
     /// The name of the end, one of those in docs/ends.md; `killed` in the same way.
     pub reason: &'static str,
     /// The exit code of the runner; 137 where it was killed.
@@ -233,6 +231,6 @@ impl EventForm {
     /// Returns the line of what happens now.
     pub fn now(event: RunnerEvent, words: impl Into<String>) -> Self {
         let at = JsonTime::of(crate::world::now());
-        Self { version: FORMS_VERSION, at, event, words: words.into() }
+        Self { at, event, words: words.into() }
     }
 }

@@ -2,14 +2,10 @@
 
 use serde::Serialize;
 
-use super::plain::FormVersion;
-
 /// What `spool ralph --list-harnesses --json` prints: what each agent program can do for the runner.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HarnessesForm {
-    /// The version of this form.
-    pub version: FormVersion,
     /// The agent programs.
     pub harnesses: Vec<HarnessForm>,
 }

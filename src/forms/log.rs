@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::loops::LoopDriver;
-use super::plain::{FORMS_VERSION, FormVersion, JsonNumber, JsonTime, dollars, words};
+use super::plain::{JsonNumber, JsonTime, dollars, words};
 use super::proofs::ProofsForm;
 use super::receipt::ReceiptForm;
 use super::runner::AgentShareForm;
@@ -14,8 +14,6 @@ use crate::store::names::{EndName, EndStatus, JournalEvent, PromiseState, Verdic
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LogForm {
-    /// The version of this form.
-    pub version: FormVersion,
     /// When it happened; null where that is not known.
     pub at: Option<JsonTime>,
     /// What happened.
@@ -68,7 +66,6 @@ impl LogForm {
     pub fn of(entry: &Entry, driver: LoopDriver, session: Option<&str>) -> Self {
         let some = |number: u64| Some(number.into()).filter(|_| number > 0);
         Self {
-            version: FORMS_VERSION,
             at: JsonTime::of(entry.at),
             event: entry.event.clone(),
             driver,

@@ -28,17 +28,34 @@ pub mod trust;
 #[cfg(test)]
 mod schemas;
 
-pub use plain::FORMS_VERSION;
 use serde::Serialize;
 
 use crate::text;
 
+/// The version of all forms. Fields are only ever added under the same number.
+pub const VERSION: u32 = 2;
+
+/// A form with the version that all of them begin with.
+#[derive(Serialize)]
+pub struct Versioned<F> {
+    version: u32,
+    #[serde(flatten)]
+    form: F,
+}
+
+impl<F> Versioned<F> {
+    /// Returns a form with its version.
+    pub fn of(form: F) -> Self {
+        Self { version: VERSION, form }
+    }
+}
+
 /// Returns a document in several lines.
 pub fn document(form: &impl Serialize) -> serde_json::Result<String> {
-    Ok(text::json(&serde_json::to_string_pretty(form)?).into_owned())
+    Ok(text::json(&serde_json::to_string_pretty(&Versioned::of(form))?).into_owned())
 }
 
 /// Returns a document in one line.
 pub fn line(form: &impl Serialize) -> serde_json::Result<String> {
-    Ok(text::json(&serde_json::to_string(form)?).into_owned())
+    Ok(text::json(&serde_json::to_string(&Versioned::of(form))?).into_owned())
 }

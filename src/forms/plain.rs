@@ -7,20 +7,6 @@ use serde::{Serialize, Serializer};
 
 use crate::world::WallTime;
 
-/// The version of a form.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(transparent)]
-pub struct FormVersion(u32);
-
-impl Default for FormVersion {
-    fn default() -> Self {
-        FORMS_VERSION
-    }
-}
-
-/// The version of all forms. Fields are only ever added under the same number.
-pub const FORMS_VERSION: FormVersion = FormVersion(2);
-
 /// The largest whole number that every reader of JSON holds exactly: 2^53 - 1.
 pub const LARGEST: u64 = (1 << 53) - 1;
 
@@ -83,21 +69,7 @@ mod schema {
 
     use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-    use super::{FORMS_VERSION, FormVersion, JsonNumber, JsonTime, LARGEST};
-
-    impl JsonSchema for FormVersion {
-        fn inline_schema() -> bool {
-            true
-        }
-
-        fn schema_name() -> Cow<'static, str> {
-            "FormVersion".into()
-        }
-
-        fn json_schema(_: &mut SchemaGenerator) -> Schema {
-            json_schema!({"type": "integer", "const": FORMS_VERSION.0})
-        }
-    }
+    use super::{JsonNumber, JsonTime, LARGEST};
 
     impl JsonSchema for JsonTime {
         fn inline_schema() -> bool {

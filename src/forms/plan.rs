@@ -3,15 +3,13 @@
 use serde::Serialize;
 
 use super::loops::LoopCheck;
-use super::plain::{FormVersion, JsonNumber};
+use super::plain::JsonNumber;
 use super::runner::DoneWhen;
 
 /// What `spool ralph --dry-run --json` prints: what a run would do.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PlanForm {
-    /// The version of this form.
-    pub version: FormVersion,
     /// The change; null for the demo, which makes its own.
     pub change: Option<PlannedChange>,
     /// The agent program, and how it would be started.

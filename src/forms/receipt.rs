@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::loops::CheckOutcome;
 use super::plain::{JsonNumber, JsonTime, words};
+use crate::engine::fields::name_of;
 use crate::engine::proof::Proof;
 use crate::store::receipts::{Receipt, Witness};
 use crate::text::counted;
@@ -85,9 +86,9 @@ impl ReceiptForm {
             Witness::Stop => "Receipt of a stop, ticked by hand".to_owned(),
             Witness::Review => "Receipt of a review".to_owned(),
         }];
-        let proof =
-            if self.reviewer.is_some() { Some("review") } else { self.proof.map(Proof::name) };
-        parts.extend(proof.map(|proof| ["proof: ", proof].concat()));
+        let by_reader = self.reviewer.as_ref().map(|_| "review".to_owned());
+        let proof = by_reader.or_else(|| self.proof.map(name_of));
+        parts.extend(proof.map(|proof| ["proof: ", &proof].concat()));
         parts.push(match &self.files {
             None => "nobody could look at the files".to_owned(),
             Some(files) if files.is_empty() => "no file changed".to_owned(),

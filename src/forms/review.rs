@@ -2,14 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::plain::{FormVersion, JsonNumber, JsonTime};
+use super::plain::{JsonNumber, JsonTime};
 
 /// What `spool review --json` prints: the review that has ended, or with `--last` the one before.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ReviewForm {
-    /// The version of this form.
-    pub version: FormVersion,
     /// The feature.
     pub feature: String,
     /// The finished tasks that it is about; empty for all of the work.

@@ -4,14 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use super::iteration::IterationForm;
 use super::loops::LoopForm;
-use super::plain::{FormVersion, JsonNumber, JsonTime};
+use super::plain::{JsonNumber, JsonTime};
 
 /// What `spool ralph --status --json` prints.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RunnerStatusForm {
-    /// The version of this form.
-    pub version: FormVersion,
     /// The loop of the change.
     pub runner: RunnerForm,
 }

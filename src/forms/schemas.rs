@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::doctor::DoctorForm;
 use super::events::EventForm;
@@ -54,7 +54,21 @@ fn of<T: JsonSchema>() -> Schema {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     let mut schema = settings.into_generator().into_root_schema_for::<T>();
     without_types_of_rust(schema.as_object_mut());
+    with_version(&mut schema);
     schema
+}
+
+/// Puts the version before the fields of the form, where [`super::Versioned`] has it.
+fn with_version(schema: &mut Schema) {
+    let version = json!({
+        "description": "The version of this form.",
+        "type": "integer",
+        "const": super::VERSION,
+    });
+    let schema = schema.as_object_mut().unwrap();
+    let fields = schema["properties"].as_object_mut().unwrap();
+    fields.shift_insert(0, "version".to_owned(), version);
+    schema["required"].as_array_mut().unwrap().insert(0, "version".into());
 }
 
 /// Takes out the formats that only say which type of Rust a number has.

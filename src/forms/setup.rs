@@ -2,14 +2,10 @@
 
 use serde::Serialize;
 
-use super::plain::FormVersion;
-
 /// What `spool setup --json` prints.
 #[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SetupForm {
-    /// The version of this form.
-    pub version: FormVersion,
     /// Whether nothing was done (`--dry-run`): the steps are what would be.
     pub dry_run: bool,
     /// Whether it was to remove what an earlier setup did.

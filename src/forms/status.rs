@@ -3,15 +3,13 @@
 use serde::Serialize;
 
 use super::loops::LoopForm;
-use super::plain::{FormVersion, JsonNumber};
+use super::plain::JsonNumber;
 use super::runner::RunnerForm;
 
 /// What `spool status --json` prints: all loops of a project.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StatusForm {
-    /// The version of this form.
-    pub version: FormVersion,
     /// The root of the project.
     pub project: String,
     /// Whether loops in sessions are switched on here.

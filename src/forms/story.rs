@@ -3,14 +3,12 @@
 use serde::Serialize;
 
 use super::iteration::IterationForm;
-use super::plain::{FormVersion, JsonNumber};
+use super::plain::JsonNumber;
 
 /// What happened in one iteration of `spool ralph`.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StoryForm {
-    /// The version of this form.
-    pub version: FormVersion,
     /// The change.
     pub change: String,
     /// The agent program; null where it is not known.
@@ -69,6 +67,17 @@ pub enum CallOutcome {
     Failed,
     /// It was denied.
     Denied,
+}
+
+impl CallOutcome {
+    /// Returns what came of a call; one that was denied has failed as well.
+    pub fn of(denied: bool, failed: bool) -> Self {
+        match (denied, failed) {
+            (true, _) => Self::Denied,
+            (false, true) => Self::Failed,
+            (false, false) => Self::Done,
+        }
+    }
 }
 
 /// How many lines differ in a file.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::loops::CheckOutcome;
-use super::plain::{FormVersion, JsonNumber};
+use super::plain::JsonNumber;
 use super::receipt::ReceiptForm;
 use crate::engine::proof::{Proof, Unproved};
 use crate::store::names::EndName;
@@ -12,8 +12,6 @@ use crate::store::names::EndName;
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct NextForm {
-    /// The version of this form.
-    pub version: FormVersion,
     /// The feature.
     pub feature: String,
     /// What there is to do.
@@ -47,8 +45,6 @@ pub enum NextStatus {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TaskListForm {
-    /// The version of this form.
-    pub version: FormVersion,
     /// The feature.
     pub feature: String,
     /// Finished tasks.
@@ -63,8 +59,6 @@ pub struct TaskListForm {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TaskShowForm {
-    /// The version of this form.
-    pub version: FormVersion,
     /// The feature.
     pub feature: String,
     /// The task.
@@ -105,8 +99,6 @@ pub struct TaskForm {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ProvedForm {
-    /// The version of this form.
-    pub version: FormVersion,
     /// The feature.
     pub feature: String,
     /// What came of each task that was named.
@@ -198,8 +190,6 @@ pub enum VerifyState {
 #[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct NotedForm {
-    /// The version of this form.
-    pub version: FormVersion,
     /// The feature.
     pub feature: String,
     /// The id of the task that failed or was added; null for others.

@@ -2,14 +2,10 @@
 
 use serde::Serialize;
 
-use super::plain::FormVersion;
-
 /// What `spool trust --list --json` prints.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TrustForm {
-    /// The version of this form.
-    pub version: FormVersion,
     /// The files that are trusted, in all projects.
     pub trusted: Vec<TrustedForm>,
 }

@@ -7,7 +7,6 @@ use crate::feature::settings::Settings;
 use crate::hosts::{HookAnswer, HookEvent};
 use crate::session::messages::task::title;
 use crate::session::{self, pause, pinned};
-use crate::store::journal::Entry;
 use crate::store::loops::{Loops, Pause, Record, is_session_id};
 use crate::store::names::{JournalEvent, PausedBy};
 use crate::store::pausing::pause_record;
@@ -63,14 +62,8 @@ fn pause_after(loops: &Loops, session: &str, error: &str) -> io::Result<HookAnsw
     let pause = Pause { at, by: PausedBy::Failure, error, notified: true, ..Pause::default() };
     if record.pause().is_some_and(|earlier| !earlier.ends_by_itself()) {
         // The person who paused it resumes it: the failure is noted, and changes nothing.
-        folder.note(&Entry {
-            at,
-            event: JournalEvent::Failure,
-            about: record.about.clone(),
-            iteration: record.ledger.iterations,
-            words: format!("{}; the loop is paused anyway", pause.words()),
-            ..Entry::default()
-        })?;
+        let words = format!("{}; the loop is paused anyway", pause.words());
+        folder.note(&record.entry(JournalEvent::Failure, &words))?;
         return Ok(HookAnswer::silent());
     }
     // It shows nothing of how the client took the answer before.

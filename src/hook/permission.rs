@@ -5,10 +5,8 @@ use crate::feature::project::Project;
 use crate::feature::settings::Settings;
 use crate::hosts::{HookAnswer, HookEvent};
 use crate::session::{pinned, tell};
-use crate::store::journal::Entry;
 use crate::store::loops::{Loops, is_session_id};
 use crate::store::names::JournalEvent;
-use crate::world;
 
 /// Returns silence, which leaves the question to the person; `what` is what the agent wants to do.
 pub fn answer(event: &HookEvent, what: &str) -> HookAnswer {
@@ -25,17 +23,7 @@ pub fn answer(event: &HookEvent, what: &str) -> HookAnswer {
         return HookAnswer::silent();
     }
     let words = ["waits for a permission: ", what].concat();
-    let noted = loops.note(
-        session,
-        &Entry {
-            at: world::now(),
-            event: JournalEvent::Permission,
-            about: record.about.clone(),
-            iteration: record.ledger.iterations,
-            words: words.clone(),
-            ..Entry::default()
-        },
-    );
+    let noted = loops.note(session, &record.entry(JournalEvent::Permission, &words));
     let standing = pinned::standing(&project.root, &record);
     let notice = PersonNotice::of(&record.about, "permission", &words);
     tell(&loops, &record, standing.pin(), &notice);

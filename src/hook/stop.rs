@@ -10,12 +10,11 @@ use crate::hosts::{HookAnswer, HookEvent};
 use crate::session::pinned;
 use crate::session::reconcile::reconcile;
 use crate::session::{self, StopContext, select, stop};
-use crate::store::journal::Entry;
 use crate::store::loops::{Loops, Record, is_session_id};
 use crate::store::names::JournalEvent;
 use crate::store::pins::{Pin, PinState};
 use crate::system::files::real_path;
-use crate::world::{self, Deadline};
+use crate::world::Deadline;
 
 /// Returns the answer to a stop: silence, a block, or a line that says why the loop ended.
 ///
@@ -140,14 +139,7 @@ pub fn unheard(event: &HookEvent) -> HookAnswer {
         event.host.title
     );
     for record in live {
-        let entry = Entry {
-            at: world::now(),
-            event: JournalEvent::UnseenStop,
-            about: record.about.clone(),
-            iteration: record.ledger.iterations,
-            words: words.clone(),
-            ..Entry::default()
-        };
+        let entry = record.entry(JournalEvent::UnseenStop, &words);
         // What cannot be noted is reported all the same.
         let _ = loops.note(&record.session, &entry);
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use crate::engine::fields::is_default;
 use crate::feature::requirements::Requirement;
 pub use crate::forms::review::ReviewSeverity;
 use crate::text;
@@ -37,30 +38,6 @@ pub enum RequirementVerdict {
     Later,
 }
 
-impl RequirementVerdict {
-    /// Returns the word of the answer.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Met => "met",
-            Self::NotMet => "not met",
-            Self::CannotTell => "cannot tell",
-            Self::Later => "later",
-        }
-    }
-}
-
-impl ReviewSeverity {
-    /// Returns the word of the answer.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Low => "low",
-            Self::Medium => "medium",
-            Self::High => "high",
-            Self::Critical => "critical",
-        }
-    }
-}
-
 /// One piece of evidence: a line of a file with what stands there, or a command whose output the reader was given.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -69,7 +46,7 @@ pub struct Evidence {
     #[serde(skip_serializing_if = "String::is_empty")]
     pub file: String,
     /// The line, from 1.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub line: u64,
     /// What stands on it.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -77,11 +54,6 @@ pub struct Evidence {
     /// The command; empty for a file.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub command: String,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 /// What a reader says of one requirement.

@@ -6,9 +6,9 @@ use std::time::Duration;
 use super::form::{Evidence, RequirementVerdict, ReviewSeverity};
 use super::record::{Review, ReviewOutcome};
 use crate::checks::NOTE;
+use crate::engine::fields::name_of;
 use crate::engine::scope::in_runs;
 use crate::engine::{Dollars, Hasher, ReviewResult};
-use crate::forms::FORMS_VERSION;
 use crate::forms::plain::{JsonTime, words};
 use crate::forms::review::{
     LastReview, ReviewEvidence, ReviewFinding, ReviewForm, ReviewJudgement, ReviewRequirement,
@@ -167,12 +167,12 @@ impl Review {
         for judged in self.requirements.iter().filter(|it| speaks.contains(&it.verdict)) {
             let why = text::title(&judged.why, SENTENCE);
             let why = if why.is_empty() { why } else { format!(": {why}") };
-            let _ = writeln!(text, "  {} {}{why}", judged.id, judged.verdict.word());
+            let _ = writeln!(text, "  {} {}{why}", judged.id, name_of(judged.verdict));
             list(&mut text, &judged.evidence);
         }
         for finding in &self.findings {
             let what = text::title(&finding.finding, SENTENCE);
-            let _ = writeln!(text, "  {}: {what}", finding.severity.word());
+            let _ = writeln!(text, "  {}: {what}", name_of(finding.severity));
             list(&mut text, &finding.evidence);
         }
         text
@@ -234,7 +234,6 @@ impl From<&Review> for LastReview {
 impl From<&Review> for ReviewForm {
     fn from(review: &Review) -> Self {
         Self {
-            version: FORMS_VERSION,
             feature: review.feature.clone(),
             tasks: review.tasks.clone(),
             began_at: JsonTime::of(review.began_at),

@@ -232,11 +232,6 @@ pub fn tokens_of(it: &Iteration) -> KnownSum {
     KnownSum { known: it.tokens_used, estimated: it.tokens_estimated, partial: it.tokens_unknown }
 }
 
-fn cost_of(it: &Iteration) -> KnownSum {
-    let known = micros(it.cost_usd.unwrap_or_default());
-    KnownSum { known, estimated: it.cost_estimated, partial: false }
-}
-
 /// Returns what an iteration came to: time, tokens, commits, files, tasks.
 pub fn figures(iteration: &Iteration) -> String {
     let mut parts = vec![lasted(Duration::from_secs_f64(iteration.seconds.max(0.0)))];
@@ -246,7 +241,9 @@ pub fn figures(iteration: &Iteration) -> String {
     } else if iteration.tokens_used > 0 {
         parts.push(format!("{} tokens", tokens_of(iteration).tokens()));
     }
-    parts.extend(cost_of(iteration).money());
+    let cost = micros(iteration.cost_usd.unwrap_or_default());
+    let cost = KnownSum { known: cost, estimated: iteration.cost_estimated, partial: false };
+    parts.extend(cost.money());
     if let Some(calls) = iteration.tool_calls {
         let failed = match iteration.failed_calls {
             0 => String::new(),

@@ -198,7 +198,7 @@ impl RunnerReport {
         let stands = match self.runner {
             RunnerLife::Alive if self.is_paused() => printable(&state.doing),
             RunnerLife::Alive if self.paused_since.is_some() => "to be paused".to_owned(),
-            RunnerLife::Alive => state.status.word().to_owned(),
+            RunnerLife::Alive => state.status.word(),
             RunnerLife::Dead => "its runner was killed".to_owned(),
             RunnerLife::Gone => self.ended_as(),
         };

@@ -2,7 +2,7 @@
 //!
 //! A request is a file in the state folder. The runner looks whether it is there, and opens it only then.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 use super::state::holder;
 use crate::store::read;
 use crate::store::write::{
-    Flush, LEFT_ALONE, is_full, open_or_create, remove_all_leftovers, write_private,
+    Flush, LEFT_ALONE, is_full, open_or_create, remove_all_leftovers, remove_if_there,
+    write_private,
 };
 use crate::world::{self, WallTime};
 
@@ -56,7 +57,7 @@ impl Requests {
         match request {
             RunnerRequest::Stop => self.write(STOP),
             RunnerRequest::Pause => self.write(PAUSE),
-            RunnerRequest::Resume => remove(&self.folder.join(PAUSE)),
+            RunnerRequest::Resume => remove_if_there(&self.folder.join(PAUSE)),
         }
     }
 
@@ -82,13 +83,13 @@ impl Requests {
     /// Takes a stop away once it is obeyed.
     pub fn clear_stop(&self) {
         // A runner that begins forgets what is left; it is only litter.
-        let _ = remove(&self.folder.join(STOP));
+        let _ = remove_if_there(&self.folder.join(STOP));
     }
 
     /// Takes away what was asked of a runner that is gone.
     pub(super) fn forget_all(&self) {
         self.clear_stop();
-        let _ = remove(&self.folder.join(PAUSE));
+        let _ = remove_if_there(&self.folder.join(PAUSE));
     }
 
     fn write(&self, name: &str) -> io::Result<()> {
@@ -122,11 +123,4 @@ fn read_asked(path: &Path) -> Option<RequestFile> {
     let asked: RequestFile = serde_json::from_slice(&content.bytes).unwrap_or_default();
     let at = if asked.at.is_known() { asked.at } else { content.changed_at };
     Some(RequestFile { at, ..asked })
-}
-
-fn remove(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
 }

@@ -21,11 +21,10 @@ use super::state::{
     tail, time_of,
 };
 use crate::feature::project::printable;
+use crate::forms::story::IterationStep;
 use crate::mask::masked_text;
 use crate::store::read::{self, Problem};
 use steps::Steps;
-
-pub use steps::{Step, StepKind};
 
 /// The most that is read of a log, in bytes: as much as a log may have.
 const LOG: u64 = 66 << 20;
@@ -57,7 +56,7 @@ pub struct Story {
     /// Where the prompt is kept, and the prompt; `None` where it is not.
     pub prompt: Option<(PathBuf, String)>,
     /// What the agent did, in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<IterationStep>,
     /// How many steps are left out behind the first half of these.
     pub left_out: u64,
     /// The log.

@@ -295,14 +295,8 @@ fn tidy(
         new.note(&replaced)?;
     }
     old.note(&end_entry(&left.about, left.ledger.iterations, &reason, &left.words))?;
-    new.note(&Entry {
-        at: world::now(),
-        event: JournalEvent::Adopted,
-        about: arrived.about.clone(),
-        iteration: arrived.ledger.iterations,
-        words: format!("taken over from session {}, where its journal began", left.session),
-        ..Entry::default()
-    })
+    let words = format!("taken over from session {}, where its journal began", left.session);
+    new.note(&arrived.entry(JournalEvent::Adopted, &words))
 }
 
 /// What the agent of the new session has to know.

@@ -115,7 +115,7 @@ pub fn cancel_feature(project: &Project, feature: &Feature) -> Result<CancelledF
     let cancelled = Observation { demand: Some(Demand::Cancelled), ..Observation::default() };
     let ended = end_feature(project, feature, None, &cancelled, EndNotice::Done)
         .map_err(|error| Refusal::NotEnded(error.to_string()))?;
-    let mut cleanup = match remove_state(feature) {
+    let mut cleanup = match fs::remove_file(feature.folder.join(STATE)).map_err(Problem::from) {
         Ok(()) => format!("Removed {STATE}; kept {PROGRESS} and the journal (`spool log`)."),
         Err(Problem::Missing) => format!("There was no {STATE}; kept {PROGRESS} and the journal."),
         Err(problem) => format!(
@@ -133,8 +133,4 @@ pub fn cancel_feature(project: &Project, feature: &Feature) -> Result<CancelledF
     let ended_before =
         closed.filter(|_| ended.is_none()).map_or_else(String::new, |it| it.as_str().to_owned());
     Ok(CancelledFeature { summary, cleanup, ended_before })
-}
-
-fn remove_state(feature: &Feature) -> Result<(), Problem> {
-    Ok(fs::remove_file(feature.folder.join(STATE))?)
 }

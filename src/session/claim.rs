@@ -88,7 +88,8 @@ pub fn unowned(context: &StopContext<'_>) -> io::Result<Unowned> {
         claim_feature(context, &feature, claim.as_ref())?;
         if let (Some(pin), Some(wrong)) = (&pin, wrong) {
             let words = reconcile::sentence(&trial, &[wrong], pin);
-            loops.note(&event.session, &reconcile::entry(&feature.name, 0, &words))?;
+            let entry = Entry::now(JournalEvent::Tampered, &feature.name, 0, &words);
+            loops.note(&event.session, &entry)?;
             notices.push(tampered(words));
         }
     }
@@ -185,16 +186,9 @@ fn claim_feature(
         let _bound = pinned::bind(&project.root, &claim, &event.session);
     }
     life::note(loops, &event.session, event.transcript.as_deref());
-    folder.note(&Entry {
-        at: world::now(),
-        event: JournalEvent::Claimed,
-        about: feature.name.clone(),
-        words: format!(
-            "the first session that stopped took the loop (armed by {})",
-            record.armed_by
-        ),
-        ..Entry::default()
-    })
+    let armed_by = &record.armed_by;
+    let words = format!("the first session that stopped took the loop (armed by {armed_by})");
+    folder.note(&Entry::now(JournalEvent::Claimed, &feature.name, 0, &words))
 }
 
 /// A record with an empty ledger; `earlier` is the session's last loop, which has ended.

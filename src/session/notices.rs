@@ -12,7 +12,6 @@ use crate::store::loops::{Loops, Record};
 use crate::store::names::{JournalEvent, LoopKind};
 use crate::store::pins::{LoopLimits, Pin, PinState};
 use crate::text;
-use crate::world;
 
 /// Something that a person and the journal are notified of.
 pub struct Notice {
@@ -24,14 +23,7 @@ pub struct Notice {
 impl Notice {
     /// Returns the line for the journal.
     pub fn entry(&self, record: &Record) -> Entry {
-        Entry {
-            at: world::now(),
-            event: self.event.clone(),
-            about: record.about.clone(),
-            iteration: record.ledger.iterations,
-            words: self.words.clone(),
-            ..Entry::default()
-        }
+        record.entry(self.event.clone(), &self.words)
     }
 
     /// Returns its words where it says that the loop waits for the person, `None` where it does not.

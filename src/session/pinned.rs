@@ -44,11 +44,7 @@ pub fn standing_in(root: &Path, record: &Record, session: &str) -> PinState {
 /// Returns who armed the loop of a session, as it is kept outside of the project; `feature` is the one that
 /// its notes name, `None` for none.
 pub fn of_session(root: &Path, session: &str, feature: Option<&str>) -> PinState {
-    let found = pin_of_session(root, session, feature);
-    found.map_or_else(
-        |error| PinState::Unknown(error.to_string()),
-        |pin| pin.map_or(PinState::Nobody, PinState::of),
-    )
+    PinState::found(pin_of_session(root, session, feature))
 }
 
 fn pin_of_session(root: &Path, session: &str, feature: Option<&str>) -> io::Result<Option<Pin>> {
@@ -108,10 +104,7 @@ pub fn standing_of_feature(root: &Path, feature: &str) -> PinState {
         };
         Ok(Some(Pin { ended: own.and_then(|own| own.ended).or(pin.ended), ..pin }))
     });
-    found.map_or_else(
-        |error| PinState::Unknown(error.to_string()),
-        |pin| pin.map_or(PinState::Nobody, PinState::of),
-    )
+    PinState::found(found)
 }
 
 /// Returns what was armed by the run of `spool ralph` that works on a feature at the moment, `None` without one.

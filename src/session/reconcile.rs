@@ -9,7 +9,6 @@ use crate::evidence::commits;
 use crate::evidence::task_list::TASKS;
 use crate::session::pinned;
 use crate::session::record::new_record;
-use crate::store::journal::Entry;
 use crate::store::loops::{Claim, Loops, Pause, Record, put_aside};
 use crate::store::names::{EndName, JournalEvent, LoopKind, PausedBy};
 use crate::store::pins::{Pin, PinKey, PinState, Pins};
@@ -98,7 +97,7 @@ pub fn reconcile(
     }
     folder.save(&record)?;
     let words = sentence(&record, &wrong, &pin);
-    folder.note(&entry(&record.about, record.ledger.iterations, &words))?;
+    folder.note(&record.entry(JournalEvent::Tampered, &words))?;
     Ok(Some(words))
 }
 
@@ -111,18 +110,6 @@ pub fn sentence(record: &Record, wrong: &[String], pin: &Pin) -> String {
         wrong.join("; "),
         pinned::in_short(pin.checks.len(), "", pin.verify)
     )
-}
-
-/// Returns the line for the journal.
-pub fn entry(about: &str, iteration: u32, words: &str) -> Entry {
-    Entry {
-        at: world::now(),
-        event: JournalEvent::Tampered,
-        about: about.to_owned(),
-        iteration,
-        words: words.to_owned(),
-        ..Entry::default()
-    }
 }
 
 /// What is wrong with a record, `None` when it says the same as the pin.

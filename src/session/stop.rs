@@ -231,18 +231,9 @@ fn run_checks(
     let mut began = Vec::new();
     let write = |words: String, check: String| {
         // A journal that cannot be written is reported with the verdict.
-        let _ = context.loops.note(
-            session,
-            &Entry {
-                at: world::now(),
-                event: JournalEvent::Checks,
-                about: record.about.clone(),
-                iteration: record.ledger.iterations.saturating_add(1),
-                words,
-                check,
-                ..Entry::default()
-            },
-        );
+        let iteration = record.ledger.iterations.saturating_add(1);
+        let entry = record.entry(JournalEvent::Checks, &words);
+        let _ = context.loops.note(session, &Entry { iteration, check, ..entry });
     };
     let mut note = |check: &Check, number: usize| {
         let check = format!("`{}` ({number} of {all})", title(&check.run));

@@ -32,7 +32,6 @@ use crate::store::pins::{LoopLimits, PinKey, PinState, Pins};
 use crate::store::read;
 use crate::store::write::{Flush, LEFT_ALONE, append_line, remove_leftovers, write_whole};
 use crate::text;
-use crate::world;
 
 pub use receipts::{Tick, begin_tasks, is_together, receipts_of};
 
@@ -456,13 +455,8 @@ impl<'a> Books<'a> {
     fn journal(&self, event: &JournalEvent, words: &str) -> Result<(), Refusal> {
         let (loops, part) = (Loops::of(&self.project.root), self.part());
         let entry = Entry {
-            at: world::now(),
-            event: event.clone(),
-            about: self.feature.name.clone(),
-            iteration: self.record_iterations(),
             task: format!("{}/{}", part.done(), part.tasks.len()),
-            words: words.to_owned(),
-            ..Entry::default()
+            ..Entry::now(event.clone(), &self.feature.name, self.record_iterations(), words)
         };
         loops.note(&self.owner, &entry).map_err(|error| Refusal::unwritable(loops.folder(), &error))
     }

@@ -10,7 +10,7 @@ use super::names::EndName;
 use super::notes::load_whole;
 use super::read::below;
 use crate::engine::TerminalReason;
-use crate::engine::fields::read_fields;
+use crate::engine::fields::{is_default, read_fields};
 use crate::world::WallTime;
 
 /// Which session drives a feature.
@@ -30,7 +30,7 @@ pub struct Claim {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commits_from: Option<u64>,
     /// The hash of the last line that this log had then; 0 for none, and where nobody looked.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub commits_line: u64,
     /// The name of the terminal reason, or `None` while the loop lives.
     pub closed: Option<EndName>,
@@ -41,7 +41,7 @@ pub struct Claim {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<TerminalReason>,
     /// Whether a person armed it where nothing can be kept outside of the project.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "is_default")]
     pub unkept: bool,
     /// Fields of another version, kept.
     #[serde(flatten)]
@@ -52,11 +52,6 @@ read_fields!(Claim {
     version, session, about, folder, armed_at, commits_from, commits_line, closed, words, reason,
     unkept,
 } kept more);
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
-}
 
 /// A session that stopped and was allowed to, because the loop of the feature is another session's.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

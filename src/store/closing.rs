@@ -6,7 +6,6 @@ use super::journal::Entry;
 use super::loops::{Record, Session};
 use super::names::{EndName, JournalEvent, VerdictName};
 use crate::engine::TerminalReason;
-use crate::world;
 
 /// Whether the person still has to be notified of an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,13 +55,8 @@ pub fn end_entry(about: &str, iteration: u32, reason: &TerminalReason, words: &s
         JournalEvent::Ended
     };
     Entry {
-        at: world::now(),
-        event,
-        about: about.to_owned(),
-        iteration,
         verdict: VerdictName::End,
         reason: EndName::of(reason),
-        words: words.to_owned(),
-        ..Entry::default()
+        ..Entry::now(event, about, iteration, words)
     }
 }

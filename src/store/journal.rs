@@ -11,9 +11,9 @@ use serde_json::{Map, Value};
 use super::names::{EndName, EndStatus, JournalEvent, PromiseState, VerdictName};
 use super::write::append_private_line;
 use crate::engine::Ledger;
-use crate::engine::fields::read_fields;
+use crate::engine::fields::{is_default, read_fields};
 use crate::mask::masked_text;
-use crate::world::WallTime;
+use crate::world::{self, WallTime};
 
 /// One line of the journal.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -42,22 +42,22 @@ pub struct Entry {
     #[serde(skip_serializing_if = "String::is_empty")]
     pub check: String,
     /// Tool calls of the whole loop as far as they could be seen, at its end; 0 elsewhere.
-    #[serde(skip_serializing_if = "is_nothing")]
+    #[serde(skip_serializing_if = "is_default")]
     pub tool_calls: u64,
     /// Tokens of the whole loop in the same way.
-    #[serde(skip_serializing_if = "is_nothing")]
+    #[serde(skip_serializing_if = "is_default")]
     pub tokens: u64,
     /// Commits of the whole loop in the same way.
-    #[serde(skip_serializing_if = "is_nothing")]
+    #[serde(skip_serializing_if = "is_default")]
     pub commits: u64,
     /// Tokens of all reviews of the loop, beside those, in the same way.
-    #[serde(skip_serializing_if = "is_nothing")]
+    #[serde(skip_serializing_if = "is_default")]
     pub review_tokens: u64,
     /// What all reviews of the loop cost, in millionths of a dollar, in the same way.
-    #[serde(skip_serializing_if = "is_nothing")]
+    #[serde(skip_serializing_if = "is_default")]
     pub review_cost: u64,
     /// Whether a part of that is an estimate, by the prices that a person gave.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "is_default")]
     pub review_cost_estimated: bool,
     /// Why, in plain words.
     pub words: String,
@@ -72,6 +72,12 @@ read_fields!(Entry {
 } kept more);
 
 impl Entry {
+    /// Returns the line for something that happens now; the iteration is 0 for none.
+    pub fn now(event: JournalEvent, about: &str, iteration: u32, words: &str) -> Self {
+        let (about, words) = (about.to_owned(), words.to_owned());
+        Self { at: world::now(), event, about, iteration, words, ..Self::default() }
+    }
+
     /// Returns the same entry with the sums of a loop that ends with it.
     #[must_use]
     pub fn with_sums(self, ledger: &Ledger) -> Self {
@@ -93,11 +99,6 @@ impl Entry {
             ..self
         }
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
-fn is_nothing(number: &u64) -> bool {
-    *number == 0
 }
 
 /// Appends entries without what looks like a key, each as one line, all in one write; lines of other writers are never torn.

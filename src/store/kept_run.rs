@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::receipts::{Receipt, Receipts};
 use super::write::{Flush, write_private, write_private_parts};
-use crate::engine::fields::read_fields;
+use crate::engine::fields::{is_default, read_fields};
 use crate::world::WallTime;
 
 /// What a run of `spool ralph` began with, as it is kept until the run ends.
@@ -20,7 +20,7 @@ pub struct KeptRun {
     /// The files that were looked at also where git ignores them.
     pub named: Vec<String>,
     /// How often it was stopped and has continued.
-    #[serde(skip_serializing_if = "is_none_of_them")]
+    #[serde(skip_serializing_if = "is_default")]
     pub stops: u32,
     /// The task list then, as bytes.
     #[serde(skip)]
@@ -154,9 +154,4 @@ impl Receipts {
             self.remove(end).map_err(named)
         })
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
-fn is_none_of_them(number: &u32) -> bool {
-    *number == 0
 }

@@ -3,10 +3,8 @@
 use std::io;
 
 use super::closing::{Unnoted, unnoted};
-use super::journal::Entry;
 use super::loops::{Pause, Record, Session};
 use super::names::JournalEvent;
-use crate::world;
 
 /// Pauses a session's loop and notes it; on an error the record is as it was.
 pub fn pause_record(folder: &Session, record: &mut Record, pause: Pause) -> io::Result<Unnoted> {
@@ -17,7 +15,7 @@ pub fn pause_record(folder: &Session, record: &mut Record, pause: Pause) -> io::
     };
     record.paused = Some(pause);
     folder.save(record)?;
-    Ok(unnoted(folder.note(&entry(record, JournalEvent::Paused, &words))))
+    Ok(unnoted(folder.note(&record.entry(JournalEvent::Paused, &words))))
 }
 
 /// Ends the pause of a session's loop and notes why; does nothing where there is none.
@@ -26,7 +24,7 @@ pub fn resume_record(folder: &Session, record: &mut Record, words: &str) -> io::
         return Ok(None);
     }
     folder.save(record)?;
-    Ok(unnoted(folder.note(&entry(record, JournalEvent::Resumed, words))))
+    Ok(unnoted(folder.note(&record.entry(JournalEvent::Resumed, words))))
 }
 
 /// Ends a pause after a failure, at a stop: an agent that wants to end its turn has had a new one.
@@ -36,15 +34,4 @@ pub fn resume_after_failure(folder: &Session, record: &mut Record) -> io::Result
         resume_record(folder, record, "a new turn has come to its end")?;
     }
     Ok(())
-}
-
-fn entry(record: &Record, event: JournalEvent, words: &str) -> Entry {
-    Entry {
-        at: world::now(),
-        event,
-        about: record.about.clone(),
-        iteration: record.ledger.iterations,
-        words: words.to_owned(),
-        ..Entry::default()
-    }
 }

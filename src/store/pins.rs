@@ -27,7 +27,8 @@ use super::names::ArmedBy;
 use super::private::{in_file, load_private, make_private, refuse_inside, save, state_home};
 use super::read::{self, below};
 use super::write::{
-    Flush, LEFT_ALONE, append_private_line, is_full, remove_all_leftovers, write_private,
+    Flush, LEFT_ALONE, append_private_line, is_full, remove_all_leftovers, remove_if_there,
+    write_private,
 };
 use crate::engine::proof::LeastProof;
 use crate::engine::{Check, Contract, TerminalReason, hash_of};
@@ -204,11 +205,13 @@ pub struct Pins {
 }
 
 impl PinState {
-    /// Returns what a pin says.
-    pub fn of(pin: Pin) -> Self {
-        match pin.ended {
-            Some(end) => Self::Ended(Box::new(end)),
-            None => Self::Armed(Box::new(pin)),
+    /// Returns what a pin says that was looked for.
+    pub fn found(pin: io::Result<Option<Pin>>) -> Self {
+        match pin {
+            Ok(Some(Pin { ended: Some(end), .. })) => Self::Ended(Box::new(end)),
+            Ok(Some(pin)) => Self::Armed(Box::new(pin)),
+            Ok(None) => Self::Nobody,
+            Err(error) => Self::Unknown(error.to_string()),
         }
     }
 
@@ -426,12 +429,7 @@ impl Pins {
     /// Removes a pin, whatever is in it.
     pub fn discard(&self, whose: PinKey<'_>) -> io::Result<()> {
         for path in [self.path(whose), self.verify_path(whose), self.count_path(whose)] {
-            match fs::remove_file(&path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(in_file(&path, &error.to_string()));
-                }
-                _ => {}
-            }
+            remove_if_there(&path).map_err(|error| in_file(&path, &error.to_string()))?;
         }
         Ok(())
     }

@@ -12,9 +12,11 @@ use serde_json::{Map, Value};
 use super::journal::behind_a_torn_one;
 use super::pins::Pins;
 use super::read::{self, Problem};
-use super::write::{Flush, append_private_line, write_private, write_private_parts};
+use super::write::{
+    Flush, append_private_line, remove_if_there, write_private, write_private_parts,
+};
 use crate::engine::CheckResult;
-use crate::engine::fields::read_fields;
+use crate::engine::fields::{named, read_fields};
 use crate::engine::proof::Proof;
 use crate::engine::scoreboard::{Scoreboard, ScoredTask};
 use crate::engine::tasks::TaskList;
@@ -232,7 +234,7 @@ impl Receipts {
             by_stop: text("by") == Some("stop"),
             by_review: text("by") == Some("review"),
             number: 0,
-            proof: text("proof").and_then(Proof::called),
+            proof: text("proof").and_then(named),
             files: paths("files"),
             own: paths("own"),
             no_change: text("no_change").map(str::to_owned),
@@ -399,10 +401,7 @@ impl Receipts {
     }
 
     pub(super) fn remove(&self, end: &str) -> io::Result<()> {
-        match fs::remove_file(self.path(end)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        }
+        remove_if_there(&self.path(end))
     }
 
     /// The receipts as they are on the disk, the older ones first.
@@ -486,7 +485,7 @@ impl Receipts {
         let at = value.get("at").and_then(Value::as_u64)?;
         Some(ScoredTask {
             task: text("task").filter(|_| is_its && at >= since.millis())?.to_owned(),
-            proof: Proof::called(text("proof")?)?,
+            proof: named(text("proof")?)?,
             reviewed: text("reviewer").is_some(),
             why: text("no_change").map(str::to_owned),
         })

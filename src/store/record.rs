@@ -8,8 +8,9 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::due::ExtensionHooks;
-use super::names::{ArmedBy, LoopKind, PausedBy};
-use crate::engine::fields::read_fields;
+use super::journal::Entry;
+use super::names::{ArmedBy, JournalEvent, LoopKind, PausedBy};
+use crate::engine::fields::{is_default, read_fields};
 use crate::engine::scope::in_runs;
 use crate::engine::{
     CheckResult, Contract, Fingerprint, Ledger, PromiseMatch, TokenTotals, UNSEEN,
@@ -46,14 +47,14 @@ pub struct Record {
     /// Up to where the transcript was read, in bytes.
     pub transcript_read: u64,
     /// Up to where the transcript was when a stop was let go for what a person had typed, in bytes; 0 for never.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub let_go: u64,
     /// The message whose tokens were counted last: more lines of it may follow.
     pub last_message: LastMessage,
     /// Up to where the repository's log of its head was read, in bytes.
     pub commits_read: u64,
     /// The hash of the last line of it that was read, 0 for none.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub commits_line: u64,
     /// When the last iterations ended, to find out which of them changed a file.
     pub marks: Marks,
@@ -88,10 +89,10 @@ pub struct Record {
     #[serde(skip_serializing_if = "String::is_empty")]
     pub moved_to: String,
     /// What the person has been notified of.
-    #[serde(rename = "told", skip_serializing_if = "Notified::is_nothing")]
+    #[serde(rename = "told", skip_serializing_if = "is_default")]
     pub notified: Notified,
     /// How the client took the answers that continued its turns with more context.
-    #[serde(skip_serializing_if = "ContextAnswers::is_nothing")]
+    #[serde(skip_serializing_if = "is_default")]
     pub context: ContextAnswers,
     /// Failed attempts of each open task, as `spool task fail` counted them; the state file cannot make
     /// them fewer.
@@ -101,7 +102,7 @@ pub struct Record {
     #[serde(skip_serializing_if = "ExtensionHooks::is_empty")]
     pub hooks_ran: ExtensionHooks,
     /// Whether the agent was told to run the converge command of spec-kit and has: the next verdict counts it.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "is_default")]
     pub converge_ran: bool,
     /// Fields of another version, kept.
     #[serde(flatten)]
@@ -166,23 +167,6 @@ pub struct ContextAnswers {
 
 read_fields!(ContextAnswers { client, asked, works, failed });
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
-}
-
-impl ContextAnswers {
-    fn is_nothing(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
-impl Notified {
-    fn is_nothing(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
 /// A message of the agent whose tokens were counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LastMessage {
@@ -240,7 +224,7 @@ pub struct Asked {
     /// Whether the agent works by the outline of spec-kit's own command, which armed the loop.
     pub by_outline: bool,
     /// Whether checklists were open when it was armed, and a person decided to continue with them.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "is_default")]
     pub open_checklists: bool,
 }
 
@@ -303,6 +287,11 @@ impl Asked {
 }
 
 impl Record {
+    /// Returns the line of the journal for something that happens to the loop now.
+    pub fn entry(&self, event: JournalEvent, words: &str) -> Entry {
+        Entry::now(event, &self.about, self.ledger.iterations, words)
+    }
+
     /// Returns what a ralph loop was asked for, `None` when this is no ralph loop.
     pub fn ralph(&self) -> Option<&Assignment> {
         self.assignment.as_deref().filter(|_| self.kind == LoopKind::Task)

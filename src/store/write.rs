@@ -53,6 +53,14 @@ pub fn write_private(path: &Path, bytes: &[u8], flush: Flush) -> io::Result<()> 
     write_private_parts(path, &[bytes], flush)
 }
 
+/// Removes a file; that there is none is no error.
+pub fn remove_if_there(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
 /// Writes a file of several parts whole; otherwise as [`write_private`].
 pub fn write_private_parts(path: &Path, parts: &[&[u8]], flush: Flush) -> io::Result<()> {
     write_for(Readers::Owner, path, parts, flush)

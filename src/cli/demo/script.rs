@@ -49,76 +49,17 @@ pub const TURNS: [ScriptTurn; 4] = [
 ];
 
 /// The task list as the agent finds it.
-pub const TASK_LIST: &str = "\
-# Tasks: a to-do list for the shell
-
-## Phase 1: Setup
-- [ ] T001 Create todo.sh with a usage text
-
-## Phase 2: Commands
-- [ ] T002 Add a task with `sh todo.sh add TEXT` in todo.sh
-- [ ] T003 List the tasks with `sh todo.sh list` in todo.sh
-- [ ] T004 Finish a task with `sh todo.sh done N` in todo.sh
-
-## Phase 3: Proof
-- [ ] T005 [P] Write README.md with an example
-- [ ] T006 [P] Write test.sh
-- [ ] T007 [VERIFY] Run `sh test.sh`
-";
+pub const TASK_LIST: &str = include_str!("files/tasks.md");
 
 /// The feature's specification.
-pub const SPEC: &str = "\
-# A to-do list for the shell
+pub const SPEC: &str = include_str!("files/spec.md");
 
-One program, `todo.sh`, keeps a list in the file `todo.txt`: it adds a task, lists the tasks and
-finishes one. Nothing but a POSIX shell is needed.
-";
+const PROGRAM_WITH_USAGE: &str = include_str!("files/todo-usage.sh");
 
-const PROGRAM_WITH_USAGE: &str = "\
-#!/bin/sh
-# A to-do list for the shell.
-case ${1:-} in
-  *) echo 'usage: todo.sh add TEXT | list | done N' >&2; exit 2 ;;
-esac
-";
+const PROGRAM_WITH_ADD: &str = include_str!("files/todo-add.sh");
 
-const PROGRAM_WITH_ADD: &str = r#"#!/bin/sh
-# A to-do list for the shell.
-list=${TODO_FILE:-todo.txt}
-case ${1:-} in
-  add) shift; printf '%s\n' "$*" >>"$list" ;;
-  *) echo 'usage: todo.sh add TEXT | list | done N' >&2; exit 2 ;;
-esac
-"#;
+const PROGRAM: &str = include_str!("files/todo.sh");
 
-const PROGRAM: &str = r#"#!/bin/sh
-# A to-do list for the shell.
-list=${TODO_FILE:-todo.txt}
-case ${1:-} in
-  add) shift; printf '%s\n' "$*" >>"$list" ;;
-  list) [ ! -s "$list" ] || awk '{ print NR ". " $0 }' "$list" ;;
-  done) awk -v gone="${2:?which one}" 'NR != gone' "$list" >"$list.new" && mv "$list.new" "$list" ;;
-  *) echo 'usage: todo.sh add TEXT | list | done N' >&2; exit 2 ;;
-esac
-"#;
+const README: &str = include_str!("files/README.md");
 
-const README: &str = "\
-# todo.sh
-
-    sh todo.sh add buy milk
-    sh todo.sh list
-    sh todo.sh done 1
-";
-
-const TEST: &str = r#"#!/bin/sh
-# Adds two tasks, finishes the first, and expects the second to be left.
-set -eu
-TODO_FILE=$(mktemp)
-export TODO_FILE
-trap 'rm -f "$TODO_FILE"' EXIT
-sh todo.sh add buy milk
-sh todo.sh add water the plants
-sh todo.sh done 1
-[ "$(sh todo.sh list)" = '1. water the plants' ]
-echo 'all tests passed'
-"#;
+const TEST: &str = include_str!("files/test.sh");

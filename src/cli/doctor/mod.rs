@@ -14,8 +14,8 @@ use anyhow::Result;
 
 use super::environment::Environment;
 use crate::exec::find::find;
+use crate::forms;
 use crate::forms::doctor::DoctorForm;
-use crate::forms::{self, FORMS_VERSION};
 use crate::plugin::client::Client;
 use crate::style;
 use client_settings::SettingsFile;
@@ -47,7 +47,7 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode> {
     let checks = examine(&environment, client.as_ref());
     let ok = checks.iter().all(|check| check.status != FindingStatus::Fail);
     if args.json {
-        dataln!("{}", forms::document(&DoctorForm { version: FORMS_VERSION, ok, checks })?);
+        dataln!("{}", forms::document(&DoctorForm { ok, checks })?);
     } else {
         print_for_people(&checks);
     }

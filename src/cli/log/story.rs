@@ -10,12 +10,11 @@ use super::changes::{meant_changes, never_ran};
 use crate::cli::context::Where;
 use crate::feature::project::printable;
 use crate::forms;
-use crate::forms::story::StoryForm;
-use crate::runner::harness::CallOutcome;
+use crate::forms::story::{CallOutcome, IterationStep, StepWord, StoryForm};
 use crate::runner::messages;
 use crate::runner::report as runners;
 use crate::runner::state::{changes_with_state, readable, time_of};
-use crate::runner::story::{Step, StepKind, Story, WhichIteration};
+use crate::runner::story::{Story, WhichIteration};
 use crate::style;
 use crate::text;
 
@@ -160,26 +159,30 @@ fn steps(out: &mut String, story: &Story) {
         indented(out, "nothing that its output tells");
     }
     let middle = story.steps.len() / 2;
-    for (at, Step { kind, words }) in story.steps.iter().enumerate() {
+    for (at, step) in story.steps.iter().enumerate() {
+        let IterationStep { kind, tool, outcome, words } = step;
         if at == middle && story.left_out > 0 {
             let _ =
                 writeln!(out, "  … {} are left out here", text::counted(story.left_out, "step"));
         }
         match kind {
-            StepKind::Said => words.lines().filter(|it| !it.trim().is_empty()).for_each(|line| {
+            StepWord::Said => words.lines().filter(|it| !it.trim().is_empty()).for_each(|line| {
                 indented(out, line);
             }),
-            StepKind::Trouble => {
+            StepWord::Trouble => {
                 let _ = writeln!(out, "  ! {}", text::narrow(words, WIDTH - 4));
             }
-            StepKind::Called { tool, outcome } => {
+            StepWord::Called => {
                 let (style, came) = match outcome {
                     Some(CallOutcome::Done) => (style::GOOD, "done  "),
                     Some(CallOutcome::Failed) => (style::BAD, "failed"),
                     Some(CallOutcome::Denied) => (style::BAD, "denied"),
                     None => (style::DIM, "no end"),
                 };
-                let what = text::narrow(&format!("{tool}: {words}"), WIDTH - 10);
+                let what = text::narrow(
+                    &format!("{}: {words}", tool.as_deref().unwrap_or_default()),
+                    WIDTH - 10,
+                );
                 let _ = writeln!(out, "  {}{came}{}  {what}", style.render(), style.render_reset());
             }
         }

@@ -44,7 +44,7 @@ pub fn show(place: &Where, change: Option<&str>, as_json: bool) -> Result<ExitCo
         );
     };
     if as_json {
-        dataln!("{}", forms::line(&kept.event)?);
+        dataln!("{}", text::json(&kept.event.to_string()));
         return Ok(ExitCode::SUCCESS);
     }
     let state = read_state(&folder).ok().flatten().map(|(state, _)| state);

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use anyhow::Result;
 
 use super::output;
+use crate::forms;
 use crate::forms::harnesses::{HarnessForm, HarnessesForm, TokensKnown};
-use crate::forms::{self, FORMS_VERSION};
 use crate::runner::harness::{HarnessChoice, harness};
 use crate::runner::options::Form;
 
@@ -28,7 +28,7 @@ pub fn print(form: Form) -> Result<ExitCode> {
     match form {
         Form::Words => output::print(&in_words(&harnesses))?,
         Form::Json => {
-            let all = HarnessesForm { version: FORMS_VERSION, harnesses };
+            let all = HarnessesForm { harnesses };
             dataln!("{}", forms::document(&all)?);
         }
     }

@@ -17,9 +17,9 @@ use crate::engine::Check;
 use crate::feature::converge::{ConvergeCommand, for_any_agent};
 use crate::feature::requirements::specification;
 use crate::feature::settings;
+use crate::forms;
 use crate::forms::events::{EventForm, RunnerEvent};
 use crate::forms::runner::{RunnerForm, RunnerStatusForm};
-use crate::forms::{self, FORMS_VERSION};
 use crate::runner::driver;
 use crate::runner::exit;
 use crate::runner::harness::demo as demo_agent;
@@ -102,7 +102,7 @@ fn status(root: &Path, change: &str, form: Form) -> Result<ExitCode> {
         Form::Words => output::print_fitted(&text::block(&report.text()))?,
         Form::Json => {
             let runner = RunnerForm::from(&report);
-            let status = RunnerStatusForm { version: FORMS_VERSION, runner };
+            let status = RunnerStatusForm { runner };
             dataln!("{}", forms::document(&status)?);
         }
     }

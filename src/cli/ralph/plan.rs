@@ -10,12 +10,12 @@ use anyhow::{Context, Result};
 use super::output;
 use crate::engine::{Dollars, Ledger};
 use crate::feature::settings::SETTINGS;
+use crate::forms;
 use crate::forms::plain::words;
 use crate::forms::plan::{
     PlanForm, PlannedAgent, PlannedChange, PlannedCommand, PlannedLimits, PlannedSetting,
 };
 use crate::forms::runner::DoneWhen;
-use crate::forms::{self, FORMS_VERSION};
 use crate::runner::harness::{AgentOrder, Approval, Harness, Input, Launch, harness};
 use crate::runner::options::{
     Commits, Form, HarnessChoice, Layers, LimitWait, Options, Sessions, Setting, time_in_words,
@@ -41,7 +41,6 @@ fn plan(change: Option<&Change>, options: &Options, layers: &Layers) -> Result<P
     let prompt = change.map(|change| first_prompt(change, options)).transpose()?;
     let contract = options.contract(options.done.unwrap_or_default());
     Ok(PlanForm {
-        version: FORMS_VERSION,
         change: change.map(about),
         agent: agent(options, prompt.as_deref())?,
         fallbacks: options.agents()[1..]

@@ -2,21 +2,11 @@
 
 use std::path::PathBuf;
 
+const HELP: &str = include_str!("help.txt").trim_ascii_end();
+
 /// Install the plugin into Claude Code, or remove it.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
-What it does:
-  1. writes the plugin and its programs to ~/.local/share/ralph-speckit/plugin
-  2. copies `spool` and `ralph-hook` to ~/.local/share/ralph-speckit/bin
-  3. makes the plugin known to Claude Code: `claude plugin marketplace add`,
-     then `claude plugin install speckit@ralph-speckit`
-  4. --user-commands: writes ralph-loop.md, ulw-loop.md and cancel-ralph.md to
-     ~/.claude/commands, where no other file of that name is; they stay until
-     `spool setup --remove`
-  5. --statusline: writes `statusLine` to ~/.claude/settings.json, where none is
-Run it again after an update. `XDG_DATA_HOME` and `CLAUDE_CONFIG_DIR` are respected.
-
-Exit status: 0 when everything was done, 1 when something was not.")]
+#[command(after_help = HELP)]
 pub struct SetupArgs {
     /// Undo exactly what an earlier `spool setup` did
     #[arg(long)]

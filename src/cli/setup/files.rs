@@ -3,8 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::system::files::real_path;
 use anyhow::{Context, Result};
+
+use crate::store::write::remove_if_there;
+use crate::system::files::real_path;
 
 /// Returns whether something is at `path`; an error where that cannot be seen: nothing is added or removed on a guess.
 pub fn exists(path: &Path) -> Result<bool> {
@@ -21,12 +23,7 @@ pub fn is_same_place(one: &Path, other: &Path) -> bool {
 
 /// Returns nothing, after no file is at `path`.
 pub fn remove_file(path: &Path) -> Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(error).with_context(|| format!("could not remove `{}`", path.display()))
-        }
-        _ => Ok(()),
-    }
+    remove_if_there(path).with_context(|| format!("could not remove `{}`", path.display()))
 }
 
 /// Removes an empty folder; one with anything in it stays.

@@ -190,7 +190,9 @@ fn undo(site: &SetupSite<'_>, step: &RemovalStep, record: &mut InstallRecord) ->
         RemovalStep::RemovePlugin => assembly::remove(&site.places.plugin).map(drop),
         RemovalStep::RemovePrograms(names) => {
             let mut left = None;
-            for name in names.iter().filter(|name| is_program_name(name)) {
+            let is_ours =
+                |name: &&String| [programs::HOOK, programs::SPOOL].contains(&name.as_str());
+            for name in names.iter().filter(is_ours) {
                 let program = site.places.bin.join(name);
                 if cfg!(windows) && is_same_place(&program, &site.environment.program) {
                     left = Some(move_away(&program)?);
@@ -297,10 +299,6 @@ fn is_copy_of_ours(copy: &Path) -> bool {
         && marketplace.is_some_and(|name| name == MARKETPLACE)
         && !copy.is_symlink()
         && copy.is_dir()
-}
-
-fn is_program_name(name: &str) -> bool {
-    [programs::HOOK, programs::SPOOL].contains(&name)
 }
 
 fn remove_copy(copy: &Path) -> Result<()> {

@@ -13,8 +13,8 @@ use crate::evidence::task_list::TASKS;
 use crate::feature::project::{Feature, Project, printable};
 use crate::feature::snapshot::limits_of;
 use crate::feature::state::State;
+use crate::forms;
 use crate::forms::task::{NotedForm, ProvedForm, ProvedTask};
-use crate::forms::{self, FORMS_VERSION};
 use crate::runner::options::Form;
 use crate::session::messages::proof as messages;
 use crate::session::part;
@@ -175,7 +175,7 @@ impl TaskJob<'_> {
 
     /// Returns what came of each task that was named.
     pub fn proved(&self, tasks: Vec<ProvedTask>) -> ProvedForm {
-        ProvedForm { version: FORMS_VERSION, feature: self.feature.name.clone(), tasks }
+        ProvedForm { feature: self.feature.name.clone(), tasks }
     }
 
     /// Returns who does the next tasks, and how to report.

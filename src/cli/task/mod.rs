@@ -39,14 +39,7 @@ pub struct TaskArgs {
     place: Where,
 }
 
-const EXAMPLES: &str = "\
-The cycle:
-  spool task next                     what to do now
-  spool task done T003                its Verify command runs, its work is looked for
-  spool task done T004 --with T003    its work was done together with that of T003
-  spool task done T005 --no-change \"why\"   it rightly changes nothing: the person is told
-  spool task fail T003 \"why\"          it failed: the attempt is counted
-  spool task block \"what is needed\"   only a person can continue: the loop ends";
+const EXAMPLES: &str = include_str!("examples.txt").trim_ascii_end();
 
 #[derive(Subcommand)]
 enum Action {

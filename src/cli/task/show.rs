@@ -7,10 +7,10 @@ use super::job::{TaskJob, agent, for_agent};
 use crate::engine::tasks::{Task, TaskList};
 use crate::feature::project::printable;
 use crate::feature::state::State;
+use crate::forms;
 use crate::forms::plain::words;
 use crate::forms::receipt::ReceiptForm;
 use crate::forms::task::{NextForm, NextStatus, TaskForm, TaskListForm, TaskShowForm};
-use crate::forms::{self, FORMS_VERSION};
 use crate::runner::options::Form;
 use crate::session::task_log::{begin_tasks, no_task, over, receipts_of};
 use crate::text;
@@ -41,7 +41,6 @@ pub fn next(job: &TaskJob<'_>) -> Result<ExitCode> {
             (None, _) => NextStatus::Group,
         };
         let form = NextForm {
-            version: FORMS_VERSION,
             feature: job.feature.name.clone(),
             status,
             reason: ended,
@@ -91,7 +90,7 @@ pub fn show(job: &TaskJob<'_>, id: &str) -> Result<ExitCode> {
         let state = State::read_at_once(job.feature).unwrap_or_default();
         let task = described(task, &list, &state, &text);
         let feature = job.feature.name.clone();
-        let form = TaskShowForm { version: FORMS_VERSION, feature, task, receipts };
+        let form = TaskShowForm { feature, task, receipts };
         dataln!("{}", forms::line(&form)?);
         return Ok(ExitCode::SUCCESS);
     }
@@ -113,7 +112,6 @@ pub fn list(job: &TaskJob<'_>, most: usize) -> Result<ExitCode> {
         let state = State::read_at_once(job.feature).unwrap_or_default();
         let all = list.tasks.iter();
         let form = TaskListForm {
-            version: FORMS_VERSION,
             feature: job.feature.name.clone(),
             done: (list.done() as u64).into(),
             total: (list.tasks.len() as u64).into(),

@@ -2,6 +2,7 @@
 
 pub mod beside;
 pub mod family;
+pub mod input;
 mod pipes;
 mod running;
 pub mod shell;

@@ -1,11 +1,12 @@
 //! The pipes to a running program: read as it comes, written as it takes, never waited for.
 
-use std::io::{self, PipeReader, PipeWriter, Read, Write};
+use std::io::{self, PipeReader, PipeWriter, Read};
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use super::input::PendingInput;
 use crate::exec::{Outputs, Source};
 
 /// How much is read at once, in bytes.
@@ -28,14 +29,6 @@ pub struct Pipes {
     open: Vec<(Source, PipeReader)>,
     feed: Option<PendingInput>,
     piece: Vec<u8>,
-}
-
-/// What still has to go into the program's standard input.
-#[derive(Debug)]
-struct PendingInput {
-    pipe: PipeWriter,
-    bytes: Vec<u8>,
-    written: usize,
 }
 
 impl Pipes {
@@ -64,9 +57,8 @@ impl Pipes {
         if bytes.is_empty() {
             return Ok(None);
         }
-        let (reader, pipe) = io::pipe()?;
-        rustix::io::ioctl_fionbio(&pipe, true)?;
-        self.feed = Some(PendingInput { pipe, bytes, written: 0 });
+        let (input, reader) = PendingInput::of(bytes)?;
+        self.feed = Some(input);
         Ok(Some(reader))
     }
 
@@ -86,7 +78,7 @@ impl Pipes {
         let _ = poll(&mut wanted, patience.as_ref());
         drop(wanted);
         self.read_once(take);
-        self.feed = self.feed.take().and_then(PendingInput::write);
+        self.feed = self.feed.take().and_then(PendingInput::go_on);
     }
 
     /// Reads what an ended program has left; what one that escaped still writes is not
@@ -114,21 +106,5 @@ impl Pipes {
             }
         });
         any
-    }
-}
-
-impl PendingInput {
-    /// Writes what the program takes now and returns what is left to do; `None` when all is written, or
-    /// it has closed its standard input.
-    fn write(mut self) -> Option<Self> {
-        while self.written < self.bytes.len() {
-            match self.pipe.write(&self.bytes[self.written..]) {
-                Ok(count) => self.written += count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Some(self),
-                Err(_) => return None,
-            }
-        }
-        None
     }
 }

@@ -32,39 +32,23 @@ const WHEN: [(&str, ReviewWhen); 3] =
     [("end", ReviewWhen::End), ("phases", ReviewWhen::Phases), ("verify", ReviewWhen::Verify)];
 /// The agent programs that can be held to reading, the one of the session first.
 pub const READERS: [&str; 5] = ["claude", "codex", "opencode", "gemini", "copilot"];
-/// Other words that people use for the keys.
-const ALIKE: [(&str, &str); 31] = [
-    ("protected", "protect"),
-    ("forbidden", "protect"),
-    ("readonly", "protect"),
-    ("limit", "timeout"),
-    ("agent", "harness"),
-    ("proved", "proof"),
-    ("evidence", "proof"),
-    ("handoff", "landing"),
-    ("speckit_command", "spec_kit_command"),
-    ("check", "checks"),
-    ("commands", "checks"),
-    ("verify", "checks"),
-    ("tests", "checks"),
-    ("active", "enabled"),
-    ("disabled", "enabled"),
-    ("continue", "continue_with"),
-    ("continue-with", "continue_with"),
-    ("answer", "continue_with"),
-    ("notification", "notify"),
-    ("on_end", "notify"),
-    ("silent", "quiet"),
-    ("command", "run"),
-    ("cmd", "run"),
-    ("check", "run"),
+/// The keys, each with other words that people use for it.
+const ALIKE: [(&str, &str); 15] = [
+    ("protect", "protected forbidden readonly"),
     ("timeout", "limit"),
-    ("limit_seconds", "limit"),
-    ("seconds", "limit"),
-    ("output", "expect"),
-    ("pattern", "expect"),
-    ("tests", "min_tests"),
-    ("least_tests", "min_tests"),
+    ("harness", "agent"),
+    ("proof", "proved evidence"),
+    ("landing", "handoff"),
+    ("spec_kit_command", "speckit_command"),
+    ("checks", "check commands verify tests"),
+    ("enabled", "active disabled"),
+    ("continue_with", "continue continue-with answer"),
+    ("notify", "notification on_end"),
+    ("quiet", "silent"),
+    ("run", "command cmd check"),
+    ("limit", "timeout limit_seconds seconds"),
+    ("expect", "output pattern"),
+    ("min_tests", "tests least_tests"),
 ];
 /// Seconds that a check without a limit of its own has.
 const CHECK_LIMIT: u64 = 300;
@@ -259,9 +243,10 @@ fn name_of(key: &Node, known: &[&'static str]) -> Result<&'static str, SettingsE
 /// What to do about a key that is not known.
 fn meant(name: &str, known: &[&'static str]) -> String {
     let name = name.trim().to_lowercase();
-    let alike = ALIKE.iter().find(|(other, key)| *other == name && known.contains(key));
+    let is_alike = |others: &str| others.split(' ').any(|other| other == name);
+    let alike = ALIKE.iter().find(|(key, others)| known.contains(key) && is_alike(others));
     let near = || known.iter().find(|key| distance(&name, key) <= 2);
-    match alike.map(|(_, key)| key).or_else(near) {
+    match alike.map(|(key, _)| key).or_else(near) {
         Some(key) if name == "disabled" => format!("did you mean `{key}: false`?"),
         Some(key) => format!("did you mean `{key}`?"),
         None if name.contains(' ') => IN_QUOTES.to_owned(),

@@ -9,7 +9,7 @@ use crate::runner::options::StayAwake;
 use crate::runner::state::StateFiles;
 use crate::store::journal::Entry;
 use crate::store::names::JournalEvent;
-use crate::world::{self, Standstill};
+use crate::world::Standstill;
 
 impl Driver<'_> {
     /// Keeps the machine awake from now on, unless a person wants none of it, or only plays with the demo.
@@ -39,14 +39,9 @@ impl Driver<'_> {
 /// that cannot be written either.
 pub(super) fn tell_standstill(files: &mut StateFiles, console: &Console<'_>, new: Standstill) {
     let _ = files.stood_still(new);
-    let entry = Entry {
-        at: world::now(),
-        event: JournalEvent::Standstill,
-        about: files.state.change_id.clone(),
-        iteration: files.running().map_or(0, |it| it.n),
-        words: messages::stood_still(new),
-        ..Entry::default()
-    };
+    let iteration = files.running().map_or(0, |running| running.n);
+    let (change, words) = (&files.state.change_id, messages::stood_still(new));
+    let entry = Entry::now(JournalEvent::Standstill, change, iteration, &words);
     let _ = files.note(&entry);
     console.say_standstill(new);
 }

@@ -52,7 +52,7 @@ impl Driver<'_> {
         let line = format!("ralph: continues: {words}; --restart begins at 0");
         self.console.screen.report(event, &line);
         let iterations = self.files.state.ledger.iterations;
-        let entry = self.entry(JournalEvent::Resumed, iterations, format!("continues: {words}"));
+        let entry = self.entry(JournalEvent::Resumed, iterations, &format!("continues: {words}"));
         self.write(|it| it.files.note(&entry))
     }
 

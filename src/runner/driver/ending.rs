@@ -34,21 +34,23 @@ use crate::world;
 
 impl Driver<'_> {
     /// Returns an entry of the journal about this change.
-    pub(super) fn entry(&self, event: JournalEvent, iteration: u32, words: String) -> Entry {
-        let about = self.plan.change.id.clone();
-        Entry { at: world::now(), event, about, iteration, words, ..Entry::default() }
+    pub(super) fn entry(&self, event: JournalEvent, iteration: u32, words: &str) -> Entry {
+        Entry::now(event, &self.plan.change.id, iteration, words)
     }
 
     /// Ends the loop between two iterations, because a person wants it.
     pub(super) fn stop(&mut self, request: EndRequest) -> Result<u8> {
-        let seen = Observation { demand: Some(Demand::Stopped), ..Observation::default() };
-        let reason =
-            engine::ends(&self.files.state.ledger, &seen).unwrap_or(TerminalReason::Stopped);
         let signal = match request {
             EndRequest::Signal(signal) => Some(signal),
             EndRequest::Stop => None,
         };
-        self.finish(&reason, signal)
+        self.finish(&self.stopped(), signal)
+    }
+
+    /// Why the loop ends where a person wants that.
+    pub(super) fn stopped(&self) -> TerminalReason {
+        let seen = Observation { demand: Some(Demand::Stopped), ..Observation::default() };
+        engine::ends(&self.files.state.ledger, &seen).unwrap_or(TerminalReason::Stopped)
     }
 
     /// Writes the end down, says it, and returns its exit code.
@@ -83,7 +85,7 @@ impl Driver<'_> {
         let entry = Entry {
             task: self.view.tasks_line(),
             reason: EndName::of(reason),
-            ..self.entry(JournalEvent::Ended, iteration, new_words.join("; "))
+            ..self.entry(JournalEvent::Ended, iteration, &new_words.join("; "))
         };
         let is_noted = words == self.totals.journaled_end;
         let ledger = &self.files.state.ledger;
@@ -260,44 +262,36 @@ impl Driver<'_> {
             _ => crate::style::WARN,
         };
         let word = exit::status(reason).word();
-        let mut words = format!(
-            "ralph: {}{word}{}: {}\n       {}",
-            style.render(),
-            style.render_reset(),
-            state.words,
-            parts.join(", ")
-        );
         let proofs = self.scoreboard();
-        if !proofs.line().is_empty() {
-            words = format!("{words}\n       {}", printable(&proofs.line()));
-        }
+        let mut lines = vec![parts.join(", ")];
+        lines.extend(plain::words(&printable(&proofs.line())));
         let denied = messages::denied(state);
         if !denied.is_empty() {
-            words =
-                format!("{words}\n       Tools were denied {denied}\n       {}", self.remedies());
+            lines.extend([format!("Tools were denied {denied}"), self.remedies()]);
         }
         if !self.proofs.taken_back.is_empty() {
             let ids: Vec<&str> = self.proofs.taken_back.iter().map(String::as_str).collect();
-            let ids = crate::runner::messages::some_of(&ids);
-            words = format!("{words}\n       Ticked with nothing behind it, and taken back: {ids}");
+            let ids = messages::some_of(&ids);
+            lines.push(format!("Ticked with nothing behind it, and taken back: {ids}"));
         }
         let came = self.run_summary();
         let is_elsewhere = !self.plan.options.start.starts_with(self.view.folder);
         let elsewhere = is_elsewhere.then_some(self.view.folder);
-        for line in doubts.iter().chain(&self.remarks_at_the_end(&came, elsewhere)) {
-            words = format!("{words}\n       {line}");
-        }
-        let next = self.what_next(reason);
-        if !next.is_empty() {
-            words = format!("{words}\n       {next}");
-        }
-        for line in came.text(elsewhere) {
-            words = format!("{words}\n       {line}");
-        }
+        lines.extend(doubts.iter().cloned().chain(self.remarks_at_the_end(&came, elsewhere)));
+        let next = plain::words(&self.what_next(reason));
+        lines.extend(next.clone());
+        lines.extend(came.text(elsewhere));
         if self.project_is_gone().is_none() {
             let (change, place) = (&self.plan.change.id, self.project_flag());
-            words = format!("{words}\n       spool ralph --status --change {change}{place}");
+            lines.push(format!("spool ralph --status --change {change}{place}"));
         }
+        let words = format!(
+            "ralph: {}{word}{}: {}\n       {}",
+            style.render(),
+            style.render_reset(),
+            state.words,
+            lines.join("\n       ")
+        );
         let end = RunnerEnd {
             status: word,
             reason: reason.name(),
@@ -308,7 +302,7 @@ impl Driver<'_> {
             tasks: plain::words(&tasks),
             taken_back: self.proofs.taken_back.iter().cloned().collect(),
             proofs: ProofsForm::of(&proofs),
-            next: plain::words(&next),
+            next,
             doubts: doubts.to_vec(),
             summary: (&came).into(),
             ..form::end(state)

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 
 use super::parts::{Driver, GivenUp, LOOK};
-use crate::engine::{self, Demand, Observation, TerminalReason};
+use crate::engine::TerminalReason;
 use crate::forms::events::RunnerEvent;
 use crate::forms::plain::JsonTime;
 use crate::runner::console::EndRequest;
@@ -110,7 +110,7 @@ impl Driver<'_> {
         self.totals.waited_for_room += waited;
         let iteration = self.files.running().map_or(0, |it| it.n);
         let words = format!("{full}; it was waited {} for room", lasted(waited));
-        let entry = self.entry(JournalEvent::DiskFull, iteration, words);
+        let entry = self.entry(JournalEvent::DiskFull, iteration, &words);
         // Where it is full again, the next entry says so.
         let _ = self.files.note(&entry);
         let words = format!("ralph: the disk has room again, after {}", lasted(waited));
@@ -155,10 +155,7 @@ impl Driver<'_> {
         if let Some(GivenUp::Asked(request)) = self.given_up {
             return self.stop(request);
         }
-        let seen = Observation { demand: Some(Demand::Stopped), ..Observation::default() };
-        let reason =
-            engine::ends(&self.files.state.ledger, &seen).unwrap_or(TerminalReason::Stopped);
-        self.finish(&reason, None)
+        self.finish(&self.stopped(), None)
     }
 
     /// Returns in words that the loop ended because its disk stayed full, `None` where it did not.

@@ -380,7 +380,7 @@ impl Driver<'_> {
             reason: reason.map_or(EndName::None, EndName::of),
             status: reason.map_or(EndStatus::None, |reason| EndStatus::of(reason, promised)),
             promise: entry.promise.clone(),
-            ..self.entry(JournalEvent::Iteration, entry.n, words)
+            ..self.entry(JournalEvent::Iteration, entry.n, &words)
         };
         let ledger = &self.files.state.ledger;
         let noted = if reason.is_some() { noted.with_reviews(ledger) } else { noted };

@@ -229,7 +229,7 @@ impl Driver<'_> {
             }
             // A journal that cannot be written ends the loop with the entry of the iteration.
             let iteration = self.files.state.ledger.iterations.saturating_add(1);
-            let entry = self.entry(JournalEvent::Checks, iteration, of_check(&result));
+            let entry = self.entry(JournalEvent::Checks, iteration, &of_check(&result));
             let _ = self.write(|it| it.files.note(&entry));
             results.push(result);
         }

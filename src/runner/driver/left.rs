@@ -304,12 +304,7 @@ impl Driver<'_> {
             }
         }
         let newest = known.values().map(|receipt| receipt.iteration).max();
-        let done: Vec<_> = {
-            let known = self.proofs.known(&file.list);
-            let done = file.list.tasks.iter().filter(|task| task.done);
-            done.map(|task| (task, known(task).1)).collect()
-        };
-        for (task, id) in done {
+        for (task, id, _) in self.proofs.done(&file.list) {
             let Some(receipt) = known.remove(&id) else { continue };
             let is_by_done = receipt.by == Witness::Done;
             let proof =

@@ -197,15 +197,7 @@ impl Driver<'_> {
     /// the run began, or was not there, and is ticked with nobody having judged it. A list that was cut down and came back
     /// has such ones.
     fn ticked(&mut self, looked: &TaskListUpdate, file: &TaskFile) -> Vec<String> {
-        let done: Vec<_> = {
-            let known = self.proofs.known(&file.list);
-            let done = file.list.tasks.iter().filter(|task| task.done);
-            done.map(|task| {
-                let (then, id) = known(task);
-                (task, id, then.is_some_and(|then| then.done))
-            })
-            .collect()
-        };
+        let done = self.proofs.done(&file.list);
         let still: BTreeSet<&String> = done
             .iter()
             .filter(|(task, id, _)| task.id != *id || !looked.ticked.contains(id))

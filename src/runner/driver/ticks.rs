@@ -105,6 +105,18 @@ impl TickProofs {
         }
     }
 
+    /// Returns the tasks of this list that are done, each with the id by which it is accepted, and whether it was done when the
+    /// run began.
+    pub fn done<'a>(&self, list: &'a TaskList) -> Vec<(&'a Task, String, bool)> {
+        let known = self.known(list);
+        let done = list.tasks.iter().filter(|task| task.done);
+        done.map(|task| {
+            let (then, id) = known(task);
+            (task, id, then.is_some_and(|then| then.done))
+        })
+        .collect()
+    }
+
     /// Returns the id by which a task of this list is accepted.
     pub fn id_of(&self, task: &Task, list: &TaskList) -> String {
         self.known(list)(task).1

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
-use super::command::split;
+use super::command::program_of;
 use super::lines::{self, Once, StreamEnd};
 use super::permissions::{Accepts, Letters, ToolRule};
 use super::program;
@@ -22,18 +22,10 @@ const AUTH_REQUIRED: i64 = -32_000;
 /// The number of an error that says that there is no such method.
 const NO_METHOD: i64 = -32_601;
 /// The kinds of tools that the protocol has.
-const KINDS: &[&str] = &[
-    "read",
-    "edit",
-    "delete",
-    "move",
-    "search",
-    "execute",
-    "think",
-    "fetch",
-    "switch_mode",
-    "other",
-];
+const KINDS: &str = "read, edit, delete, move, search, execute, think, fetch, switch_mode, other";
+
+const EMPTY: &str =
+    "the command after `acp:` is empty\nname a program, as in --harness \"acp:opencode acp\"";
 
 const ACCEPTS: Accepts = Accepts {
     title: "an ACP agent",
@@ -43,7 +35,7 @@ const ACCEPTS: Accepts = Accepts {
     deny: Some(ToolRule::Asked(KINDS)),
     settings: "the program's own settings",
     letters: Letters::WithValue,
-    own: &[],
+    own: "",
     ours: &[],
 };
 
@@ -59,16 +51,8 @@ pub struct Acp {
 impl Acp {
     /// Returns the harness for a command line; it is split as a shell would, and never given to one.
     pub fn new(line: &str) -> Result<Self> {
-        let mut words = split(line)
-            .with_context(|| format!("the command `{}` cannot be split", lines::words(line)))?
-            .into_iter();
-        let Some(program) = words.next().filter(|program| !program.is_empty()) else {
-            bail!(
-                "the command after `acp:` is empty\nname a program, as in --harness \"acp:opencode acp\""
-            );
-        };
-        let program = program::from_here(program);
-        Ok(Self { program, arguments: words.collect(), reads_log: false })
+        let (program, arguments) = program_of(line)?.context(EMPTY)?;
+        Ok(Self { program: program::from_here(program), arguments, reads_log: false })
     }
 
     /// Returns the harness that reads the log of an iteration; which program it was makes no difference to that.

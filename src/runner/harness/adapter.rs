@@ -316,7 +316,9 @@ pub trait Harness {
     }
 
     /// Returns its name as `--harness` takes it.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &'static str {
+        self.known().map_or("", |program| program.name)
+    }
 
     /// Returns the program that it starts, a path or a name to look for on the `PATH`; `None` for this program itself.
     fn program(&self) -> Option<&Path> {

@@ -53,28 +53,9 @@ const ACCEPTS: Accepts = Accepts {
     deny: Some(ToolRule::Flag("--disallowedTools")),
     settings: "`permissions` of .claude/settings.json",
     letters: Letters::WithValue,
-    own: &[
-        "-p",
-        "--print",
-        "--output-format",
-        "--input-format",
-        "--session-id",
-        "--fork-session",
-        "--from-pr",
-        "--teleport",
-        "--bg",
-        "--background",
-        "--cloud",
-        "--desktop",
-        "--remote-control",
-        "--tmux",
-        "-w",
-        "--worktree",
-        "-h",
-        "--help",
-        "-v",
-        "--version",
-    ],
+    own: "-p --print --output-format --input-format --session-id --fork-session --from-pr \
+          --teleport --bg --background --cloud --desktop --remote-control --tmux -w --worktree \
+          -h --help -v --version",
     ours: &[
         ("--model", "--model"),
         ("--dangerously-skip-permissions", "--allow-all"),
@@ -96,10 +77,6 @@ pub struct Claude;
 impl Harness for Claude {
     fn known(&self) -> Option<&'static KnownProgram> {
         Some(&PROGRAM)
-    }
-
-    fn name(&self) -> &'static str {
-        PROGRAM.name
     }
 
     fn check(&self) -> Result<Option<String>> {
@@ -358,7 +335,7 @@ impl ClaudeStream {
             if failed && self.failed_calls.is_new(id) {
                 run.failed_calls += 1;
             }
-            run.ends(id, if failed { CallOutcome::Failed } else { CallOutcome::Done });
+            run.ends(id, CallOutcome::of(false, failed));
         }
     }
 

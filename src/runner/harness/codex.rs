@@ -49,7 +49,7 @@ const ACCEPTS: Accepts = Accepts {
     deny: None,
     settings: "its config.toml",
     letters: Letters::WithValue,
-    own: &["--json", "-C", "--cd", "--worktree", "-h", "--help", "-V", "--version"],
+    own: "--json -C --cd --worktree -h --help -V --version",
     ours: &[
         ("-m", "--model"),
         ("--model", "--model"),
@@ -68,10 +68,6 @@ pub struct Codex;
 impl Harness for Codex {
     fn known(&self) -> Option<&'static KnownProgram> {
         Some(&PROGRAM)
-    }
-
-    fn name(&self) -> &'static str {
-        PROGRAM.name
     }
 
     fn check(&self) -> Result<Option<String>> {
@@ -295,13 +291,9 @@ impl Format for CodexStream {
 
 /// What a usage counts; what came from a cache is in its input.
 fn used(usage: &Value) -> TokenUsage {
-    let number = |name: &str| lines::number(&usage[name]);
-    TokenUsage::of_all_input(
-        number("input_tokens"),
-        number("output_tokens"),
-        number("cached_input_tokens"),
-        number("cache_write_input_tokens"),
-    )
+    let names =
+        ["input_tokens", "output_tokens", "cached_input_tokens", "cache_write_input_tokens"];
+    TokenUsage::of_all_in(usage, names)
 }
 
 /// Whether a failed turn shows a usage limit. There is no field for it, only these words, at the

@@ -26,6 +26,8 @@ const PLACES: [&str; 4] = ["{prompt_file}", "{prompt}", "{model}", "{session}"];
 const SHELLS: [&str; 10] =
     ["sh", "bash", "dash", "zsh", "ksh", "fish", "busybox", "cmd", "powershell", "pwsh"];
 
+const EMPTY: &str = "the command is empty\nname a program, as in --harness-command \"my-agent --file {prompt_file}\"";
+
 /// Any program.
 #[derive(Clone, Debug)]
 pub struct Any {
@@ -38,18 +40,10 @@ pub struct Any {
 impl Any {
     /// Returns the harness for a command line; it is split as a shell would, and never given to one.
     pub fn new(line: &str) -> Result<Self> {
-        let mut words = split(line)
-            .with_context(|| format!("the command `{}` cannot be split", lines::words(line)))?
-            .into_iter();
-        let Some(program) = words.next().filter(|program| !program.is_empty()) else {
-            bail!(
-                "the command is empty\nname a program, as in --harness-command \"my-agent --file {{prompt_file}}\""
-            );
-        };
+        let (program, arguments) = program_of(line)?.context(EMPTY)?;
         if PLACES.iter().any(|place| program.contains(place)) {
             bail!("`{}` is no program", lines::words(&program));
         }
-        let arguments: Vec<String> = words.collect();
         if let Some(shell) = shell_of_prompt(&program, &arguments) {
             bail!(
                 "`{}` would run the words of the prompt as commands\nput {{prompt_file}} in the place of {{prompt}}, or leave it out: the prompt then comes on standard input",
@@ -180,6 +174,16 @@ fn shell_of_prompt<'a>(program: &'a str, arguments: &'a [String]) -> Option<&'a 
         let name = Path::new(word).file_stem().and_then(|it| it.to_str()).unwrap_or_default();
         name == "ssh" || is_code && SHELLS.contains(&name)
     })
+}
+
+/// Returns the program of a command line and its arguments, `None` where it names none.
+pub fn program_of(line: &str) -> Result<Option<(String, Vec<String>)>> {
+    let words = split(line);
+    let mut words = words
+        .with_context(|| format!("the command `{}` cannot be split", lines::words(line)))?
+        .into_iter();
+    let program = words.next().filter(|program| !program.is_empty());
+    Ok(program.map(|program| (program, words.collect())))
 }
 
 /// Returns the words of a command line, split as a shell would; an error for a quotation mark that is never closed.

@@ -47,25 +47,8 @@ const ACCEPTS: Accepts = Accepts {
     deny: Some(ToolRule::Flag("--deny-tool")),
     settings: "flags of its own, as `-- --allow-url DOMAIN`",
     letters: Letters::WithValue,
-    own: &[
-        "-p",
-        "--prompt",
-        "-i",
-        "--interactive",
-        "--output-format",
-        "--session-id",
-        "--connect",
-        "--usage-output-file",
-        "-s",
-        "--silent",
-        "-C",
-        "--acp",
-        "--remote",
-        "-h",
-        "--help",
-        "-v",
-        "--version",
-    ],
+    own: "-p --prompt -i --interactive --output-format --session-id --connect \
+          --usage-output-file -s --silent -C --acp --remote -h --help -v --version",
     ours: &[
         ("--model", "--model"),
         ("--allow-all", "--allow-all"),
@@ -85,10 +68,6 @@ pub struct Copilot;
 impl Harness for Copilot {
     fn known(&self) -> Option<&'static KnownProgram> {
         Some(&PROGRAM)
-    }
-
-    fn name(&self) -> &'static str {
-        PROGRAM.name
     }
 
     fn launch(&self, order: &AgentOrder<'_>) -> Result<Launch> {
@@ -195,11 +174,7 @@ impl CopilotStream {
         }
         let failed = data["success"] == false;
         run.failed_calls += u64::from(failed);
-        let outcome = match (data["error"]["code"] == "denied", failed) {
-            (true, _) => CallOutcome::Denied,
-            (_, true) => CallOutcome::Failed,
-            _ => CallOutcome::Done,
-        };
+        let outcome = CallOutcome::of(data["error"]["code"] == "denied", failed);
         let (tool, what) = run.ends(id, outcome);
         if outcome == CallOutcome::Denied {
             run.refuses(if tool.is_empty() { "a tool" } else { &tool }, &what);
@@ -262,13 +237,8 @@ impl CopilotStream {
 
 /// What a usage counts; what came from a cache is in its input.
 fn used(usage: &Value) -> TokenUsage {
-    let number = |name: &str| lines::number(&usage[name]);
-    TokenUsage::of_all_input(
-        number("inputTokens"),
-        number("outputTokens"),
-        number("cacheReadTokens"),
-        number("cacheWriteTokens"),
-    )
+    let names = ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens"];
+    TokenUsage::of_all_in(usage, names)
 }
 
 impl Format for CopilotStream {

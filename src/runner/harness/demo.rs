@@ -30,30 +30,13 @@ const PACE: Duration = Duration::from_millis(150);
 /// The most of a prompt that is read, in bytes.
 const PROMPT: u64 = 4 << 20;
 
-const PROPOSAL: &str = "\
-# A program that greets
+const PROPOSAL: &str = include_str!("demo/proposal.md");
 
-## Why
-Whoever starts it should be greeted, by name where there is one.
+const TASKS: &str = include_str!("demo/tasks.md");
 
-## What changes
-- `greet.sh` says `Hello, world!`, or `Hello, NAME!` with a name
-- `--help` says how it is used
-- `test.sh` checks all of it
-";
-
-const TASKS: &str = "\
-# Tasks
-
-- [ ] 1.1 Write `greet.sh`: it says `Hello, world!`
-- [ ] 1.2 Greet by name
-- [ ] 2.1 Say with `--help` how it is used
-- [ ] 2.2 Write `test.sh` that checks all of it
-";
-
-const BY_NAME: &str = "#!/bin/sh\n# Greets.\necho \"Hello, ${1:-world}!\"\n";
-const WITH_HELP: &str = "#!/bin/sh\n# Greets.\nif [ \"$1\" = --help ]; then\n    echo \"usage: greet.sh [NAME]\"\n    exit 0\nfi\necho \"Hello, ${1:-world}!\"\n";
-const TEST: &str = "#!/bin/sh\n# Checks greet.sh.\nset -e\n[ \"$(sh greet.sh)\" = \"Hello, world!\" ]\n[ \"$(sh greet.sh Ada)\" = \"Hello, Ada!\" ]\nsh greet.sh --help | grep -q usage\necho \"all checks passed\"\n";
+const BY_NAME: &str = include_str!("demo/greet.sh");
+const WITH_HELP: &str = include_str!("demo/greet-help.sh");
+const TEST: &str = include_str!("demo/test.sh");
 
 /// The embedded scripted agent.
 #[derive(Clone, Copy, Debug)]

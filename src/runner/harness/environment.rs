@@ -7,39 +7,15 @@ use crate::world;
 ///
 /// They were seen in what Claude Code (2.1.143 and 2.1.330), Codex, opencode, Gemini CLI and Copilot CLI
 /// hand to a command. A person's settings and credentials are not among them.
-const MARKS: &[&str] = &[
-    "CLAUDECODE",
-    "CLAUDE_CODE_ENTRYPOINT",
-    "CLAUDE_CODE_SESSION_ID",
-    "CLAUDE_CODE_SSE_PORT",
-    "CLAUDE_CODE_EXECPATH",
-    "CLAUDE_CODE_CHILD_SESSION",
-    "CLAUDE_CODE_CHILD_NOTES_DIR",
-    "CLAUDE_CODE_MESSAGING_SOCKET",
-    "CLAUDE_CODE_MESSAGING_TOKEN",
-    "CLAUDE_CODE_SESSION_ATTENDED",
-    "CLAUDE_EFFORT",
-    "CLAUDE_PID",
-    "CLAUDE_PROJECT_DIR",
-    "CLAUDE_PLUGIN_ROOT",
-    "CLAUDE_PLUGIN_DATA",
-    "AI_AGENT",
-    "OPENCODE",
-    "OPENCODE_PID",
-    "CODEX_CI",
-    "CODEX_SANDBOX",
-    "CODEX_SANDBOX_NETWORK_DISABLED",
-    "CODEX_SESSION_ID",
-    "CODEX_THREAD_ID",
-    "CODEX_TOOL_CALL_ID",
-    "CODEX_VERSION",
-    "GEMINI_CLI",
-    "COPILOT_AGENT_SESSION_ID",
-    "COPILOT_CLI",
-    "COPILOT_CLI_BINARY_VERSION",
-    "COPILOT_CLI_RESOLVED_DIST_DIR",
-    "COPILOT_LOADER_PID",
-];
+const MARKS: &str = "\
+    CLAUDECODE CLAUDE_CODE_ENTRYPOINT CLAUDE_CODE_SESSION_ID CLAUDE_CODE_SSE_PORT \
+    CLAUDE_CODE_EXECPATH CLAUDE_CODE_CHILD_SESSION CLAUDE_CODE_CHILD_NOTES_DIR \
+    CLAUDE_CODE_MESSAGING_SOCKET CLAUDE_CODE_MESSAGING_TOKEN CLAUDE_CODE_SESSION_ATTENDED \
+    CLAUDE_EFFORT CLAUDE_PID CLAUDE_PROJECT_DIR CLAUDE_PLUGIN_ROOT CLAUDE_PLUGIN_DATA AI_AGENT \
+    OPENCODE OPENCODE_PID CODEX_CI CODEX_SANDBOX CODEX_SANDBOX_NETWORK_DISABLED \
+    CODEX_SESSION_ID CODEX_THREAD_ID CODEX_TOOL_CALL_ID CODEX_VERSION GEMINI_CLI \
+    COPILOT_AGENT_SESSION_ID COPILOT_CLI COPILOT_CLI_BINARY_VERSION \
+    COPILOT_CLI_RESOLVED_DIST_DIR COPILOT_LOADER_PID";
 
 /// Our own variables begin like this; they steer our programs, not the agent's.
 const OURS: &str = "RALPH_";
@@ -51,7 +27,7 @@ pub fn scrubbed() -> Vec<String> {
 
 fn scrubbed_of(names: Vec<String>) -> Vec<String> {
     let ours = names.into_iter().filter(|name| name.starts_with(OURS));
-    MARKS.iter().map(ToString::to_string).chain(ours).collect()
+    MARKS.split(' ').map(str::to_owned).chain(ours).collect()
 }
 
 #[cfg(test)]

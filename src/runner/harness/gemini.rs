@@ -57,28 +57,9 @@ const ACCEPTS: Accepts = Accepts {
     deny: None,
     settings: "its policies or .gemini/settings.json",
     letters: Letters::InGroups,
-    own: &[
-        "-p",
-        "--prompt",
-        "-i",
-        "--prompt-interactive",
-        "-o",
-        "--output-format",
-        "--session-id",
-        "--session-file",
-        "--acp",
-        "--experimental-acp",
-        "-l",
-        "--list-extensions",
-        "--list-sessions",
-        "--delete-session",
-        "-w",
-        "--worktree",
-        "-h",
-        "--help",
-        "-v",
-        "--version",
-    ],
+    own: "-p --prompt -i --prompt-interactive -o --output-format --session-id --session-file \
+          --acp --experimental-acp -l --list-extensions --list-sessions --delete-session -w \
+          --worktree -h --help -v --version",
     ours: &[
         ("-m", "--model"),
         ("--model", "--model"),
@@ -98,10 +79,6 @@ pub struct Gemini;
 impl Harness for Gemini {
     fn known(&self) -> Option<&'static KnownProgram> {
         Some(&PROGRAM)
-    }
-
-    fn name(&self) -> &'static str {
-        PROGRAM.name
     }
 
     fn launch(&self, order: &AgentOrder<'_>) -> Result<Launch> {
@@ -222,11 +199,7 @@ impl GeminiStream {
             "tool_not_registered" => self.approval == Approval::Own,
             _ => false,
         };
-        let outcome = match (refused, failed) {
-            (true, _) => CallOutcome::Denied,
-            (_, true) => CallOutcome::Failed,
-            _ => CallOutcome::Done,
-        };
+        let outcome = CallOutcome::of(refused, failed);
         let (tool, what) = run.ends(text(&line["tool_id"]), outcome);
         if refused {
             run.refuses(&tool, &what);

@@ -321,33 +321,11 @@ fn end(left: &ExitInfo) -> String {
 }
 
 /// What a service calls an error that trying again does not fix, in the code of its answer.
-const LASTING_CODES: &[&str] = &[
-    "insufficient_quota",
-    "billing_error",
-    "billing_hard_limit_reached",
-    "billing_not_active",
-    "account_deactivated",
-    "authentication_error",
-    "invalid_api_key",
-    "API_KEY_INVALID",
-    "model_not_found",
-];
+const LASTING_CODES: &str = "\
+    insufficient_quota billing_error billing_hard_limit_reached billing_not_active \
+    account_deactivated authentication_error invalid_api_key API_KEY_INVALID model_not_found";
 /// How services and agent programs begin a message on such an error where no code is handed on.
-const LASTING_WORDS: &[&str] = &[
-    "Quota exceeded. Check your plan and billing details",
-    "Your credit balance is too low",
-    "Credit balance is too low",
-    "Insufficient credits",
-    "Insufficient Balance",
-    "Your prepayment credits are depleted",
-    "Incorrect API key provided",
-    "Invalid API key",
-    "API key not valid",
-    "API Key not found",
-    "To use Codex with your ChatGPT plan, upgrade to Plus",
-    "Your access token could not be refreshed",
-    "Not logged in",
-];
+const LASTING_WORDS: &str = include_str!("lasting.txt");
 
 /// Returns a failure by the status of an answer and what the service says: only what trying again does not fix is
 /// lasting. `said` is what is in an error of the stream, never a word of the agent.
@@ -365,9 +343,7 @@ pub fn is_lasting(said: &str) -> bool {
     let begins = |words: &str| said.starts_with(words) || said.contains(&format!("\"{words}"));
     let no_model = said.starts_with("The model `") && said.contains("` does not exist");
     let no_model = no_model || said.contains("model is not supported when using Codex");
-    LASTING_CODES.iter().any(|code| quoted(code))
-        || LASTING_WORDS.iter().any(|words| begins(words))
-        || no_model
+    LASTING_CODES.split(' ').any(quoted) || LASTING_WORDS.lines().any(begins) || no_model
 }
 
 /// Returns whether a status says that the service is busy or out of order, which passes.

@@ -41,19 +41,7 @@ const PROGRAM: KnownProgram = KnownProgram {
 /// The tool by which it hands work to agents of its own.
 const DELEGATING: &str = "task";
 /// Its own tools that a person's rules can deny.
-const OWN_TOOLS: &[&str] = &[
-    "bash",
-    "edit",
-    "write",
-    "patch",
-    "read",
-    "list",
-    "glob",
-    "grep",
-    "webfetch",
-    "websearch",
-    DELEGATING,
-];
+const OWN_TOOLS: &str = "bash edit write patch read list glob grep webfetch websearch task";
 /// Errors whose name alone says that trying again does not help.
 const LASTING_NAMES: &[&str] =
     &["ProviderAuthError", "ProviderModelNotFoundError", "ProviderInitError", "ConfigInvalidError"];
@@ -67,20 +55,8 @@ const ACCEPTS: Accepts = Accepts {
     deny: Some(ToolRule::Name),
     settings: "`permission` of opencode.json",
     letters: Letters::InGroups,
-    own: &[
-        "--format",
-        "--fork",
-        "--title",
-        "--attach",
-        "--dir",
-        "--command",
-        "-i",
-        "--interactive",
-        "-h",
-        "--help",
-        "-v",
-        "--version",
-    ],
+    own: "--format --fork --title --attach --dir --command -i --interactive -h --help -v \
+          --version",
     ours: &[
         ("-m", "--model"),
         ("--model", "--model"),
@@ -109,10 +85,6 @@ pub struct Opencode;
 impl Harness for Opencode {
     fn known(&self) -> Option<&'static KnownProgram> {
         Some(&PROGRAM)
-    }
-
-    fn name(&self) -> &'static str {
-        PROGRAM.name
     }
 
     fn launch(&self, order: &AgentOrder<'_>) -> Result<Launch> {
@@ -254,12 +226,8 @@ impl OpencodeStream {
                 || error.starts_with("Permission denied by ruleset"));
         // A tool that a rule denies is not offered: one of its own that is missing was denied, any other was
         // made up by the model, unless nothing was allowed beforehand.
-        let denied = self.approval == Approval::Own || OWN_TOOLS.contains(&tool.as_str());
-        let outcome = match (refused || (missing && denied), failed) {
-            (true, _) => CallOutcome::Denied,
-            (_, true) => CallOutcome::Failed,
-            _ => CallOutcome::Done,
-        };
+        let denied = self.approval == Approval::Own || OWN_TOOLS.split(' ').any(|own| own == tool);
+        let outcome = CallOutcome::of(refused || (missing && denied), failed);
         run.ends(id, outcome);
         if outcome == CallOutcome::Denied {
             run.refuses(&tool, &what);

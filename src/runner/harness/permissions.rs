@@ -38,8 +38,8 @@ pub struct Accepts {
     pub settings: &'static str,
     /// How it takes flags of one letter.
     pub letters: Letters,
-    /// Flags that the runner gives itself, or that would lead the program elsewhere.
-    pub own: &'static [&'static str],
+    /// Flags that the runner gives itself, or that would lead the program elsewhere, with blanks between them.
+    pub own: &'static str,
     /// Flags for which `spool ralph` has one: theirs, and ours.
     pub ours: &'static [(&'static str, &'static str)],
 }
@@ -61,7 +61,7 @@ pub enum ToolRule {
     /// By a rule in a variable, in which only a tool's name can stand.
     Name,
     /// By one of these words, which the runner itself compares with what the program asks for.
-    Asked(&'static [&'static str]),
+    Asked(&'static str),
 }
 
 /// The modes that permit everything.
@@ -119,11 +119,12 @@ impl Accepts {
                         line(tool),
                         self.settings
                     ),
-                    Some(ToolRule::Asked(words)) if !words.contains(&tool.as_str()) => bail!(
-                        "`{flag} {}` is no kind of tool that {title} asks for\nit is one of {}",
-                        line(tool),
-                        words.join(", ")
-                    ),
+                    Some(ToolRule::Asked(kinds)) if !kinds.split(", ").any(|it| it == tool) => {
+                        bail!(
+                            "`{flag} {}` is no kind of tool that {title} asks for\nit is one of {kinds}",
+                            line(tool)
+                        )
+                    }
                     Some(_) => {}
                 }
             }
@@ -182,7 +183,7 @@ impl Accepts {
         if let Some((flag, ours)) = self.ours.iter().find(|(flag, _)| is(flag)) {
             bail!("`{flag}` cannot be handed to {title}\nuse {ours} of `spool ralph`");
         }
-        if let Some(flag) = self.own.iter().find(|flag| is(flag)) {
+        if let Some(flag) = self.own.split_whitespace().find(|flag| is(flag)) {
             bail!(
                 "`{flag}` cannot be handed to {title}, because it would change what the runner relies on\nleave it out"
             );

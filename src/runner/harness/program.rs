@@ -210,7 +210,7 @@ mod tests {
             deny: None,
             settings: "",
             letters: Letters::WithValue,
-            own: &[],
+            own: "",
             ours: &[],
         },
     };

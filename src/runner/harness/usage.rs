@@ -27,6 +27,12 @@ impl TokenUsage {
         Self { input, output, cache_read, cache_write }
     }
 
+    /// Returns the same, read from an object by the names of what is sent, received, read from a cache and written to one.
+    pub fn of_all_in(usage: &Value, names: [&str; 4]) -> Self {
+        let [input, output, read, written] = names.map(|name| usage[name].as_u64().unwrap_or(0));
+        Self::of_all_input(input, output, read, written)
+    }
+
     /// Returns the tokens of a turn in the form of the Agent Client Protocol, `None` where they are not there.
     ///
     /// A program may count what was read from a cache as sent, which its own sum shows.

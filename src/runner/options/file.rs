@@ -18,16 +18,8 @@ pub const PROJECT_FILE: &str = ".spool/ralph.toml";
 /// The most letters in which a mistyped key differs from the one that is suggested.
 const TYPOS: usize = 3;
 /// What is asked for once, on the command line, and is no setting.
-const ACTIONS: [&str; 8] = [
-    "status",
-    "add-context",
-    "clear-context",
-    "dry-run",
-    "list-harnesses",
-    "project",
-    "prompt",
-    "restart",
-];
+const ACTIONS: &str =
+    "status add-context clear-context dry-run list-harnesses project prompt restart";
 
 /// Returns where the person's file is: `$XDG_CONFIG_HOME/ralph-speckit/ralph.toml`, or below `~/.config`.
 pub fn user_file() -> Option<PathBuf> {
@@ -113,7 +105,7 @@ pub(super) fn parse(
 fn unknown(name: &str) -> String {
     let plain = name.replace('_', "-");
     let name = printable(name);
-    if ACTIONS.contains(&plain.as_str()) {
+    if ACTIONS.split(' ').any(|action| action == plain) {
         return format!("`{name}` is given on the command line only");
     }
     let nearest = RunnerSettings::NAMES.iter().map(|name| (distance(&plain, name), *name)).min();

@@ -12,12 +12,11 @@ use crate::evidence::pattern::Pattern;
 use crate::feature::project::printable;
 use crate::runner::harness::{HarnessChoice, command};
 use crate::runner::prices::Price;
+use crate::session::arguments::refused_promise;
 use crate::text::{is_plain, nearest};
 
 /// The longest time.
 const LONGEST: Duration = Duration::from_hours(365 * 24);
-/// The most characters of a promise.
-const LONGEST_PROMISE: usize = 200;
 
 /// What a setting can be.
 pub trait SettingValue: Clone + Sized {
@@ -159,46 +158,19 @@ impl SettingValue for Price {
 
 impl SettingValue for Token {
     fn parse(text: &str) -> Result<Self, String> {
-        if text.trim().is_empty() {
-            return Err("is empty: every answer would keep it".to_owned());
-        }
-        if text.trim() != text {
-            return Err("begins or ends with a blank".to_owned());
-        }
-        if text.contains(['<', '>']) {
-            return Err("holds `<` or `>`: give only the words between the tags".to_owned());
-        }
-        if !is_plain(text) || text.chars().count() > LONGEST_PROMISE {
-            return Err(format!("is one line of at most {LONGEST_PROMISE} characters"));
-        }
-        Ok(Self(text.to_owned()))
+        refused_promise(text).map_or_else(|| Ok(Self(text.to_owned())), Err)
     }
 }
 
 impl SettingValue for Model {
     fn parse(text: &str) -> Result<Self, String> {
-        if text.trim().is_empty() {
-            return Err("is empty".to_owned());
-        }
-        if text.starts_with('-') || !is_plain(text) {
-            return Err(format!(
-                "is a name such as `opus` or `anthropic/claude-sonnet`, not `{}`",
-                printable(text)
-            ));
-        }
-        Ok(Self(text.to_owned()))
+        name(text, "such as `opus` or `anthropic/claude-sonnet`").map(Self)
     }
 }
 
 impl SettingValue for Word {
     fn parse(text: &str) -> Result<Self, String> {
-        if text.trim().is_empty() {
-            return Err("is empty".to_owned());
-        }
-        if text.starts_with('-') || !is_plain(text) {
-            return Err(format!("is a name in one line, not `{}`", printable(text)));
-        }
-        Ok(Self(text.to_owned()))
+        name(text, "in one line").map(Self)
     }
 }
 
@@ -304,6 +276,17 @@ impl SettingValue for PromiseMatch {
     fn parse(text: &str) -> Result<Self, String> {
         one_of(text, &[("anywhere", Self::Anywhere), ("own-line", Self::OwnLine)])
     }
+}
+
+/// A name that an agent program takes for no flag; `kind` says which one is needed.
+fn name(text: &str, kind: &str) -> Result<String, String> {
+    if text.trim().is_empty() {
+        return Err("is empty".to_owned());
+    }
+    if text.starts_with('-') || !is_plain(text) {
+        return Err(format!("is a name {kind}, not `{}`", printable(text)));
+    }
+    Ok(text.to_owned())
 }
 
 /// The digits of a whole number in a file.

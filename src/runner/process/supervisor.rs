@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{self, PipeWriter, Read, Write};
+use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -22,6 +22,7 @@ use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use super::hold::{Hold, Members};
 use super::protocol::{SupervisorCommand, SupervisorEvent, SupervisorOrder};
 use crate::exec::family;
+use crate::exec::input::PendingInput;
 use crate::exec::supervisor::awake_when_orphaned;
 use crate::exec::tree::{self, Process};
 use crate::runner::harness::{Ending, Input};
@@ -35,8 +36,6 @@ const GRACE_OF_ORPHANS: Duration = Duration::from_secs(2);
 const SETTLING: Duration = Duration::from_millis(100);
 /// The longest that what is left of a tree has to leave when asked.
 pub const LEAVING: Duration = Duration::from_secs(1);
-/// The most that waits for a program to read it, in bytes.
-const MOST_WAITING: usize = 256 << 20;
 /// How long the tree is killed for, round after round.
 pub const KILLING: Duration = Duration::from_secs(5);
 /// Time between two rounds, unless someone has died before.
@@ -114,7 +113,7 @@ fn keep(mut runner: UnixStream) -> io::Result<()> {
 
 /// Starts the program in a process group of its own.
 #[expect(clippy::disallowed_methods, reason = "the supervisor itself starts it")]
-fn start(order: &mut SupervisorOrder) -> io::Result<(Pid, Option<AgentInput>)> {
+fn start(order: &mut SupervisorOrder) -> io::Result<(Pid, Option<PendingInput>)> {
     let launch = &mut order.launch;
     let mut command = std::process::Command::new(&launch.program);
     command.args(&launch.arguments).current_dir(&order.folder).process_group(0);
@@ -132,58 +131,15 @@ fn start(order: &mut SupervisorOrder) -> io::Result<(Pid, Option<AgentInput>)> {
             None
         }
         Input::Text(text) | Input::Dialog(text) => {
-            let (reader, writer) = io::pipe()?;
-            rustix::io::ioctl_fionbio(&writer, true)?;
+            let (mut input, reader) = PendingInput::of(text)?;
+            input.stays = stays;
             command.stdin(reader);
-            Some(AgentInput { pipe: writer, text, written: 0, stays })
+            Some(input)
         }
     };
     let child = command.spawn()?;
     let id = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     Ok((id.ok_or(Errno::SRCH)?, feed))
-}
-
-/// What still has to go into the program's standard input.
-struct AgentInput {
-    pipe: PipeWriter,
-    text: Vec<u8>,
-    written: usize,
-    /// Whether more may come.
-    stays: bool,
-}
-
-impl AgentInput {
-    /// Writes what the program takes now and returns what is left to do, `None` for nothing: all is
-    /// written and no more comes, or it has closed its standard input.
-    fn go_on(mut self) -> Option<Self> {
-        while self.written < self.text.len() {
-            match self.pipe.write(&self.text[self.written..]) {
-                Ok(count) => self.written += count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Some(self),
-                Err(_) => return None,
-            }
-        }
-        if !self.stays {
-            return None;
-        }
-        (self.text, self.written) = (Vec::new(), 0);
-        Some(self)
-    }
-
-    fn is_waiting(&self) -> bool {
-        self.written < self.text.len()
-    }
-
-    /// Takes in more; `None` where the program has stopped reading.
-    fn add(mut self, text: &[u8]) -> Option<Self> {
-        let waiting = self.text.len() - self.written;
-        if waiting + text.len() > MOST_WAITING {
-            return None;
-        }
-        self.text.extend_from_slice(text);
-        self.go_on()
-    }
 }
 
 /// What a look at the runner showed.
@@ -199,7 +155,7 @@ struct Supervisor {
     runner: Option<UnixStream>,
     wake: UnixStream,
     agent: Pid,
-    feed: Option<AgentInput>,
+    feed: Option<PendingInput>,
     left: Option<WaitStatus>,
     /// Whether this process is the parent of every orphan of the tree.
     adopts: bool,
@@ -338,7 +294,7 @@ impl Supervisor {
         if self.bury() {
             self.alone = self.adopts || self.members().is_empty();
         }
-        self.feed = self.feed.take().and_then(AgentInput::go_on);
+        self.feed = self.feed.take().and_then(PendingInput::go_on);
         if looked.is_ok() && spoke { self.receive() } else { FromRunner::Nothing }
     }
 
@@ -349,8 +305,7 @@ impl Supervisor {
             Some(Ok(1)) => match SupervisorCommand::from(byte[0]) {
                 Some(SupervisorCommand::Tell) => self.hear_text(),
                 Some(SupervisorCommand::Close) => {
-                    let feed = self.feed.take().map(|feed| AgentInput { stays: false, ..feed });
-                    self.feed = feed.and_then(AgentInput::go_on);
+                    self.feed = self.feed.take().and_then(PendingInput::close);
                     FromRunner::Nothing
                 }
                 Some(command) => FromRunner::Command(command),

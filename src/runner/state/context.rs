@@ -1,6 +1,5 @@
 //! `context.md`: what `--add-context` says to the iterations to come.
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,7 +8,7 @@ use anyhow::{Context as _, Result, bail};
 use super::folder::{at, must_be_free_or_a_file};
 use crate::store::lock::Lock;
 use crate::store::read::{self, Problem};
-use crate::store::write::{Flush, remove_leftovers, write_private};
+use crate::store::write::{Flush, remove_if_there, remove_leftovers, write_private};
 
 /// The most that may be added to the prompts, in bytes.
 pub const MOST: usize = 256 << 10;
@@ -71,10 +70,7 @@ impl Context {
     pub fn clear(&self) -> Result<()> {
         let _lock = self.lock()?;
         let path = self.path();
-        match std::fs::remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(at(&path, &error)),
-            _ => Ok(()),
-        }
+        remove_if_there(&path).map_err(|error| at(&path, &error))
     }
 
     fn lock(&self) -> Result<Lock> {

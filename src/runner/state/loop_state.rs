@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::engine::fields::{is_default, name_of};
 use crate::engine::{Check, CheckResult, Ledger, TerminalReason};
 use crate::runner::options::DoneWhen;
 use crate::runner::prices::{in_dollars, micros};
@@ -69,24 +70,24 @@ pub struct LoopState {
     /// Seconds that runners had this loop; a loop that was stopped and goes on counts on.
     pub ran_seconds: f64,
     /// Seconds beside that in which the machine slept.
-    #[serde(skip_serializing_if = "is_nothing")]
+    #[serde(skip_serializing_if = "is_default")]
     pub slept_seconds: f64,
     /// Seconds beside that in which the runner was stopped, by Ctrl-Z.
-    #[serde(skip_serializing_if = "is_nothing")]
+    #[serde(skip_serializing_if = "is_default")]
     pub stopped_seconds: f64,
     /// Tokens of all iterations of this run.
     pub total_tokens: u64,
     /// Whether there are iterations whose use is not known.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "is_default")]
     pub tokens_unknown: bool,
     /// Dollars that all iterations of this run cost, as far as it is known.
-    #[serde(skip_serializing_if = "is_nothing")]
+    #[serde(skip_serializing_if = "is_default")]
     pub total_cost_usd: f64,
     /// Whether a part of that is an estimate by the prices that a person gave.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "is_default")]
     pub cost_estimated: bool,
     /// Whether there are iterations of which nothing tells the cost.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "is_default")]
     pub cost_unknown: bool,
     /// What each agent did, in the order in which they first worked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -95,7 +96,7 @@ pub struct LoopState {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub denied: Vec<String>,
     /// In how many iterations tools were denied.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub denied_iterations: u32,
     /// The agent program.
     pub harness: String,
@@ -153,19 +154,19 @@ pub struct AgentShare {
     /// Tokens that it used, as far as they are known.
     pub tokens: u64,
     /// Whether a part of them is an estimate.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "is_default")]
     pub tokens_estimated: bool,
     /// Whether there are runs whose tokens nothing reports.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "is_default")]
     pub tokens_unknown: bool,
     /// Dollars that it cost, as far as it is known.
-    #[serde(skip_serializing_if = "is_nothing")]
+    #[serde(skip_serializing_if = "is_default")]
     pub cost_usd: f64,
     /// Whether a part of that is an estimate by the prices that a person gave.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "is_default")]
     pub cost_estimated: bool,
     /// Whether there are runs of which nothing tells the cost.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "is_default")]
     pub cost_unknown: bool,
 }
 
@@ -192,33 +193,33 @@ pub struct Iteration {
     /// Tokens used.
     pub tokens_used: u64,
     /// Whether `tokens_used` is only an estimate.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "is_default")]
     pub tokens_estimated: bool,
     /// Whether nothing says what it used; `tokens_used` is 0 then.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "is_default")]
     pub tokens_unknown: bool,
     /// Dollars that it cost, `None` where nothing tells.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
     /// Whether that is an estimate by the prices that a person gave.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "is_default")]
     pub cost_estimated: bool,
     /// Whether a time limit cut it short.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "is_default")]
     pub timed_out: bool,
     /// Whether it never came to its own end: its runner was stopped or killed in the middle.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "is_default")]
     pub interrupted: bool,
     /// Whether it was asked to leave a handoff, because a limit was near.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "is_default")]
     pub handoff_asked: bool,
     /// Seconds it took.
     pub seconds: f64,
     /// Seconds beside that in which the machine slept.
-    #[serde(skip_serializing_if = "is_nothing")]
+    #[serde(skip_serializing_if = "is_default")]
     pub slept_seconds: f64,
     /// Seconds beside that in which the runner was stopped, by Ctrl-Z.
-    #[serde(skip_serializing_if = "is_nothing")]
+    #[serde(skip_serializing_if = "is_default")]
     pub stopped_seconds: f64,
     /// The agent program's exit code, `None` when a signal ended it.
     pub exit_code: Option<i32>,
@@ -242,7 +243,7 @@ pub struct Iteration {
     /// What went wrong with the agent program, empty for nothing.
     pub failure: String,
     /// How many of its tool calls were denied or failed.
-    #[serde(skip_serializing_if = "is_none_of_them")]
+    #[serde(skip_serializing_if = "is_default")]
     pub failed_calls: u64,
     /// Tools that were denied.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -258,7 +259,7 @@ pub struct Iteration {
     pub log: String,
     /// How much of that file the agent program has printed, in bytes: what follows comes from checks and from git. 0 where
     /// that is not known.
-    #[serde(skip_serializing_if = "is_none_of_them")]
+    #[serde(skip_serializing_if = "is_default")]
     pub agent_log_bytes: u64,
     /// The agent program that ran, as `--harness` names it.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -389,15 +390,8 @@ impl LoopStatus {
     }
 
     /// Returns the word that the files use.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Starting => "starting",
-            Self::Running => "running",
-            Self::Done => "done",
-            Self::Stuck => "stuck",
-            Self::Stalled => "stalled",
-            Self::Stopped => "stopped",
-        }
+    pub fn word(self) -> String {
+        name_of(self)
     }
 }
 
@@ -410,24 +404,4 @@ fn in_seconds(time: Duration) -> f64 {
 fn standstill_of(slept: f64, stopped: f64) -> Standstill {
     let length = |seconds| Duration::try_from_secs_f64(seconds).unwrap_or_default();
     Standstill { slept: length(slept), stopped: length(stopped) }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
-fn is_nothing(number: &f64) -> bool {
-    *number == 0.0
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
-fn is_zero(number: &u32) -> bool {
-    *number == 0
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
-fn is_none_of_them(number: &u64) -> bool {
-    *number == 0
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
-fn is_false(value: &bool) -> bool {
-    !value
 }

@@ -170,15 +170,11 @@ impl Recovered {
 
     /// Returns the line for the journal.
     pub(super) fn entry(&self, change: &str, words: &str) -> Entry {
+        let iteration = self.iteration.as_ref().map_or(0, |iteration| iteration.n);
         Entry {
-            at: world::now(),
-            event: JournalEvent::Interrupted,
-            about: change.to_owned(),
-            iteration: self.iteration.as_ref().map_or(0, |iteration| iteration.n),
             verdict: VerdictName::End,
             reason: EndName::Stopped,
-            words: words.to_owned(),
-            ..Entry::default()
+            ..Entry::now(JournalEvent::Interrupted, change, iteration, words)
         }
     }
 }

@@ -1,8 +1,8 @@
 //! An iteration as programs read it.
 
-use super::{Step, StepKind, Story};
-use crate::forms::plain::{FORMS_VERSION, words};
-use crate::forms::story::{CommitMessage, FileLines, IterationStep, StepWord, StoryForm};
+use super::Story;
+use crate::forms::plain::words;
+use crate::forms::story::{CommitMessage, FileLines, StoryForm};
 use crate::runner::git::ChangedLines;
 
 impl From<&Story> for StoryForm {
@@ -12,28 +12,16 @@ impl From<&Story> for StoryForm {
             message: story.subjects.get(commit).cloned(),
         };
         Self {
-            version: FORMS_VERSION,
             change: story.change.clone(),
             harness: words(&story.harness),
             iteration: (&story.past).into(),
             prompt: story.prompt.as_ref().map(|(_, text)| text.clone()),
-            steps: story.steps.iter().map(IterationStep::from).collect(),
+            steps: story.steps.clone(),
             steps_left_out: story.left_out.into(),
             log_problem: words(&story.log_problem),
             changed_lines: story.lines.values().map(FileLines::from).collect(),
             messages: story.past.iteration.commits.iter().map(message).collect(),
         }
-    }
-}
-
-impl From<&Step> for IterationStep {
-    fn from(step: &Step) -> Self {
-        let (kind, tool, outcome) = match &step.kind {
-            StepKind::Said => (StepWord::Said, None, None),
-            StepKind::Called { tool, outcome } => (StepWord::Called, Some(tool.clone()), *outcome),
-            StepKind::Trouble => (StepWord::Trouble, None, None),
-        };
-        Self { kind, tool, outcome, words: step.words.clone() }
     }
 }
 

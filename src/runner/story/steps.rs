@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use crate::forms::story::{IterationStep, StepWord};
 use crate::mask::masked_text;
 use crate::runner::harness::{AgentEvent, CallOutcome};
 
@@ -10,36 +11,11 @@ const STEPS: usize = 1_000;
 /// The most letters that are kept of what an agent said at once.
 const WORDS: usize = 4_000;
 
-/// One step.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
-    /// What kind of step it is.
-    pub kind: StepKind,
-    /// What the agent said, what a tool was used with, or what went wrong.
-    pub words: String,
-}
-
-/// What kind of step it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum StepKind {
-    /// The agent said something.
-    Said,
-    /// It used a tool.
-    Called {
-        /// The tool.
-        tool: String,
-        /// What came of it, `None` where the agent program did not say.
-        outcome: Option<CallOutcome>,
-    },
-    /// Something went wrong that did not end the run.
-    Trouble,
-}
-
 /// The steps so far.
 #[derive(Debug, Default)]
 pub struct Steps {
-    first: Vec<(u64, Step)>,
-    last: VecDeque<(u64, Step)>,
+    first: Vec<(u64, IterationStep)>,
+    last: VecDeque<(u64, IterationStep)>,
     left_out: u64,
     calls: u64,
     in_pieces: bool,
@@ -53,33 +29,35 @@ impl Steps {
 
     /// Takes in what a line of the log says.
     pub fn take(&mut self, event: AgentEvent) {
-        let (kind, words) = match event {
-            AgentEvent::Said(words) => (StepKind::Said, words),
-            AgentEvent::Called { tool, what } => (StepKind::Called { tool, outcome: None }, what),
-            AgentEvent::Trouble(words) => (StepKind::Trouble, words),
+        let (kind, tool, words) = match event {
+            AgentEvent::Said(words) => (StepWord::Said, None, words),
+            AgentEvent::Called { tool, what } => (StepWord::Called, Some(tool), what),
+            AgentEvent::Trouble(words) => (StepWord::Trouble, None, words),
             AgentEvent::Returned { call, outcome } => return self.returned(call, outcome),
             AgentEvent::Finished => return,
         };
         if self.in_pieces
-            && kind == StepKind::Said
+            && kind == StepWord::Said
             && let Some((_, step)) = self.newest()
-            && step.kind == StepKind::Said
+            && step.kind == StepWord::Said
         {
             let room = WORDS.saturating_sub(step.words.chars().count());
             step.words.extend(words.chars().take(room));
             return;
         }
-        if words.trim().is_empty() && !matches!(kind, StepKind::Called { .. }) {
+        let is_call = kind == StepWord::Called;
+        if words.trim().is_empty() && !is_call {
             return;
         }
         let number = self.calls;
-        self.calls += u64::from(matches!(kind, StepKind::Called { .. }));
-        self.push((number, Step { kind, words: words.chars().take(WORDS).collect() }));
+        self.calls += u64::from(is_call);
+        let words = words.chars().take(WORDS).collect();
+        self.push((number, IterationStep { kind, tool, outcome: None, words }));
     }
 
     /// Returns the steps, and how many are left out in their middle.
-    pub fn finish(self) -> (Vec<Step>, u64) {
-        let all = self.first.into_iter().chain(self.last).map(|(_, step)| Step {
+    pub fn finish(self) -> (Vec<IterationStep>, u64) {
+        let all = self.first.into_iter().chain(self.last).map(|(_, step)| IterationStep {
             // The log has no key, but an older version may have written it.
             words: masked_text(&step.words).trim().to_owned(),
             ..step
@@ -87,11 +65,11 @@ impl Steps {
         (all.collect(), self.left_out)
     }
 
-    fn newest(&mut self) -> Option<&mut (u64, Step)> {
+    fn newest(&mut self) -> Option<&mut (u64, IterationStep)> {
         self.last.back_mut().or(self.first.last_mut())
     }
 
-    fn push(&mut self, step: (u64, Step)) {
+    fn push(&mut self, step: (u64, IterationStep)) {
         if self.first.len() < STEPS {
             self.first.push(step);
             return;
@@ -107,10 +85,8 @@ impl Steps {
     fn returned(&mut self, call: u64, came: CallOutcome) {
         let all = self.first.iter_mut().chain(&mut self.last).rev();
         for (number, step) in all {
-            if let StepKind::Called { outcome, .. } = &mut step.kind
-                && *number == call
-            {
-                *outcome = (*outcome).max(Some(came));
+            if step.kind == StepWord::Called && *number == call {
+                step.outcome = step.outcome.max(Some(came));
                 return;
             }
         }
@@ -137,10 +113,7 @@ mod tests {
         let words: Vec<&str> =
             [0, 999, 1_000, 1_999].map(|at: usize| all[at].words.as_str()).into();
         assert_eq!(words, ["0", "999", "1500", "2499"]);
-        let outcome = |at: usize| match &all[at].kind {
-            StepKind::Called { outcome, .. } => *outcome,
-            _ => None,
-        };
+        let outcome = |at: usize| all[at].outcome;
         assert_eq!(outcome(0), Some(CallOutcome::Done));
         assert_eq!(outcome(1_999), Some(CallOutcome::Denied));
         let denied = (0..all.len()).filter(|at| outcome(*at) == Some(CallOutcome::Denied));

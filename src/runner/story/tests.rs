@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::forms::story::StepWord;
 use crate::runner::harness::CallOutcome;
 use crate::runner::state::{Iteration, make_state_folder};
 
@@ -40,10 +41,10 @@ fn recording(name: &str) -> Vec<u8> {
 }
 
 fn seen(story: &Story) -> Vec<String> {
-    let step = |step: &Step| match &step.kind {
-        StepKind::Said => format!("said {}", step.words),
-        StepKind::Called { tool, outcome } => format!("{outcome:?} {tool} {}", step.words),
-        StepKind::Trouble => "trouble".to_owned(),
+    let step = |step: &IterationStep| match (step.kind, &step.tool) {
+        (StepWord::Called, Some(tool)) => format!("{:?} {tool} {}", step.outcome, step.words),
+        (StepWord::Trouble, _) => "trouble".to_owned(),
+        _ => format!("said {}", step.words),
     };
     story.steps.iter().map(step).collect()
 }

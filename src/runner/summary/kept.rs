@@ -6,6 +6,7 @@ use std::path::Path;
 use anstream::adapter::strip_str;
 use serde_json::{Value, json};
 
+use crate::forms::Versioned;
 use crate::forms::events::{EventForm, RunnerEvent};
 use crate::mask::masked_text;
 use crate::store::read::{self, Problem};
@@ -31,7 +32,8 @@ pub struct KeptSummary {
 /// Writes down what a run that was started at this time says at its end; an error when the file cannot be written.
 pub fn keep(folder: &Path, run: &str, event: &RunnerEvent, words: &str) -> io::Result<()> {
     let words = masked_text(&strip_str(words).to_string()).into_owned();
-    let kept = json!({ "run_started_at": run, "event": EventForm::now(event.clone(), words) });
+    let event = Versioned::of(EventForm::now(event.clone(), words));
+    let kept = json!({ "run_started_at": run, "event": event });
     write_private(&folder.join(KEPT), masked_text(&kept.to_string()).as_bytes(), Flush::ToSystem)
 }
 

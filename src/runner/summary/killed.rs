@@ -54,7 +54,7 @@ pub fn killed(report: &RunnerReport, worktree: &Path) -> Option<(RunnerEvent, St
         words = format!("{words}\n       {line}");
     }
     let end = RunnerEnd {
-        status: KILLED,
+        status: KILLED.to_owned(),
         reason: KILLED,
         exit_code: CODE,
         seconds: seconds.as_secs().into(),

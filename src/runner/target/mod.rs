@@ -103,20 +103,17 @@ fn named(place: &Place, listing: &Listing, name: &str, module: Option<&str>) -> 
                     place.nothing(&listing.refused)
                 );
             }
+            let near = if narrowed.is_empty() { &all } else { &narrowed };
             bail!(
                 "there is no change `{name}` in `{}`\n{}",
                 place.root.display(),
-                names::did_you_mean(name, &ids(&narrowed_or(&narrowed, &all)))
+                names::did_you_mean(name, &ids(near))
             )
         }
         several => {
             bail!("`{name}` may be {} changes\n{}", several.len(), names::one_of(several))
         }
     }
-}
-
-fn narrowed_or<'a>(narrowed: &[&'a Change], all: &[&'a Change]) -> Vec<&'a Change> {
-    if narrowed.is_empty() { all.to_vec() } else { narrowed.to_vec() }
 }
 
 fn unnamed(place: &Place, listing: &Listing, module: Option<&str>) -> Result<FoundChange> {

@@ -1,7 +1,7 @@
 //! What a person typed after `/speckit:implement`, and in what order: the feature, its tasks, words for the agent. Flags
 //! stand anywhere; behind ` -- ` is nothing but words for the agent.
 
-use super::meant;
+use super::{meant, whole_number};
 use crate::engine::ReviewWhen;
 use crate::feature::project::{Feature, Project, printable};
 use crate::refusal::Refusal;
@@ -70,32 +70,29 @@ impl FeatureRequest {
         after: &'a str,
     ) -> Result<&'a str, Refusal> {
         let mut rest = after;
-        let mut limit = || {
-            let value = joined.unwrap_or_else(|| {
+        let mut value = || {
+            joined.unwrap_or_else(|| {
                 let (value, behind) = first_word(after);
                 rest = behind;
                 value
-            });
-            limit(flag, value).map(Some)
+            })
         };
         match flag {
-            "--max-iterations" => self.max_iterations = limit()?,
-            "--max-task-iterations" => self.max_task_iterations = limit()?,
+            "--max-iterations" => self.max_iterations = Some(limit(flag, value())?),
+            "--max-task-iterations" => self.max_task_iterations = Some(limit(flag, value())?),
             "--recovery-mode" => self.recovery_mode = switch(flag, joined)?,
             "--review" => self.review = Some(switch(flag, joined)?),
             "--converge" => self.converge = Some(switch(flag, joined)?),
             "--review-when" => {
-                let value = joined.unwrap_or_else(|| {
-                    let (value, behind) = first_word(after);
-                    rest = behind;
-                    value
-                });
-                let known = ReviewWhen::ALL.into_iter().find(|it| it.word() == value);
+                let known = ReviewWhen::of(value());
                 let wrong = || wrong("`--review-when` needs end, phases or verify".to_owned());
                 self.review_when = Some(known.ok_or_else(wrong)?);
             }
             "--ignore-checklists" => self.ignore_checklists = switch(flag, joined)?,
-            _ => return Err(unknown_flag(flag)),
+            _ => {
+                let (flag, meant) = (printable(flag), meant(FLAGS, flag));
+                return Err(wrong(format!("unknown option `{flag}`{meant}")));
+            }
         }
         Ok(rest)
     }
@@ -141,15 +138,9 @@ pub fn names_feature(word: &str) -> bool {
     title.is_some_and(|title| title.starts_with(|letter: char| letter.is_ascii_alphabetic()))
 }
 
-const FLAGS: [&str; 7] = [
-    "--max-iterations",
-    "--max-task-iterations",
-    "--recovery-mode",
-    "--ignore-checklists",
-    "--review",
-    "--review-when",
-    "--converge",
-];
+const FLAGS: &str = "\
+    --max-iterations --max-task-iterations --recovery-mode --ignore-checklists --review \
+    --review-when --converge";
 const USAGE: &str = "Usage: /speckit:implement [FEATURE] [TASKS] [WORDS FOR THE AGENT] [--max-iterations N] [--max-task-iterations N] [--recovery-mode] [--ignore-checklists] [--review] [--review-when end|phases|verify] [--converge]\nTASKS: T001 T003, T004-T010, US1, phase 2. Words that begin with a dash go after ` -- `.";
 
 /// Whether a word is a flag, or a mistyped one: some programs make a long dash of two.
@@ -158,24 +149,12 @@ fn is_flag(word: &str) -> bool {
     name.len() < word.len() && name.starts_with(|letter: char| letter.is_alphanumeric())
 }
 
-fn unknown_flag(flag: &str) -> Refusal {
-    wrong(format!("unknown option `{}`{}", printable(flag), meant(&FLAGS, flag)))
-}
-
 fn wrong(what: String) -> Refusal {
     Refusal::Usage(what, USAGE)
 }
 
 fn limit(flag: &str, value: &str) -> Result<u32, Refusal> {
-    // Digits only: `08` is eight, `0x8`, `-1` and `+1` are nothing.
-    let digits = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
-    match value.parse() {
-        Ok(number @ 1..=1_000_000) if digits => Ok(number),
-        _ => Err(wrong(format!(
-            "`{flag}` needs a whole number from 1 to 1000000, not `{}`",
-            printable(value)
-        ))),
-    }
+    whole_number(flag, value, 1).map_err(wrong)
 }
 
 fn switch(flag: &str, value: Option<&str>) -> Result<bool, Refusal> {

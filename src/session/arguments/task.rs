@@ -3,14 +3,11 @@
 //! A task is in quotes or not. Flags come before it or after it; whatever could be a mistyped
 //! flag is an error, so that no limit is ever swallowed into the prompt.
 
-use super::meant;
-use crate::engine::Check;
-use crate::engine::PromiseMatch;
-use crate::engine::REVIEW;
-use crate::engine::WithoutWork;
+use super::{meant, refused_promise, whole_number};
+use crate::engine::fields::named;
+use crate::engine::{Check, PromiseMatch, REVIEW, WithoutWork};
 use crate::feature::project::printable;
 use crate::refusal::Refusal;
-use crate::text;
 
 /// How the command is written.
 pub const USAGE: &str = "Usage: /speckit:ralph-loop \"TASK\" [--max-iterations N] [--completion-promise TEXT] [--promise-match anywhere|own-line] [--min-tool-calls N] [--min-iterations N] [--on-promise-no-work reject|warn|accept] [--check \"CMD\"]… [--check-timeout SECONDS] [--no-progress N] [--prompt-file PATH] [--replace]\nor, to continue the loop of a session that is gone: /speckit:ralph-loop --adopt [SESSION] [--force] [--replace]";
@@ -22,8 +19,6 @@ const MAX_ITERATIONS: u32 = 50;
 const CHECK_TIMEOUT: u64 = 300;
 /// The most seconds that one check may be given: all of them together have 25 minutes.
 const MOST_CHECK_TIMEOUT: u64 = 1_500;
-/// The most characters of a promise.
-const LONGEST_PROMISE: usize = 200;
 /// The quotes that a task or a value may stand in.
 const QUOTES: [char; 2] = ['"', '\''];
 
@@ -138,11 +133,11 @@ impl TaskRequest {
             self.adopt = Some(session);
             return Ok(rest);
         }
-        if !FLAGS[BARE..].contains(&name) {
+        if !FLAGS.split(' ').any(|flag| flag == name) {
             return Err(wrong(&format!(
                 "unknown option `{}`{}\nA task that has such words in it goes in quotes, or behind ` -- `.",
                 printable(name),
-                meant(&FLAGS, name)
+                meant(FLAGS, name)
             )));
         }
         let (value, rest) = value_at_start(name, joined, behind)?;
@@ -166,19 +161,12 @@ impl TaskRequest {
             }
             "--completion-promise" => self.promise = Some(promise(value)?),
             "--promise-match" => {
-                self.promise_match = match value {
-                    "anywhere" => PromiseMatch::Anywhere,
-                    "own-line" => PromiseMatch::OwnLine,
-                    _ => return Err(neither(name, value, "`anywhere` or `own-line`")),
-                }
+                let unknown = || neither(name, value, "`anywhere` or `own-line`");
+                self.promise_match = named(value).ok_or_else(unknown)?;
             }
             "--on-promise-no-work" => {
-                self.without_work = match value {
-                    "reject" => WithoutWork::Reject,
-                    "warn" => WithoutWork::Warn,
-                    "accept" => WithoutWork::Accept,
-                    _ => return Err(neither(name, value, "`reject`, `warn` or `accept`")),
-                }
+                let unknown = || neither(name, value, "`reject`, `warn` or `accept`");
+                self.without_work = named(value).ok_or_else(unknown)?;
             }
             "--check" if Check::runs_nothing(value) || value.contains('\0') => {
                 return Err(wrong("`--check` needs a command: this one runs nothing"));
@@ -282,23 +270,9 @@ enum Rest<'a> {
     Literal(&'a str),
 }
 
-/// How many flags have no value: the first ones.
-const BARE: usize = 3;
-const FLAGS: [&str; 13] = [
-    "--adopt",
-    "--force",
-    "--replace",
-    "--max-iterations",
-    "--min-iterations",
-    "--min-tool-calls",
-    "--no-progress",
-    "--check-timeout",
-    "--completion-promise",
-    "--promise-match",
-    "--on-promise-no-work",
-    "--check",
-    "--prompt-file",
-];
+const FLAGS: &str = "\
+    --adopt --force --replace --max-iterations --min-iterations --min-tool-calls --no-progress \
+    --check-timeout --completion-promise --promise-match --on-promise-no-work --check --prompt-file";
 
 fn wrong(what: &str) -> Refusal {
     Refusal::Usage(what.to_owned(), USAGE)
@@ -338,33 +312,14 @@ fn value_at_start<'a>(
 }
 
 fn number(name: &str, value: &str, least: u32) -> Result<u32, Refusal> {
-    // Digits only: `08` is eight, `0x8`, `-1` and `+1` are nothing.
-    let digits = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
-    match value.parse::<u32>() {
-        Ok(number) if digits && (least..=1_000_000).contains(&number) => Ok(number),
-        _ => Err(wrong(&format!(
-            "`{name}` needs a whole number from {least} to 1000000, not `{}`",
-            printable(value)
-        ))),
-    }
+    whole_number(name, value, least).map_err(|why| wrong(&why))
 }
 
 fn promise(value: &str) -> Result<String, Refusal> {
-    if value.trim().is_empty() {
-        return Err(wrong("the promise is empty: every answer would keep it"));
+    match refused_promise(value) {
+        Some(why) => Err(wrong(&["the promise ", &why].concat())),
+        None => Ok(value.to_owned()),
     }
-    if value.trim() != value {
-        return Err(wrong("the promise begins or ends with a blank"));
-    }
-    if value.contains(['<', '>']) {
-        return Err(wrong("the promise holds `<` or `>`: give only the words between the tags"));
-    }
-    if !text::is_plain(value) || value.chars().count() > LONGEST_PROMISE {
-        return Err(wrong(&format!(
-            "the promise is one line of at most {LONGEST_PROMISE} characters"
-        )));
-    }
-    Ok(value.to_owned())
 }
 
 /// Where the first flag after a task begins: outside of quotes, at the start of a word.

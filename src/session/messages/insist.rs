@@ -32,7 +32,8 @@ impl Insistence<'_> {
         if again && idle > 0 {
             return format!("You were sent back and did nothing. {instead}\n");
         }
-        if ledger.same_failure == 2 && missing.iter().any(is_failed_check) {
+        let failed = missing.iter().any(|it| matches!(it, Shortfall::CheckFailed(_)));
+        if ledger.same_failure == 2 && failed {
             return "The check fails as it did before: look for another cause.\n".to_owned();
         }
         if ledger.refused_claims > 1 && missing.iter().any(is_refused_claim) {
@@ -42,10 +43,6 @@ impl Insistence<'_> {
         let is_same = again && ledger.settled && !same_list.is_empty();
         if is_same { format!("{same_list}\n") } else { String::new() }
     }
-}
-
-fn is_failed_check(shortfall: &Shortfall) -> bool {
-    matches!(shortfall, Shortfall::CheckFailed(_))
 }
 
 fn is_refused_claim(shortfall: &Shortfall) -> bool {
