@@ -3,7 +3,7 @@
 //! A driver gathers an [`Observation`], [`evaluate()`] judges it against a [`Contract`] and a
 //! [`Ledger`], or asks for the checks first, and the driver reports the [`Verdict`].
 
-mod aside;
+pub mod aside;
 mod choice;
 mod contract;
 mod converge;

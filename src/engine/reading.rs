@@ -41,6 +41,8 @@ pub struct Unread {
     pub why: Why,
     /// What it says, cut short.
     pub text: String,
+    /// Whether its boxes are ticked.
+    pub is_ticked: bool,
 }
 
 /// Why a line with a box is no task.
@@ -71,7 +73,8 @@ impl TaskList {
     /// Returns the tasks found in the bytes of a `tasks.md`; never fails, whatever the input.
     pub fn parse(text: &[u8]) -> Self {
         if text.starts_with(b"\xff\xfe") || text.starts_with(b"\xfe\xff") {
-            let unread = Unread { line: 1, why: Why::Encoding, text: String::new() };
+            let (why, text) = (Why::Encoding, String::new());
+            let unread = Unread { line: 1, why, text, is_ticked: false };
             return Self { unread: vec![unread], ..Self::default() };
         }
         let lines = markdown::lines(text);
@@ -362,7 +365,8 @@ impl Reader {
     fn name(&mut self, number: usize, line: &Line<'_>, why: Why) {
         let words = line.text.trim_ascii();
         let text = text_of(&words[..words.len().min(SHOWN)]).into_owned();
-        self.unread.push(Unread { line: number, why, text });
+        let is_ticked = super::aside::is_ticked(words);
+        self.unread.push(Unread { line: number, why, text, is_ticked });
     }
 }
 

@@ -16,7 +16,7 @@ const RUN: usize = 3;
 
 impl TaskList {
     /// Returns the list with only those tasks that a loop over these ids is about: every task of these ids, however often
-    /// the list has it, and the repairs of them. No ids are all tasks.
+    /// the list has it, and the repairs of them. No ids are all tasks. What does not count stays where it stands among them.
     #[must_use]
     pub fn within(mut self, ids: &[String]) -> Self {
         if ids.is_empty() {
@@ -42,6 +42,12 @@ impl TaskList {
                 one = fixed;
             }
         }
+        let line = |place: usize| self.tasks.get(place).map_or(usize::MAX, |task| task.line);
+        let first = kept.iter().position(|kept| *kept).unwrap_or(kept.len());
+        let behind = kept.iter().rposition(|kept| *kept).map_or(0, |last| last + 1);
+        let among = line(first)..line(behind);
+        self.left_out.retain(|task| among.contains(&task.line));
+        self.unread.retain(|unread| among.contains(&unread.line));
         let mut kept = kept.into_iter();
         self.tasks.retain(|_| kept.next() == Some(true));
         self

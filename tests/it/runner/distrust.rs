@@ -148,6 +148,24 @@ fn l6_with_strict_a_list_that_was_cut_down_is_an_exit_code_of_its_own() {
     assert!(journal.lines().last().unwrap().contains(words), "{journal}");
 }
 
+/// Its boxes count, but for two.
+const BESIDE: &str = "- [ ] T001 Begin it\n- [ ]* T002 Polish it\n\n**[ ] T003 Tell them**\n";
+
+#[test]
+fn an_end_beside_open_boxes_is_doubtful() {
+    let words = "2 boxes are open and do not count: T002 (optional), line 4 (later: **[ ] T003";
+    for (arguments, code) in [("", 0), ("--strict", 11)] {
+        let bench = Bench::with_tasks(BESIDE);
+        bench.agent(&format!("{TICK}echo 1 > made.txt"));
+        let ran = bench.ralph(arguments).run().with_code(code);
+        ran.says(words).says("all the work is done");
+        let journal = bench.read(&in_state("journal.jsonl"));
+        assert!(journal.lines().last().unwrap().contains(words), "{journal}");
+        let log = bench.spool("log").run().with_code(0);
+        assert!(log.output.contains(words), "{log}");
+    }
+}
+
 #[test]
 fn l6_with_strict_a_loop_that_nothing_speaks_against_is_done() {
     let bench = Bench::with_tasks(TASKS);

@@ -1,0 +1,59 @@
+//! Boxes of a list that are open and do not count: a loop never ends beside one in silence.
+
+use crate::hook::support::{ALL_DONE, Bench};
+use crate::support::schema;
+use crate::support::scratch::Said;
+
+/// All that counts is ticked; beside it stand an optional task, and a line that is no task.
+const BESIDE: &str = "# Tasks\n\n- [x] T001 Create it\n- [x] T002 Fill it\n- [x] T003 [VERIFY] Try it\n- [ ]* T004 Polish it\n\n**[ ] T005 Tell them**\n";
+const OPEN: &str =
+    "2 boxes are open and do not count: T004 (optional), line 8 (later: **[ ] T005 Tell them**)";
+
+fn ended(bench: &Bench, arguments: &str, list: &str) -> crate::hook::outcome::Outcome {
+    bench.implement("s1", arguments).context();
+    bench.write_tasks(list);
+    bench.transcript("s1").tool("Write");
+    let stop = bench.stop("s1").run();
+    assert_eq!(bench.verdicts("s1").last().unwrap(), "end completed", "{stop}");
+    stop
+}
+
+#[test]
+fn the_end_names_boxes_beside_it() {
+    let bench = Bench::ready();
+    let stop = ended(&bench, "", BESIDE);
+    assert!(stop.told().contains(&format!("3 of 3 tasks, but {OPEN}")), "{stop}");
+    let entry = bench.journal("s1").pop().unwrap();
+    assert!(entry["words"].as_str().unwrap().ends_with(OPEN), "{entry}");
+    let log = Said::of(bench.spool().arg("log")).ok();
+    assert!(log.contains(OPEN), "{log}");
+    let input = serde_json::json!({"session_id": "s1", "cwd": bench.root}).to_string();
+    let band = Said::with_input(bench.spool().args(["statusline", "--json"]), input).json();
+    schema::holds("statusline", &band);
+    let words = band["end"]["words"].as_str().unwrap();
+    assert!(words.contains(&format!("3 of 3 tasks, but {OPEN}")), "{words}");
+}
+
+#[test]
+fn a_quiet_end_names_them_too() {
+    let bench = Bench::ready().settings("---\nquiet: true\n---\n");
+    let stop = ended(&bench, "", BESIDE);
+    assert!(stop.told().contains(OPEN), "{stop}");
+}
+
+#[test]
+fn ticked_boxes_beside_are_not_named() {
+    let bench = Bench::ready();
+    let ticked = BESIDE.replace("[ ]", "[x]");
+    ended(&bench, "", &ticked).silent();
+}
+
+#[test]
+fn a_part_names_what_stands_in_it() {
+    let bench = Bench::ready();
+    ended(&bench, "T002", BESIDE).silent();
+    let bench = Bench::ready();
+    let list = ALL_DONE.replace("- [x] T003", "**[ ] T005 Tell them**\n\n- [x] T003");
+    let stop = ended(&bench, "T002", &list);
+    assert!(stop.told().contains("1 box is open and does not count: line 5"), "{stop}");
+}
