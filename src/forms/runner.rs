@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::iteration::IterationForm;
 use super::loops::LoopForm;
 use super::plain::{FormVersion, JsonNumber, JsonTime};
+use super::task::AsideForm;
 
 /// What `spool ralph --status --json` prints.
 #[derive(Clone, Debug, Serialize)]
@@ -34,6 +35,8 @@ pub struct RunnerForm {
     pub ended_at: Option<JsonTime>,
     /// The exit code of the runner; null while it runs.
     pub exit_code: Option<u8>,
+    /// The lines of its task list with a box that do not count, or have an odd mark.
+    pub asides: Vec<AsideForm>,
     /// When the work counts as done.
     pub done_when: DoneWhen,
     /// The agent program; null where it is not known.

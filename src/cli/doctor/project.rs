@@ -2,6 +2,7 @@
 
 use super::finding::{Finding, one_line};
 use crate::cli::environment::Environment;
+use crate::evidence::task_list::{self, TASKS};
 use crate::feature::project::Project;
 use crate::feature::settings::{SETTINGS, Settings, misnamed};
 use crate::session::pinned;
@@ -90,6 +91,20 @@ pub fn check_armed(environment: &Environment) -> Vec<Finding> {
         });
     }
     checks
+}
+
+/// Returns which lines of the current feature's list do not count, or have an odd mark.
+pub fn check_list(environment: &Environment) -> Vec<Finding> {
+    let project = Project::around(&environment.working_folder);
+    let feature = project.and_then(|project| project.current_feature().ok()?);
+    let file = feature.as_ref().and_then(|it| Some((it, task_list::read(&it.folder).ok()?)));
+    let Some((feature, file)) = file else { return Vec::new() };
+    let next = "`spool task list` shows what counts: lines such as `- [ ] T001 Create the project`";
+    let finding = |aside: &String| {
+        let found = format!("`{}/{TASKS}`: {}", text::line(&feature.relative), text::line(aside));
+        Finding::warn("list", found, next)
+    };
+    file.list.asides().iter().map(finding).collect()
 }
 
 /// Returns the sessions that were not blocked because another session drives the loop: no fault, but a person may

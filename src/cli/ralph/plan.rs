@@ -15,6 +15,7 @@ use crate::forms::plan::{
     PlanForm, PlannedAgent, PlannedChange, PlannedCommand, PlannedLimits, PlannedSetting,
 };
 use crate::forms::runner::DoneWhen;
+use crate::forms::task::AsideForm;
 use crate::forms::{self, FORMS_VERSION};
 use crate::runner::harness::{AgentOrder, Approval, Harness, Input, Launch, harness};
 use crate::runner::options::{
@@ -30,7 +31,10 @@ use crate::text;
 pub fn print(change: Option<&Change>, options: &Options, layers: &Layers) -> Result<ExitCode> {
     let plan = plan(change, options, layers)?;
     match options.form {
-        Form::Words => output::print(&text::block(&in_words(&plan)))?,
+        Form::Words => {
+            let list = change.and_then(Change::task_list).map(|file| file.list.asides());
+            output::print(&text::block(&in_words(&plan, &list.unwrap_or_default())))?;
+        }
         Form::Json => dataln!("{}", forms::document(&plan)?),
     }
     Ok(ExitCode::SUCCESS)
@@ -72,6 +76,9 @@ fn about(change: &Change) -> PlannedChange {
         work_tree: change.worktree.display().to_string(),
         folder: state_folder(&change.root, &change.id).display().to_string(),
         files: prompt::files(change, list.as_deref()),
+        asides: change
+            .task_list()
+            .map_or_else(Vec::new, |file| file.list.beside().iter().map(AsideForm::from).collect()),
         task_list: list.map(|list| list.display().to_string()),
     }
 }
@@ -197,9 +204,12 @@ fn setting(setting: &Setting) -> PlannedSetting {
 }
 
 /// The plan in words.
-fn in_words(plan: &PlanForm) -> String {
+fn in_words(plan: &PlanForm, asides: &[String]) -> String {
     let mut text = String::from("Nothing is started (--dry-run).\n");
     write_change(&mut text, plan.change.as_ref());
+    for aside in asides {
+        let _ = writeln!(text, "List: {}", text::line(aside));
+    }
     write_agent(&mut text, plan);
     write_criteria(&mut text, plan);
     write_limits(&mut text, &plan.limits);

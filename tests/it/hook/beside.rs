@@ -1,6 +1,8 @@
 //! Boxes of a list that are open and do not count: a loop never ends beside one in silence.
 
-use crate::hook::support::{ALL_DONE, Bench};
+use serde_json::Value;
+
+use crate::hook::support::{ALL_DONE, Bench, FEATURE};
 use crate::support::schema;
 use crate::support::scratch::Said;
 
@@ -56,4 +58,39 @@ fn a_part_names_what_stands_in_it() {
     let list = ALL_DONE.replace("- [x] T003", "**[ ] T005 Tell them**\n\n- [x] T003");
     let stop = ended(&bench, "T002", &list);
     assert!(stop.told().contains("1 box is open and does not count: line 5"), "{stop}");
+}
+
+#[test]
+fn status_and_list_name_these_lines() {
+    let bench = Bench::ready().tasks(&BESIDE.replace("[x] T003", "[-] T003"));
+    let words = |arguments: &[&str]| Said::of(bench.spool().args(arguments)).ok();
+    let in_json = |arguments: &[&str], form: &str| -> Value {
+        let said = Said::of(bench.spool().args(arguments).arg("--json")).json();
+        schema::holds(form, &said);
+        said
+    };
+    let status = words(&["status"]);
+    for line in [
+        "  List: optional, and left out: T004\n",
+        "  List: marked with something else than a tick, and count as open: T003\n",
+        "  List: line 8 looks like a task and does not count, for its box does not stand first: **[ ] T005",
+    ] {
+        assert!(status.contains(line), "{line} not in {status}");
+        let line = line.trim_start_matches("  List: ").trim_end();
+        assert!(words(&["task", "list"]).contains(line), "{line}");
+    }
+    let listed = in_json(&["task", "list"], "task-list");
+    let feature = in_json(&["status"], "status")["features"][0].clone();
+    assert_eq!(feature["name"], FEATURE);
+    assert_eq!(feature["asides"], listed["asides"]);
+    let of = |aside: &Value| (aside["line"].clone(), aside["id"].clone(), aside["kind"].clone());
+    let all: Vec<_> = listed["asides"].as_array().unwrap().iter().map(of).collect();
+    let expected = [
+        (5.into(), "T003".into(), "mark".into()),
+        (6.into(), "T004".into(), "optional".into()),
+        (8.into(), Value::Null, "later".into()),
+    ];
+    assert_eq!(all, expected);
+    assert_eq!(listed["asides"][2]["why"], "its box does not stand first");
+    assert_eq!(listed["asides"][2]["text"], "**[ ] T005 Tell them**");
 }

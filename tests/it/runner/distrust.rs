@@ -3,7 +3,11 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 
+use serde_json::Value;
+
+use crate::runner::ran::Ran;
 use crate::runner::support::{Bench, CHANGE, PROMISE, in_change, in_state, says};
+use crate::support::schema::holds;
 
 /// Two open tasks.
 const TASKS: &str = "- [ ] T001 Begin it\n- [ ] T002 End it\n";
@@ -164,6 +168,32 @@ fn an_end_beside_open_boxes_is_doubtful() {
         let log = bench.spool("log").run().with_code(0);
         assert!(log.output.contains(words), "{log}");
     }
+}
+
+#[test]
+fn plan_and_status_name_these_boxes() {
+    let bench = Bench::with_tasks(BESIDE);
+    bench.agent(&format!("{TICK}echo 1 > made.txt"));
+    let expected = ["optional, and left out: T002", "line 4 looks like a task and does not count"];
+    let named = |ran: &Ran, indent: &str| {
+        for line in expected {
+            ran.says(&format!("\n{indent}List: {line}"));
+        }
+    };
+    let kinds = |ran: &Ran, at: &str, form: &str| {
+        let form_of: Value = serde_json::from_str(&ran.output).unwrap();
+        holds(form, &form_of);
+        let asides = form_of.pointer(at).unwrap().as_array().unwrap().clone();
+        let kinds: Vec<_> = asides.iter().map(|it| it["kind"].clone()).collect();
+        assert_eq!(kinds, ["optional", "later"], "{ran}");
+    };
+    named(&bench.ralph("--dry-run").run().with_code(0), "");
+    let plan = bench.ralph("--dry-run --json").run().with_code(0);
+    kinds(&plan, "/change/asides", "ralph-plan");
+    bench.ralph("").run().with_code(0);
+    named(&bench.spool("ralph --status").run().with_code(0), "  ");
+    let status = bench.spool("ralph --status --json").run().with_code(0);
+    kinds(&status, "/runner/asides", "ralph-status");
 }
 
 #[test]
