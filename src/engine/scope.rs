@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::edit::split_number;
-use super::line::text_of;
+use super::line::{TaskKind, text_of};
 use super::markdown::{self, Kind};
 use super::order::map_of;
 use super::reading::phase_of;
@@ -22,12 +22,7 @@ impl TaskList {
         if ids.is_empty() {
             return self;
         }
-        let is_wanted = |task: &mut Task| ids.iter().any(|id| task.id.eq_ignore_ascii_case(id));
-        let wanted: Vec<Task> = self.left_out.extract_if(.., is_wanted).collect();
-        if !wanted.is_empty() {
-            self.tasks.extend(wanted);
-            self.tasks.sort_by_key(|task| task.mark_at);
-        }
+        self.take_in(|task| ids.iter().any(|id| task.id.eq_ignore_ascii_case(id)));
         let by_id = self.by_id();
         let wanted = map_of(ids.iter().map(|id| (stem(id), 0)));
         let named: Vec<bool> =
@@ -51,6 +46,24 @@ impl TaskList {
         let mut kept = kept.into_iter();
         self.tasks.retain(|_| kept.next() == Some(true));
         self
+    }
+
+    /// Returns the list with its optional tasks among those that count, where they do.
+    #[must_use]
+    pub fn with_optional(mut self, counts: bool) -> Self {
+        if counts {
+            self.take_in(|task| task.kind == TaskKind::Optional);
+        }
+        self
+    }
+
+    /// Puts tasks that are left out among those that count.
+    fn take_in(&mut self, is_wanted: impl Fn(&Task) -> bool) {
+        let wanted: Vec<Task> = self.left_out.extract_if(.., |task| is_wanted(task)).collect();
+        if !wanted.is_empty() {
+            self.tasks.extend(wanted);
+            self.tasks.sort_by_key(|task| task.mark_at);
+        }
     }
 
     /// Marks the tasks under the headings `Phase N`, headings inside of them included, and returns the first of these

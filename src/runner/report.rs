@@ -108,7 +108,7 @@ impl RunnerReport {
             paused_since: requests.pause_asked().filter(|_| runner == RunnerLife::Alive),
             waits_for_room_until: waits,
             unreadable,
-            beside: beside(root, change),
+            beside: beside(root, change, state.include_optional),
             state,
             running_iteration,
             proofs,
@@ -341,10 +341,10 @@ impl RunnerReport {
 }
 
 /// What of the list of a change does not count; nothing where the change is gone.
-fn beside(root: &Path, change: &str) -> Vec<Aside> {
+fn beside(root: &Path, change: &str, optional: bool) -> Vec<Aside> {
     let wanted = ChangeQuery { change: Some(change), module: None };
     let Ok(FoundChange::One(change)) = find(root, &wanted) else { return Vec::new() };
-    change.task_list().map(|file| file.list.beside()).unwrap_or_default()
+    change.task_list().unwrap_or_default().list.with_optional(optional).beside()
 }
 
 /// Returns the reports on all changes of a project that a runner has worked on, by their ids.

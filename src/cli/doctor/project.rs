@@ -95,16 +95,16 @@ pub fn check_armed(environment: &Environment) -> Vec<Finding> {
 
 /// Returns which lines of the current feature's list do not count, or have an odd mark.
 pub fn check_list(environment: &Environment) -> Vec<Finding> {
-    let project = Project::around(&environment.working_folder);
-    let feature = project.and_then(|project| project.current_feature().ok()?);
-    let file = feature.as_ref().and_then(|it| Some((it, task_list::read(&it.folder).ok()?)));
-    let Some((feature, file)) = file else { return Vec::new() };
+    let Some(project) = Project::around(&environment.working_folder) else { return Vec::new() };
+    let Ok(Some(feature)) = project.current_feature() else { return Vec::new() };
+    let settings = Settings::read(&project.root).unwrap_or_default();
+    let file = task_list::read(&feature.folder).unwrap_or_default();
     let next = "`spool task list` shows what counts: lines such as `- [ ] T001 Create the project`";
     let finding = |aside: &String| {
         let found = format!("`{}/{TASKS}`: {}", text::line(&feature.relative), text::line(aside));
         Finding::warn("list", found, next)
     };
-    file.list.asides().iter().map(finding).collect()
+    file.list.with_optional(settings.include_optional).asides().iter().map(finding).collect()
 }
 
 /// Returns the sessions that were not blocked because another session drives the loop: no fault, but a person may

@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 use super::output;
+use crate::engine::tasks::TaskList;
 use crate::engine::{Dollars, Ledger};
 use crate::feature::settings::SETTINGS;
 use crate::forms::plain::words;
@@ -32,8 +33,8 @@ pub fn print(change: Option<&Change>, options: &Options, layers: &Layers) -> Res
     let plan = plan(change, options, layers)?;
     match options.form {
         Form::Words => {
-            let list = change.and_then(Change::task_list).map(|file| file.list.asides());
-            output::print(&text::block(&in_words(&plan, &list.unwrap_or_default())))?;
+            let asides = change.map(|change| list(change, options).asides()).unwrap_or_default();
+            output::print(&text::block(&in_words(&plan, &asides)))?;
         }
         Form::Json => dataln!("{}", forms::document(&plan)?),
     }
@@ -46,7 +47,7 @@ fn plan(change: Option<&Change>, options: &Options, layers: &Layers) -> Result<P
     let contract = options.contract(options.done.unwrap_or_default());
     Ok(PlanForm {
         version: FORMS_VERSION,
-        change: change.map(about),
+        change: change.map(|change| about(change, options)),
         agent: agent(options, prompt.as_deref())?,
         fallbacks: options.agents()[1..]
             .iter()
@@ -68,7 +69,14 @@ fn plan(change: Option<&Change>, options: &Options, layers: &Layers) -> Result<P
     })
 }
 
-fn about(change: &Change) -> PlannedChange {
+/// The tasks of a change; none where there is no list.
+fn list(change: &Change, options: &Options) -> TaskList {
+    let file = change.task_list().unwrap_or_default();
+    file.list.with_optional(options.include_optional)
+}
+
+fn about(change: &Change, options: &Options) -> PlannedChange {
+    let asides = list(change, options).beside();
     let list = change.tasks();
     PlannedChange {
         name: change.id.clone(),
@@ -76,9 +84,7 @@ fn about(change: &Change) -> PlannedChange {
         work_tree: change.worktree.display().to_string(),
         folder: state_folder(&change.root, &change.id).display().to_string(),
         files: prompt::files(change, list.as_deref()),
-        asides: change
-            .task_list()
-            .map_or_else(Vec::new, |file| file.list.beside().iter().map(AsideForm::from).collect()),
+        asides: asides.iter().map(AsideForm::from).collect(),
         task_list: list.map(|list| list.display().to_string()),
     }
 }

@@ -109,6 +109,7 @@ pub fn show(job: &TaskJob<'_>, id: &str) -> Result<ExitCode> {
 /// Shows all tasks when they fit into `most` lines, otherwise the first open ones; a program gets all of them.
 pub fn list(job: &TaskJob<'_>, most: usize) -> Result<ExitCode> {
     let (list, text) = job.list()?;
+    let list = list.with_optional(job.asked().optional);
     if job.form == Form::Json {
         let state = State::read_at_once(job.feature).unwrap_or_default();
         let all = list.tasks.iter();

@@ -61,7 +61,8 @@ pub fn arm(
     let settings = Settings::to_arm(root)?;
     let tracked = armer.is_person() && pinned::trusted(root, &settings)?;
     let (feature, words) = feature_of(project, request)?;
-    let (all, text) = open_tasks(&feature)?;
+    let optional = request.include_optional.unwrap_or(settings.include_optional);
+    let (all, text) = open_tasks(&feature, optional)?;
     let asked = Selection::of(words, &request.literal, &all, &text)?;
     let tasks = open_part(all, &asked)?;
     let mut gate = gate(root, &feature, request, armer)?;
@@ -100,7 +101,7 @@ pub fn arm(
     pin.settings.tracked = tracked;
     pin.hooks = gate.hooks.clone();
     pin.converge.clone_from(&gate.converge);
-    pin.asked = kept(&asked, request, &gate);
+    pin.asked = kept(&asked, request, &gate, optional);
     let instead =
         format!("run `spool start {}` in a terminal: it prints all of them", feature.name);
     let (runs, unkept) =
@@ -178,11 +179,16 @@ fn open_part(all: TaskList, asked: &Selection) -> Result<TaskList, Refusal> {
 }
 
 /// What is kept of what was asked for, `None` where it is the whole feature and nothing else.
-fn kept(asked: &Selection, request: &FeatureRequest, gate: &Gate) -> Option<Box<Asked>> {
+fn kept(
+    asked: &Selection,
+    request: &FeatureRequest,
+    gate: &Gate,
+    optional: bool,
+) -> Option<Box<Asked>> {
     let Selection { tasks, words } = asked;
     let (tasks, words) = (tasks.clone(), masked_text(words).into_owned());
     let (by_outline, open_checklists) = (request.by_outline, gate.open_checklists);
-    let asked = Asked { tasks, words, by_outline, open_checklists };
+    let asked = Asked { tasks, words, by_outline, open_checklists, optional };
     (asked != Asked::default()).then(|| Box::new(asked))
 }
 
@@ -230,10 +236,10 @@ fn last_limits(pins: &Pins, feature: &Feature) -> Option<LoopLimits> {
     pins.read(PinKey::Feature(&feature.name)).ok()?.map(|pin| pin.limits)
 }
 
-fn open_tasks(feature: &Feature) -> Result<(TaskList, Vec<u8>), Refusal> {
+fn open_tasks(feature: &Feature, optional: bool) -> Result<(TaskList, Vec<u8>), Refusal> {
     let path = feature.folder.join(TASKS);
     let shown = path.display();
-    let TaskFile { list: tasks, bytes } = task_list::read(&feature.folder).map_err(|problem| {
+    let TaskFile { list, bytes } = task_list::read(&feature.folder).map_err(|problem| {
         Refusal::nothing(
             format!(
                 "feature `{}` has no task list to work through: `{shown}`: {problem}",
@@ -242,6 +248,7 @@ fn open_tasks(feature: &Feature) -> Result<(TaskList, Vec<u8>), Refusal> {
             MAKE_A_LIST,
         )
     })?;
+    let tasks = list.with_optional(optional);
     let beside =
         tasks.asides().iter().fold(String::new(), |all, aside| all + "\n" + &text::line(aside));
     if tasks.tasks.is_empty() {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::hook::support::{ALL_DONE, Bench, FEATURE};
+use crate::hook::support::{ALL_DONE, Bench, FEATURE, THREE_TASKS};
 use crate::support::schema;
 use crate::support::scratch::Said;
 
@@ -93,4 +93,39 @@ fn status_and_list_name_these_lines() {
     assert_eq!(all, expected);
     assert_eq!(listed["asides"][2]["why"], "its box does not stand first");
     assert_eq!(listed["asides"][2]["text"], "**[ ] T005 Tell them**");
+}
+
+#[test]
+fn optional_tasks_count_where_asked() {
+    let optional = |list: &str| format!("{list}- [ ]* T004 Polish it\n");
+    let on = "---\ninclude_optional: true\n---\n";
+    for (settings, flag) in [("", "--include-optional"), (on, "")] {
+        let bench = Bench::ready().tasks(&optional(THREE_TASKS));
+        let bench = if settings.is_empty() { bench } else { bench.settings(settings) };
+        let armed = bench.implement("s1", flag);
+        assert!(!armed.context().contains("left out"), "{armed}");
+        bench.write_tasks(&optional(ALL_DONE));
+        bench.transcript("s1").tool("Write");
+        let stop = bench.stop("s1").run();
+        assert!(stop.reason().contains("T004"), "{stop}");
+        let list = Said::of(bench.spool().args(["task", "list"])).ok();
+        assert!(list.ends_with("3 of 4 done\n"), "{list}");
+        let next = Said::of(bench.spool().args(["task", "next"])).ok();
+        assert!(next.contains("T004 Polish it"), "{next}");
+        let status = Said::of(bench.spool().args(["status", "--json"])).json();
+        let feature = &status["features"][0];
+        assert_eq!((&feature["done"], &feature["total"]), (&3.into(), &4.into()), "{feature:#}");
+        assert_eq!(feature["asides"], serde_json::json!([]));
+        bench.write_tasks(&optional(ALL_DONE).replace("[ ]*", "[x]*"));
+        bench.transcript("s1").tool("Write");
+        bench.stop("s1").run().silent();
+        assert_eq!(bench.verdicts("s1").last().unwrap(), "end completed");
+    }
+}
+
+#[test]
+fn a_flag_outranks_the_settings_here() {
+    let bench = Bench::ready().settings("---\ninclude_optional: true\n---\n");
+    let stop = ended(&bench, "--include-optional=false", BESIDE);
+    assert!(stop.told().contains("T004 (optional)"), "{stop}");
 }

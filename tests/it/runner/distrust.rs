@@ -171,6 +171,26 @@ fn an_end_beside_open_boxes_is_doubtful() {
 }
 
 #[test]
+fn optional_tasks_count_where_asked() {
+    let optional = "- [ ] T001 Begin it\n- [ ]* T002 Polish it\n";
+    let yaml = ".claude/ralph-speckit.local.md";
+    for (arguments, settings) in [("--include-optional", ""), ("", "include_optional: true\n")] {
+        let bench = Bench::with_tasks(optional);
+        bench.write(yaml, format!("---\n{settings}---\n"));
+        bench.agent(&format!("{TICK}echo $n > made.txt"));
+        let ran = bench.ralph(&format!("--strict {arguments}")).run().with_code(0);
+        ran.says("2/2 tasks");
+        assert_eq!(bench.runs(), 2, "{ran}");
+        let status = bench.spool("ralph --status").run().with_code(0);
+        assert!(!format!("{ran:?}{status:?}").contains("left out"), "{ran}{status}");
+    }
+    let bench = Bench::with_tasks(optional);
+    bench.write(".spool/ralph.toml", "include-optional = true\n");
+    bench.agent(&format!("{TICK}echo $n > made.txt"));
+    bench.ralph("").run().with_code(0).says("2/2 tasks");
+}
+
+#[test]
 fn plan_and_status_name_these_boxes() {
     let bench = Bench::with_tasks(BESIDE);
     bench.agent(&format!("{TICK}echo 1 > made.txt"));
