@@ -129,3 +129,17 @@ fn a_flag_outranks_the_settings_here() {
     let stop = ended(&bench, "--include-optional=false", BESIDE);
     assert!(stop.told().contains("T004 (optional)"), "{stop}");
 }
+
+#[test]
+fn a_named_optional_task_is_the_loop() {
+    let bench = Bench::ready().tasks(BESIDE);
+    let armed = bench.implement("s1", "T004");
+    assert!(armed.context().contains("Only these tasks: T004."), "{armed}");
+    assert!(bench.stop("s1").run().reason().contains("T004"));
+    bench.write_tasks(&BESIDE.replace("[ ]*", "[x]*"));
+    bench.transcript("s1").tool("Write");
+    let stop = bench.stop("s1").run();
+    assert!(stop.told().contains("1 of 1 named task, but 1 box is open"), "{stop}");
+    let refused = bench.implement("s2", "");
+    assert!(refused.to_string().contains("nothing is open: all 3 tasks"), "{refused}");
+}
