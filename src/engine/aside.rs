@@ -1,5 +1,7 @@
 //! What of a task list is no work, or may not be what it looks like: what is told of it before a loop begins, and at its end.
 
+use serde::Serialize;
+
 use super::line::{TaskBox, TaskKind};
 use super::reading::{Unread, Why};
 use super::tasks::{Task, TaskList};
@@ -22,19 +24,22 @@ const TOGETHER: [(&str, &str); 6] = [
     (MARK, "marked with something else than a tick, and count as open"),
 ];
 
-/// A line with a box that does not count, or that has an odd mark.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A line of a task list with a box that does not count, or that counts as open and has an odd mark.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Aside {
-    /// The id that stands in it, `None` for none.
+    /// The id that stands in it; null for none.
     pub id: Option<String>,
-    /// Its number, from 1.
+    /// Its line in the file, from 1.
     pub line: usize,
-    /// What it is, in a word.
+    /// What it is: `optional`, `struck`, `legend`, `placeholder`, `gate`; `escaped`, `table`, `quote`, `code`, `bullet`, `later`,
+    /// `bare`, `encoding`; `mark` for a task that counts as open and has an odd mark.
     pub kind: &'static str,
     /// The same in more words, or why it does not count.
     pub why: &'static str,
     /// What it says, cut short.
     pub text: String,
+    #[serde(skip)]
     is_open: bool,
 }
 

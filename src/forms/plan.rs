@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::loops::LoopCheck;
 use super::plain::{FormVersion, JsonNumber};
 use super::runner::DoneWhen;
-use super::task::AsideForm;
+use crate::engine::aside::Aside;
 
 /// What `spool ralph --dry-run --json` prints: what a run would do.
 #[derive(Clone, Debug, Serialize)]
@@ -62,7 +62,7 @@ pub struct PlannedChange {
     /// The task list; null where there is none.
     pub task_list: Option<String>,
     /// Its lines with a box that do not count, or have an odd mark.
-    pub asides: Vec<AsideForm>,
+    pub asides: Vec<Aside>,
     /// The files that the prompt is made of, each with what becomes of it, in words.
     pub files: Vec<String>,
 }

@@ -7,7 +7,6 @@ use super::loops::{
 use super::plain::{JsonTime, dollars, words};
 use super::proofs::ProofsForm;
 use super::status::FeatureForm;
-use super::task::AsideForm;
 use crate::session::report::TaskReport;
 use crate::session::report::feature::FeatureReport;
 use crate::session::report::live::LiveReport;
@@ -27,7 +26,7 @@ impl From<&FeatureReport> for FeatureForm {
             total: report.place.total.into(),
             open: report.open.clone(),
             not_proved: report.not_proved.clone(),
-            asides: report.beside.iter().map(AsideForm::from).collect(),
+            asides: report.beside.clone(),
             attempt: report.attempt,
             max_attempts: report.max_attempts,
             awaits_approval: report.awaits_approval,

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::loops::LoopForm;
 use super::plain::{FormVersion, JsonNumber};
 use super::runner::RunnerForm;
-use super::task::AsideForm;
+use crate::engine::aside::Aside;
 
 /// What `spool status --json` prints: all loops of a project.
 #[derive(Clone, Debug, Serialize)]
@@ -49,7 +49,7 @@ pub struct FeatureForm {
     /// next stop or the end of the iteration judges them.
     pub not_proved: Vec<String>,
     /// The lines of its list with a box that do not count, or have an odd mark.
-    pub asides: Vec<AsideForm>,
+    pub asides: Vec<Aside>,
     /// The attempt that the present task is at.
     pub attempt: u32,
     /// The attempts that a task has.

@@ -59,31 +59,7 @@ pub struct TaskListForm {
     /// All tasks, in the order of the list.
     pub tasks: Vec<TaskForm>,
     /// Its lines with a box that do not count, or have an odd mark.
-    pub asides: Vec<AsideForm>,
-}
-
-/// A line of a task list with a box that does not count, or that counts as open and has an odd mark.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct AsideForm {
-    /// The id that stands in it; null for none.
-    pub id: Option<String>,
-    /// Its line in the file, from 1.
-    pub line: JsonNumber,
-    /// What it is: `optional`, `struck`, `legend`, `placeholder`, `gate`; `escaped`, `table`, `quote`, `code`, `bullet`, `later`,
-    /// `bare`, `encoding`; `mark` for a task that counts as open and has an odd mark.
-    pub kind: &'static str,
-    /// The same in more words, or why it does not count.
-    pub why: &'static str,
-    /// What it says, cut short.
-    pub text: String,
-}
-
-impl From<&Aside> for AsideForm {
-    fn from(aside: &Aside) -> Self {
-        let Aside { id, line, kind, why, text, .. } = aside.clone();
-        Self { id, line: (line as u64).into(), kind, why, text }
-    }
+    pub asides: Vec<Aside>,
 }
 
 /// What `spool task show --json` prints.

@@ -16,7 +16,6 @@ use crate::forms::plan::{
     PlanForm, PlannedAgent, PlannedChange, PlannedCommand, PlannedLimits, PlannedSetting,
 };
 use crate::forms::runner::DoneWhen;
-use crate::forms::task::AsideForm;
 use crate::forms::{self, FORMS_VERSION};
 use crate::runner::harness::{AgentOrder, Approval, Harness, Input, Launch, harness};
 use crate::runner::options::{
@@ -76,16 +75,15 @@ fn list(change: &Change, options: &Options) -> TaskList {
 }
 
 fn about(change: &Change, options: &Options) -> PlannedChange {
-    let asides = list(change, options).beside();
-    let list = change.tasks();
+    let path = change.tasks();
     PlannedChange {
         name: change.id.clone(),
         module: change.module.clone(),
         work_tree: change.worktree.display().to_string(),
         folder: state_folder(&change.root, &change.id).display().to_string(),
-        files: prompt::files(change, list.as_deref()),
-        asides: asides.iter().map(AsideForm::from).collect(),
-        task_list: list.map(|list| list.display().to_string()),
+        files: prompt::files(change, path.as_deref()),
+        asides: list(change, options).beside(),
+        task_list: path.map(|path| path.display().to_string()),
     }
 }
 

@@ -9,7 +9,7 @@ use crate::feature::project::printable;
 use crate::feature::state::State;
 use crate::forms::plain::words;
 use crate::forms::receipt::ReceiptForm;
-use crate::forms::task::{AsideForm, NextForm, NextStatus, TaskForm, TaskListForm, TaskShowForm};
+use crate::forms::task::{NextForm, NextStatus, TaskForm, TaskListForm, TaskShowForm};
 use crate::forms::{self, FORMS_VERSION};
 use crate::runner::options::Form;
 use crate::session::task_log::{begin_tasks, no_task, over, receipts_of};
@@ -119,7 +119,7 @@ pub fn list(job: &TaskJob<'_>, most: usize) -> Result<ExitCode> {
             done: (list.done() as u64).into(),
             total: (list.tasks.len() as u64).into(),
             tasks: all.map(|task| described(task, &list, &state, &text)).collect(),
-            asides: list.beside().iter().map(AsideForm::from).collect(),
+            asides: list.beside(),
         };
         dataln!("{}", forms::line(&form)?);
         return Ok(ExitCode::SUCCESS);

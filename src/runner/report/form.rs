@@ -10,7 +10,6 @@ use crate::forms::loops::{
 use crate::forms::plain::{JsonNumber, JsonTime, dollars, words};
 use crate::forms::proofs::ProofsForm;
 use crate::forms::runner::{AgentShareForm, RunnerForm};
-use crate::forms::task::AsideForm;
 use crate::runner::state::{AgentShare, Iteration, LoopState, Past, time_of};
 use crate::world::WallTime;
 
@@ -29,7 +28,7 @@ impl From<&RunnerReport> for RunnerForm {
             r#loop: (is_known || !report.unreadable.is_empty()).then(|| report.form()),
             ended_at: time(&state.ended_at),
             exit_code: state.exit_code,
-            asides: report.beside.iter().map(AsideForm::from).collect(),
+            asides: report.beside.clone(),
             done_when: state.done_criteria,
             harness: words(&state.harness),
             harness_version: words(&state.harness_version),
