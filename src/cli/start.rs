@@ -48,6 +48,9 @@ pub struct StartArgs {
     /// lacks; --converge=false for not, whatever the settings say
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     converge: Option<bool>,
+    /// Have optional tasks (`- [ ]* 1.2`) count; --include-optional=false for not, whatever the settings say
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    include_optional: Option<bool>,
     #[command(flatten)]
     answer: Answer,
     #[command(flatten)]
@@ -74,6 +77,7 @@ pub fn run(args: &StartArgs) -> Result<ExitCode> {
         review: args.review,
         review_when: args.review_when,
         converge: args.converge,
+        include_optional: args.include_optional,
     };
     let session = own_session();
     let by = if in_agents_session() { &ArmedBy::Session } else { &ArmedBy::Terminal };

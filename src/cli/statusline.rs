@@ -13,6 +13,7 @@ use crate::feature::snapshot::{FeatureSnapshot, TaskPosition};
 use crate::forms;
 use crate::forms::loops::EndForm;
 use crate::forms::statusline::StatuslineForm;
+use crate::session::messages::ends;
 use crate::session::messages::person::more_than;
 use crate::session::pinned;
 use crate::session::select::drives;
@@ -96,11 +97,13 @@ fn of(input: &StatusInput) -> Option<StatuslineForm> {
         let why = more_than(&ended, &reason.to_string());
         // A cancel takes the state file away: the list still says how far it came.
         let list = || Some(FeatureSnapshot::of_record(&feature_of(&project, &record)?, &record));
-        let place = list().map(|list| list.place()).filter(|place| place.total > 0);
-        let place = place.map(TaskPosition::words).unwrap_or_default();
+        let list = list().filter(|list| list.place().total > 0);
+        let place = list.as_ref().map(|list| list.place().words()).unwrap_or_default();
+        let open = list.and_then(|list| ends::uncounted(&list));
+        let open = open.map_or_else(String::new, |open| [", but ", &open].concat());
         let more = match (&ended, why.as_str(), place.as_str()) {
             (EndName::Completed, _, "") | (_, "", "") => String::new(),
-            (EndName::Completed, _, place) => format!(": {place}"),
+            (EndName::Completed, _, place) => format!(": {place}{open}"),
             (_, "", place) => format!(" · {place}"),
             (_, why, "") => format!(": {why}"),
             (_, why, place) => format!(": {why} · {place}"),

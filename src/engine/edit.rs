@@ -111,7 +111,7 @@ fn new_id(list: &TaskList, after: &Task) -> Option<String> {
     };
     let numbers = list.tasks.iter().filter_map(|task| {
         let (other, digits) = split_number(&task.id)?;
-        (other == head).then(|| digits.parse::<u64>().ok()).flatten()
+        other.eq_ignore_ascii_case(head).then(|| digits.parse::<u64>().ok()).flatten()
     });
     let next = numbers.max()?.checked_add(1)?;
     Some(format!("{head}{next:0width$}", width = digits.len()))

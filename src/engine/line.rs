@@ -141,14 +141,50 @@ pub enum TaskKind {
     Optional,
     /// What a person has struck through.
     Struck,
-    /// The id and the words of a task above: it is done with that one.
-    Repeat,
     /// A line that says what a mark means.
     Legend,
     /// A line that says how a task is written.
     Placeholder,
     /// What whoever wrote the list asked of the list.
     Gate,
+}
+
+/// A line that looks like a task and is none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unread {
+    /// Its number, from 1.
+    pub line: usize,
+    /// Why it is none.
+    pub why: Why,
+    /// What it says, cut short.
+    pub text: String,
+    /// Whether its boxes are ticked.
+    pub is_ticked: bool,
+}
+
+/// Why a line with a box is no task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// The brackets are escaped.
+    Escaped,
+    /// It is a row of a table.
+    Table,
+    /// It is quoted.
+    Quote,
+    /// It is indented so far that it is code.
+    Code,
+    /// No bullet with a blank behind it stands before the box.
+    Bullet,
+    /// The box does not stand first.
+    Later,
+    /// No words stand behind the box.
+    Bare,
+    /// The box stands in words that are struck through.
+    Struck,
+    /// It says what a mark means.
+    Legend,
+    /// The file is UTF-16 text.
+    Encoding,
 }
 
 /// What the description of a task says.
@@ -348,4 +384,13 @@ fn is_placeholder(text: &str) -> bool {
 
 fn all_digits(bytes: &[u8]) -> bool {
     !bytes.is_empty() && bytes.iter().all(u8::is_ascii_digit)
+}
+
+/// The first piece of code in backticks, without the blanks around it.
+pub(super) fn code_in(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_at(text.find('`')?);
+    let length = rest.len() - rest.trim_start_matches('`').len();
+    let (ticks, rest) = rest.split_at(length);
+    let code = rest.split(ticks).next().filter(|code| code.len() < rest.len())?.trim();
+    (!code.is_empty()).then_some(code)
 }

@@ -3,7 +3,7 @@
 //! A driver gathers an [`Observation`], [`evaluate()`] judges it against a [`Contract`] and a
 //! [`Ledger`], or asks for the checks first, and the driver reports the [`Verdict`].
 
-mod aside;
+pub mod aside;
 mod choice;
 mod contract;
 mod converge;
@@ -46,12 +46,11 @@ pub use fallback::{AgentRest, Lineup, NextAgent, OVERLOAD_REST, OVERLOADS, RestC
 pub use fingerprint::{Fingerprint, Hasher, Tree, hash_of, hash_of_long};
 pub use landing::{NearLimit, near_limit};
 pub use ledger::Ledger;
-pub use line::TaskKind;
+pub use line::{TaskKind, Unread, Why};
 pub use observation::{
     Attempt, CheckResult, Demand, Difference, FinishedPart, Observation, ReviewResult, Tampered,
     TokenTotals, UnchangedFiles, Waiting, Work,
 };
 pub use output::ran_no_test;
 pub use promise::{Promise, PromiseMatch};
-pub use reading::{Unread, Why};
 pub use verdict::{BudgetUnit, Dollars, Shortfall, Stall, TerminalReason, Verdict};

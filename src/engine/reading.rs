@@ -7,7 +7,7 @@ use std::sync::Arc;
 use memchr::memmem;
 
 use super::fingerprint::Hasher;
-use super::line::{Piece, TaskBox, TaskKind, TaskText, text_of};
+use super::line::{Piece, TaskBox, TaskKind, TaskText, Unread, Why, text_of};
 use super::markdown::{self, Kind, Line};
 use super::tasks::{NESTED, Task, TaskList};
 
@@ -37,51 +37,16 @@ const LEGENDS: [&str; 14] = [
 /// The longest of them, in bytes, with signs around it.
 const LONGEST_LEGEND: usize = 24;
 
-/// A line that looks like a task and is none.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unread {
-    /// Its number, from 1.
-    pub line: usize,
-    /// Why it is none.
-    pub why: Why,
-    /// What it says, cut short.
-    pub text: String,
-}
-
-/// Why a line with a box is no task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
-    /// The brackets are escaped.
-    Escaped,
-    /// It is a row of a table.
-    Table,
-    /// It is quoted.
-    Quote,
-    /// It is indented so far that it is code.
-    Code,
-    /// No bullet with a blank behind it stands before the box.
-    Bullet,
-    /// The box does not stand first.
-    Later,
-    /// No words stand behind the box.
-    Bare,
-    /// The box stands in words that are struck through.
-    Struck,
-    /// It says what a mark means.
-    Legend,
-    /// The file is UTF-16 text.
-    Encoding,
-}
-
 impl TaskList {
     /// Returns the tasks found in the bytes of a `tasks.md`; never fails, whatever the input.
     pub fn parse(text: &[u8]) -> Self {
         if text.starts_with(b"\xff\xfe") || text.starts_with(b"\xfe\xff") {
-            let unread = Unread { line: 1, why: Why::Encoding, text: String::new() };
+            let (why, text) = (Why::Encoding, String::new());
+            let unread = Unread { line: 1, why, text, is_ticked: false };
             return Self { unread: vec![unread], ..Self::default() };
         }
         let lines = markdown::lines(text);
-        let mut reader = Reader {
+        let mut reader = ListReader {
             // Whole text is checked in one go, and its lines need not be; broken text is read line by line.
             whole: std::str::from_utf8(text).ok().map(Arc::from),
             has_formats: memmem::find(text, b"?]").is_some(),
@@ -101,7 +66,7 @@ impl TaskList {
         for (number, line) in lines.iter().enumerate() {
             reader.read(number + 1, line);
         }
-        let Reader { tasks, unread, .. } = reader;
+        let ListReader { tasks, unread, .. } = reader;
         let is_work = |task: &Task| task.kind == TaskKind::Work;
         let (tasks, left_out) = if tasks.iter().all(is_work) {
             (tasks, Vec::new())
@@ -152,7 +117,7 @@ fn is_legend(words: &str) -> bool {
 }
 
 /// A list that is being read.
-struct Reader {
+struct ListReader {
     whole: Option<Arc<str>>,
     /// Whether any line may say how a task is written.
     has_formats: bool,
@@ -174,7 +139,7 @@ struct Reader {
     above: Above,
 }
 
-impl Reader {
+impl ListReader {
     fn read(&mut self, number: usize, line: &Line<'_>) {
         match line.kind {
             Kind::Hidden => return,
@@ -316,10 +281,7 @@ impl Reader {
         let is_on_line = |mark: &usize| *mark < line.start + line.text.len();
         let names_check =
             task.fixes.is_none() && self.checks.get(self.next_check).is_some_and(is_on_line);
-        let (id, first) = self.ids.unused(&task, &self.tasks);
-        let is_repeat =
-            task.id.is_some() && first.is_some_and(|first| *self.tasks[first].title == *task.title);
-        let kind = if is_repeat && kind == TaskKind::Work { TaskKind::Repeat } else { kind };
+        let id = self.ids.unused(&task, &self.tasks);
         self.open.push(self.tasks.len());
         self.tasks.push(Task {
             id,
@@ -386,7 +348,8 @@ impl Reader {
     fn name(&mut self, number: usize, line: &Line<'_>, why: Why) {
         let words = line.text.trim_ascii();
         let text = text_of(&words[..words.len().min(SHOWN)]).into_owned();
-        self.unread.push(Unread { line: number, why, text });
+        let is_ticked = super::aside::is_ticked(words);
+        self.unread.push(Unread { line: number, why, text, is_ticked });
     }
 }
 
@@ -441,30 +404,28 @@ fn why_unread(line: &Line<'_>) -> Option<Why> {
 /// two can be the same, and none is looked up.
 #[derive(Default)]
 struct Ids {
-    /// How often each name is taken, and the place of the first task with it, by a hash of it without letter case; empty as long as
-    /// none is looked up.
-    taken: BTreeMap<u64, (usize, usize)>,
+    /// How often each name is taken, by a hash of it without letter case; empty as long as none is looked up.
+    taken: BTreeMap<u64, usize>,
 }
 
 impl Ids {
-    /// The task's own id, or its first words; a repeated one gets a number after it, and comes with the place of the first.
-    fn unused(&mut self, found: &TaskText<'_>, tasks: &[Task]) -> (String, Option<usize>) {
+    /// The task's own id, or its first words; a repeated one gets a number after it.
+    fn unused(&mut self, found: &TaskText<'_>, tasks: &[Task]) -> String {
         let id = match found.id {
             Some(id) => id.to_owned(),
             None => format!("@{}", short(found.title)),
         };
         if self.taken.is_empty() {
             if tasks.last().is_none_or(|last| comes_before(last.id.as_bytes(), id.as_bytes())) {
-                return (id, None);
+                return id;
             }
-            let names = tasks.iter().enumerate();
-            self.taken.extend(names.map(|(place, task)| (hash_of_name(&task.id), (1, place))));
+            self.taken.extend(tasks.iter().map(|task| (hash_of_name(&task.id), 1)));
         }
         // Two names of one hash would do no harm: the second gets a number without need.
-        let (copies, first) = self.taken.entry(hash_of_name(&id)).or_insert((0, tasks.len()));
+        let copies = self.taken.entry(hash_of_name(&id)).or_default();
         *copies += 1;
         // No id of a list has a `~`, so this one is nobody else's.
-        if *copies == 1 { (id, None) } else { (format!("{id}~{copies}"), Some(*first)) }
+        if *copies == 1 { id } else { format!("{id}~{copies}") }
     }
 }
 
@@ -514,13 +475,4 @@ fn is_checkpoint(line: &[u8]) -> bool {
     let text = line.trim_ascii_start();
     let text = text.strip_prefix(b"**").unwrap_or(text);
     text.len() >= 10 && text[..10].eq_ignore_ascii_case(b"checkpoint")
-}
-
-/// The first piece of code in backticks, without the blanks around it.
-pub(super) fn code_in(text: &str) -> Option<&str> {
-    let (_, rest) = text.split_at(text.find('`')?);
-    let length = rest.len() - rest.trim_start_matches('`').len();
-    let (ticks, rest) = rest.split_at(length);
-    let code = rest.split(ticks).next().filter(|code| code.len() < rest.len())?.trim();
-    (!code.is_empty()).then_some(code)
 }

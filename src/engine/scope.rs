@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::edit::split_number;
-use super::line::{TaskBox, text_of};
+use super::line::{TaskBox, TaskKind, text_of};
 use super::markdown::{self, Kind, Line};
 use super::order::map_of;
 use super::tasks::{Task, TaskList};
@@ -17,18 +17,13 @@ const RUN: usize = 3;
 
 impl TaskList {
     /// Returns the list with only those tasks that a loop over these ids is about: every task of these ids, however often
-    /// the list has it, and the repairs of them. No ids are all tasks.
+    /// the list has it, and the repairs of them. No ids are all tasks. What does not count stays where it stands among them.
     #[must_use]
     pub fn within(mut self, ids: &[String]) -> Self {
         if ids.is_empty() {
             return self;
         }
-        let is_wanted = |task: &mut Task| ids.iter().any(|id| task.id.eq_ignore_ascii_case(id));
-        let wanted: Vec<Task> = self.left_out.extract_if(.., is_wanted).collect();
-        if !wanted.is_empty() {
-            self.tasks.extend(wanted);
-            self.tasks.sort_by_key(|task| task.mark_at);
-        }
+        self.take_in(|task| ids.iter().any(|id| task.id.eq_ignore_ascii_case(id)));
         let by_id = self.by_id();
         let wanted = map_of(ids.iter().map(|id| (stem(id), 0)));
         let named: Vec<bool> =
@@ -43,15 +38,39 @@ impl TaskList {
                 one = fixed;
             }
         }
+        let line = |place: usize| self.tasks.get(place).map_or(usize::MAX, |task| task.line);
+        let first = kept.iter().position(|kept| *kept).unwrap_or(kept.len());
+        let behind = kept.iter().rposition(|kept| *kept).map_or(0, |last| last + 1);
+        let among = line(first)..line(behind);
+        self.left_out.retain(|task| among.contains(&task.line));
+        self.unread.retain(|unread| among.contains(&unread.line));
         let mut kept = kept.into_iter();
         self.tasks.retain(|_| kept.next() == Some(true));
         self
     }
 
+    /// Returns the list with its optional tasks among those that count, where they do.
+    #[must_use]
+    pub fn with_optional(mut self, counts: bool) -> Self {
+        if counts {
+            self.take_in(|task| task.kind == TaskKind::Optional);
+        }
+        self
+    }
+
+    /// Puts tasks that are left out among those that count.
+    fn take_in(&mut self, is_wanted: impl Fn(&Task) -> bool) {
+        let wanted: Vec<Task> = self.left_out.extract_if(.., |task| is_wanted(task)).collect();
+        if !wanted.is_empty() {
+            self.tasks.extend(wanted);
+            self.tasks.sort_by_key(|task| task.mark_at);
+        }
+    }
+
     /// Marks the tasks under the headings that typed words begin with, headings inside of them included: `phase 2`, `User Story 1: Log in`,
     /// a whole heading. Returns how many bytes of the words name them, `None` for no heading.
     pub fn mark_part(&self, text: &[u8], typed: &str, marks: &mut [bool]) -> Option<usize> {
-        let (lines, typed) = (markdown::lines(text), Word::all(typed));
+        let (lines, typed) = (markdown::lines(text), HeadingWord::all(typed));
         let named = |line: &Line<'_>| named_by(&heading_of(line)?, &typed);
         // A whole heading outdoes its beginning, and phase 3 the phases 3.1 and 3.2.
         let best = lines.iter().filter_map(named).max()?;
@@ -85,7 +104,7 @@ impl TaskList {
 }
 
 /// A word without the signs around it.
-struct Word {
+struct HeadingWord {
     /// In small letters.
     text: String,
     /// Where what stands behind it begins, in bytes from the start of the text.
@@ -94,7 +113,7 @@ struct Word {
     begins: bool,
 }
 
-impl Word {
+impl HeadingWord {
     fn all(text: &str) -> Vec<Self> {
         let (mut words, mut end, mut begins) = (Vec::new(), 0, true);
         let is_end =
@@ -131,9 +150,9 @@ fn heading_of<'a>(line: &Line<'a>) -> Option<Cow<'a, str>> {
 
 /// Returns how many bytes of typed words name a heading: its kind and number, with the words behind them as far as they were typed
 /// too, or all of it. `phase 3` names `Phase 3.1` as well, but not as well as `Phase 3`: the second value is false.
-fn named_by(heading: &str, typed: &[Word]) -> Option<(usize, bool)> {
-    let heading = Word::all(heading);
-    let same = |from: &[Word]| {
+fn named_by(heading: &str, typed: &[HeadingWord]) -> Option<(usize, bool)> {
+    let heading = HeadingWord::all(heading);
+    let same = |from: &[HeadingWord]| {
         let pairs = from.iter().zip(typed);
         pairs.take_while(|(word, typed)| word.text == typed.text).count()
     };
@@ -144,10 +163,11 @@ fn named_by(heading: &str, typed: &[Word]) -> Option<(usize, bool)> {
     let begins = (0..heading.len()).filter(|at| heading[*at].begins);
     let mut named = begins.filter_map(|at| {
         let label = &heading[at..];
-        let is_own = |word: &Word| !word.text.is_ascii() && word.text.contains(char::is_numeric);
+        let is_own =
+            |word: &HeadingWord| !word.text.is_ascii() && word.text.contains(char::is_numeric);
         let number = match label.first() {
             Some(word) if is_own(word) => 0,
-            _ => label.iter().take(LONGEST_KIND).skip(1).position(Word::is_number)? + 1,
+            _ => label.iter().take(LONGEST_KIND).skip(1).position(HeadingWord::is_number)? + 1,
         };
         let (same, asked) = (same(label), typed.get(number)?);
         let has_point = |rest: &str| {
@@ -264,7 +284,7 @@ mod tests {
         let of = |typed: &str| {
             let mut marks = vec![false; list().tasks.len()];
             let end = list().mark_part(LIST.as_bytes(), typed, &mut marks);
-            (end.map(|end| typed[end..].to_owned()), marked(&marks))
+            (end.map(|end| typed[end..].trim_start().to_owned()), marked(&marks))
         };
         assert_eq!(of("1"), (None, vec![]));
         assert_eq!(

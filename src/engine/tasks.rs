@@ -7,10 +7,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::fingerprint::hash_of;
-use super::line::{Piece, TaskKind};
+use super::line::{Piece, TaskKind, Unread, code_in};
 use super::observation::Tampered;
 use super::order::{map_of, places};
-use super::reading::{Unread, code_in};
 
 /// How many columns further in a nested task is: the width of the bullet it hangs from.
 pub(super) const NESTED: usize = 2;

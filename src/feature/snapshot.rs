@@ -156,7 +156,7 @@ impl FeatureSnapshot {
             text: Vec::new(),
             tasks_hash: 0,
         };
-        snapshot.read_tasks(deadline, &[]);
+        snapshot.read_tasks(deadline, &Asked::default());
         snapshot
     }
 
@@ -181,32 +181,32 @@ impl FeatureSnapshot {
         deadline: Deadline,
     ) -> Self {
         self.limits = limits_of(standing, &self.state);
-        if let Some(Asked { tasks, by_outline, .. }) = standing.asked(record) {
-            self.by_outline = *by_outline;
-            self.keep_within(tasks, deadline);
+        if let Some(asked) = standing.asked(record) {
+            self.by_outline = asked.by_outline;
+            self.keep_within(asked, deadline);
         }
         self
     }
 
-    fn keep_within(&mut self, tasks: &[String], deadline: Deadline) {
-        if !tasks.is_empty()
+    fn keep_within(&mut self, asked: &Asked, deadline: Deadline) {
+        if (asked.optional || !asked.tasks.is_empty())
             && let Some(list) = self.tasks.take()
         {
-            self.is_part = true;
+            self.is_part = !asked.tasks.is_empty();
             let is_settled = all_done(&list);
-            let part = list.within(tasks);
+            let part = asked.part_of(list);
             if all_done(&part) && !is_settled {
-                self.read_tasks(deadline, tasks);
+                self.read_tasks(deadline, asked);
             } else {
                 self.tasks = Some(part);
             }
         }
     }
 
-    /// Reads the task list, as far as it is about the tasks of these ids; no ids are all.
-    fn read_tasks(&mut self, deadline: Deadline, ids: &[String]) {
+    /// Reads the task list, as far as it is what was asked for.
+    fn read_tasks(&mut self, deadline: Deadline, asked: &Asked) {
         let folder = &self.feature.folder;
-        let within = |file: TaskFile| TaskFile { list: file.list.within(ids), ..file };
+        let within = |file: TaskFile| TaskFile { list: asked.part_of(file.list), ..file };
         let mut found = task_list::read(folder).map(within);
         // A list that is being written may end after its ticked tasks: "all done" is believed
         // only of a list that was left alone for a moment.

@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::loops::LoopCheck;
 use super::plain::JsonNumber;
 use super::runner::DoneWhen;
+use crate::engine::aside::Aside;
 
 /// What `spool ralph --dry-run --json` prints: what a run would do.
 #[derive(Clone, Debug, Serialize)]
@@ -58,6 +59,8 @@ pub struct PlannedChange {
     pub folder: String,
     /// The task list; null where there is none.
     pub task_list: Option<String>,
+    /// Its lines with a box that do not count, or have an odd mark.
+    pub asides: Vec<Aside>,
     /// The files that the prompt is made of, each with what becomes of it, in words.
     pub files: Vec<String>,
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::iteration::IterationForm;
 use super::loops::LoopForm;
 use super::plain::{JsonNumber, JsonTime};
+use crate::engine::aside::Aside;
 
 /// What `spool ralph --status --json` prints.
 #[derive(Clone, Debug, Serialize)]
@@ -32,6 +33,8 @@ pub struct RunnerForm {
     pub ended_at: Option<JsonTime>,
     /// The exit code of the runner; null while it runs.
     pub exit_code: Option<u8>,
+    /// The lines of its task list with a box that do not count, or have an odd mark.
+    pub asides: Vec<Aside>,
     /// When the work counts as done.
     pub done_when: DoneWhen,
     /// The agent program; null where it is not known.

@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::loops::LoopForm;
 use super::plain::JsonNumber;
 use super::runner::RunnerForm;
+use crate::engine::aside::Aside;
 
 /// What `spool status --json` prints: all loops of a project.
 #[derive(Clone, Debug, Serialize)]
@@ -45,6 +46,8 @@ pub struct FeatureForm {
     /// The ids of the tasks that were ticked by hand in a live loop and that nobody has found proved yet: `spool task done`, the
     /// next stop or the end of the iteration judges them.
     pub not_proved: Vec<String>,
+    /// The lines of its list with a box that do not count, or have an odd mark.
+    pub asides: Vec<Aside>,
     /// The attempt that the present task is at.
     pub attempt: u32,
     /// The attempts that a task has.

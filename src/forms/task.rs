@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::loops::CheckOutcome;
 use super::plain::JsonNumber;
 use super::receipt::ReceiptForm;
+use crate::engine::aside::Aside;
 use crate::engine::proof::{Proof, Unproved};
 use crate::store::names::EndName;
 
@@ -53,6 +54,8 @@ pub struct TaskListForm {
     pub total: JsonNumber,
     /// All tasks, in the order of the list.
     pub tasks: Vec<TaskForm>,
+    /// Its lines with a box that do not count, or have an odd mark.
+    pub asides: Vec<Aside>,
 }
 
 /// What `spool task show --json` prints.

@@ -20,6 +20,8 @@ pub struct Facts<'a> {
     pub worktree: &'a Path,
     /// The task list that the loop went by, `None` for none.
     pub list: Option<&'a Path>,
+    /// Which boxes of it are open although it counts as done, in words; `None` for none.
+    pub uncounted: Option<String>,
     /// The tasks that were open at the start, by id.
     pub open_at_start: &'a [String],
     /// How many boxes were ticked.
@@ -47,6 +49,7 @@ pub fn doubts(facts: &Facts<'_>) -> Vec<String> {
         only_boxes(facts),
         unchanged(facts),
         vanished(facts),
+        facts.uncounted.clone(),
         uncommitted(facts),
         unseen_hooks(facts),
         not_compared(facts),

@@ -18,6 +18,8 @@ use super::state::{
     Iteration, LoopState, PAUSED, Past, changes_with_state, find_state_folder, holder, read_state,
     readable, tail, time_of, waits_for_room,
 };
+use super::target::{ChangeQuery, FoundChange, find};
+use crate::engine::aside::{Aside, in_words};
 use crate::engine::scoreboard::Scoreboard;
 use crate::feature::project::printable;
 use crate::session::messages::person::reviews;
@@ -59,6 +61,8 @@ pub struct RunnerReport {
     pub unreadable: String,
     /// What the state file says.
     pub state: LoopState,
+    /// The lines of the change's list that do not count, or have an odd mark.
+    pub beside: Vec<Aside>,
     /// The iteration that runs, or in which the runner was killed.
     pub running_iteration: Option<Iteration>,
     /// How well the tasks are proved that were ticked in this run.
@@ -104,6 +108,7 @@ impl RunnerReport {
             paused_since: requests.pause_asked().filter(|_| runner == RunnerLife::Alive),
             waits_for_room_until: waits,
             unreadable,
+            beside: beside(root, change, state.include_optional),
             state,
             running_iteration,
             proofs,
@@ -143,6 +148,9 @@ impl RunnerReport {
             DoneWhen::Check => "the checks pass",
         };
         let _ = writeln!(text, "  Done when: {done}");
+        for aside in in_words(&self.beside) {
+            let _ = writeln!(text, "  List: {}", printable(&aside));
+        }
         let agent = [&state.harness, &state.harness_version, &state.model];
         let agent: Vec<_> = agent.into_iter().filter(|word| !word.is_empty()).collect();
         if !agent.is_empty() {
@@ -330,6 +338,13 @@ impl RunnerReport {
             }
         }
     }
+}
+
+/// What of the list of a change does not count; nothing where the change is gone.
+fn beside(root: &Path, change: &str, optional: bool) -> Vec<Aside> {
+    let wanted = ChangeQuery { change: Some(change), module: None };
+    let Ok(FoundChange::One(change)) = find(root, &wanted) else { return Vec::new() };
+    change.task_list().unwrap_or_default().list.with_optional(optional).beside()
 }
 
 /// Returns the reports on all changes of a project that a runner has worked on, by their ids.

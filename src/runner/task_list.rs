@@ -24,6 +24,8 @@ pub struct Tasks {
     /// The file.
     pub path: PathBuf,
     id: String,
+    /// Whether its optional tasks count.
+    optional: bool,
     open: BTreeMap<String, u64>,
     hash: u64,
     /// The list whose open tasks are in `open`.
@@ -72,14 +74,14 @@ pub fn is_in_place(folder: &Path) -> bool {
 impl Tasks {
     /// Returns the list of a change: in its folder, or at the root of the work tree (spec 001);
     /// `None` where there is none.
-    pub fn of(change: &Change) -> Option<Self> {
+    pub fn of(change: &Change, optional: bool) -> Option<Self> {
         let path = change.tasks()?;
-        Some(Self::new(path, &change.id))
+        Some(Self::new(path, &change.id, optional))
     }
 
-    fn new(path: PathBuf, id: &str) -> Self {
+    fn new(path: PathBuf, id: &str, optional: bool) -> Self {
         let (looked, known) = (Rc::default(), RefCell::default());
-        Self { path, id: id.to_owned(), open: BTreeMap::new(), hash: 0, looked, known }
+        Self { path, id: id.to_owned(), optional, open: BTreeMap::new(), hash: 0, looked, known }
     }
 
     /// Returns the list in this folder as it is now, without waiting for a writer.
@@ -96,7 +98,8 @@ impl Tasks {
     fn parsed(&self, bytes: Vec<u8>) -> Rc<TaskFile> {
         let mut known = self.known.borrow_mut();
         if known.bytes != bytes {
-            *known = Rc::new(TaskFile { list: TaskList::parse(&bytes), bytes });
+            let list = TaskList::parse(&bytes).with_optional(self.optional);
+            *known = Rc::new(TaskFile { list, bytes });
         }
         Rc::clone(&known)
     }
@@ -210,7 +213,7 @@ mod tests {
         fs::create_dir_all(&folder).unwrap();
         fs::write(folder.join(TASKS), text).unwrap();
         let path = folder.join(TASKS);
-        (root, Tasks::new(path, "001-01_x"))
+        (root, Tasks::new(path, "001-01_x", false))
     }
 
     fn open(ids: &[&str]) -> Vec<String> {

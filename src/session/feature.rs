@@ -271,10 +271,11 @@ impl FeatureStop {
             Verdict::Continue(missing) => messages::missing(&self.snapshot, missing),
         };
         let words = text::line(&words).into_owned();
-        match (verdict, ends::gone_tasks(record)) {
-            (Verdict::End(_), Some(gone)) => format!("{words}; {gone}"),
-            _ => words,
-        }
+        let Verdict::End(reason) = verdict else { return words };
+        let is_done = *reason == TerminalReason::Completed;
+        let open = ends::uncounted(&self.snapshot).filter(|_| is_done);
+        let doubts = ends::gone_tasks(record).into_iter().chain(open);
+        doubts.fold(words, |words, doubt| format!("{words}; {doubt}"))
     }
 
     /// Returns the answer that sends the agent back to work.
@@ -346,7 +347,7 @@ impl FeatureStop {
                 &message,
             );
         }
-        let (shown, message) = if let Some(message) = ends::doubtful_message(record) {
+        let (shown, message) = if let Some(message) = ends::doubtful_message(snapshot, record) {
             let message = self.with_proofs(session, message);
             (HookAnswer::notify(&message).log(&message), message)
         } else {

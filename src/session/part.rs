@@ -23,8 +23,8 @@ pub fn asked(project: &Project, feature: &Feature) -> Option<Asked> {
 
 /// Returns the tasks of a list that were asked for.
 pub fn within<'a>(list: &'a TaskList, asked: Option<&Asked>) -> Cow<'a, TaskList> {
-    match asked.filter(|asked| !asked.tasks.is_empty()) {
-        Some(asked) => Cow::Owned(list.clone().within(&asked.tasks)),
+    match asked.filter(|asked| asked.optional || !asked.tasks.is_empty()) {
+        Some(asked) => Cow::Owned(asked.part_of(list.clone())),
         None => Cow::Borrowed(list),
     }
 }

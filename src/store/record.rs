@@ -12,6 +12,7 @@ use super::journal::Entry;
 use super::names::{ArmedBy, JournalEvent, LoopKind, PausedBy};
 use crate::engine::fields::{is_default, read_fields};
 use crate::engine::scope::in_runs;
+use crate::engine::tasks::TaskList;
 use crate::engine::{
     CheckResult, Contract, Fingerprint, Ledger, PromiseMatch, TokenTotals, UNSEEN,
 };
@@ -226,9 +227,12 @@ pub struct Asked {
     /// Whether checklists were open when it was armed, and a person decided to continue with them.
     #[serde(skip_serializing_if = "is_default")]
     pub open_checklists: bool,
+    /// Whether optional tasks count.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub optional: bool,
 }
 
-read_fields!(Asked { tasks, words, by_outline, open_checklists });
+read_fields!(Asked { tasks, words, by_outline, open_checklists, optional });
 
 /// What a person asked a ralph loop for, and what it knows besides its ledger.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -270,6 +274,11 @@ pub struct Checked {
 read_fields!(Checked { fingerprint, since, results });
 
 impl Asked {
+    /// Returns the tasks of a list that the loop is about.
+    pub fn part_of(&self, list: TaskList) -> TaskList {
+        list.with_optional(self.optional).within(&self.tasks)
+    }
+
     /// Returns what was asked as lines for a person who looks at the loop, empty for nothing.
     pub fn status_lines(&self) -> String {
         let mut text = String::new();
@@ -278,6 +287,9 @@ impl Asked {
         }
         if !self.words.is_empty() {
             text = text + "  Words for the agent: " + &text::title(&self.words, 300) + "\n";
+        }
+        if self.optional {
+            text.push_str("  Optional tasks: they count\n");
         }
         if self.open_checklists {
             text.push_str("  Checklists: open when it was armed, as a person decided\n");

@@ -73,6 +73,7 @@ fn examine(environment: &Environment, client: Option<&Client>) -> Vec<Finding> {
     checks.push(project::check_project_switch(environment));
     checks.extend(project::check_let_go(environment));
     checks.extend(project::check_armed(environment));
+    checks.extend(project::check_list(environment));
     let plugins = plugins.and_then(Result::ok).unwrap_or_default();
     checks.push(others::check_other_loops(&plugins));
     checks.push(others::check_other_stop_hooks(&files, &plugins));

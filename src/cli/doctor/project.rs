@@ -2,6 +2,7 @@
 
 use super::finding::{Finding, one_line};
 use crate::cli::environment::Environment;
+use crate::evidence::task_list::{self, TASKS};
 use crate::feature::project::Project;
 use crate::feature::settings::{SETTINGS, Settings, misnamed};
 use crate::session::pinned;
@@ -90,6 +91,20 @@ pub fn check_armed(environment: &Environment) -> Vec<Finding> {
         });
     }
     checks
+}
+
+/// Returns which lines of the current feature's list do not count, or have an odd mark.
+pub fn check_list(environment: &Environment) -> Vec<Finding> {
+    let Some(project) = Project::around(&environment.working_folder) else { return Vec::new() };
+    let Ok(Some(feature)) = project.current_feature() else { return Vec::new() };
+    let settings = Settings::read(&project.root).unwrap_or_default();
+    let file = task_list::read(&feature.folder).unwrap_or_default();
+    let next = "`spool task list` shows what counts: lines such as `- [ ] T001 Create the project`";
+    let finding = |aside: &String| {
+        let found = format!("`{}/{TASKS}`: {}", text::line(&feature.relative), text::line(aside));
+        Finding::warn("list", found, next)
+    };
+    file.list.with_optional(settings.include_optional).asides().iter().map(finding).collect()
 }
 
 /// Returns the sessions that were not blocked because another session drives the loop: no fault, but a person may

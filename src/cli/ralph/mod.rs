@@ -271,8 +271,8 @@ fn of_every_loop(root: &Path) -> Result<ProjectChecks> {
     }
     let has_any = !settings.checks.is_empty() || settings.review.is_some();
     let foreign = has_any && settings::come_with_the_repository(root);
-    let settings::Settings { checks, review, converge, protect, .. } = settings;
-    Ok(ProjectChecks { checks, review, converge, protect, foreign })
+    let settings::Settings { checks, review, converge, include_optional, protect, .. } = settings;
+    Ok(ProjectChecks { checks, review, converge, include_optional, protect, foreign })
 }
 
 /// The demo brings a project of its own: nothing of this place or of the person's files counts.
@@ -390,7 +390,7 @@ fn done(change: &Change, options: &Options) -> Result<DoneWhen> {
         ),
         Some(DoneWhen::Tasks) | None if has_list => {
             if let Some(file) = change.task_list()
-                && file.list.tasks.is_empty()
+                && file.list.clone().with_optional(options.include_optional).tasks.is_empty()
                 && !file.bytes.trim_ascii().is_empty()
             {
                 let beside = file

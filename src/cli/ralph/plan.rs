@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 use super::output;
+use crate::engine::tasks::TaskList;
 use crate::engine::{Dollars, Ledger};
 use crate::feature::settings::SETTINGS;
 use crate::forms;
@@ -30,7 +31,10 @@ use crate::text;
 pub fn print(change: Option<&Change>, options: &Options, layers: &Layers) -> Result<ExitCode> {
     let plan = plan(change, options, layers)?;
     match options.form {
-        Form::Words => output::print(&text::block(&in_words(&plan)))?,
+        Form::Words => {
+            let asides = change.map(|change| list(change, options).asides()).unwrap_or_default();
+            output::print(&text::block(&in_words(&plan, &asides)))?;
+        }
         Form::Json => dataln!("{}", forms::document(&plan)?),
     }
     Ok(ExitCode::SUCCESS)
@@ -41,7 +45,7 @@ fn plan(change: Option<&Change>, options: &Options, layers: &Layers) -> Result<P
     let prompt = change.map(|change| first_prompt(change, options)).transpose()?;
     let contract = options.contract(options.done.unwrap_or_default());
     Ok(PlanForm {
-        change: change.map(about),
+        change: change.map(|change| about(change, options)),
         agent: agent(options, prompt.as_deref())?,
         fallbacks: options.agents()[1..]
             .iter()
@@ -63,15 +67,22 @@ fn plan(change: Option<&Change>, options: &Options, layers: &Layers) -> Result<P
     })
 }
 
-fn about(change: &Change) -> PlannedChange {
-    let list = change.tasks();
+/// The tasks of a change; none where there is no list.
+fn list(change: &Change, options: &Options) -> TaskList {
+    let file = change.task_list().unwrap_or_default();
+    file.list.with_optional(options.include_optional)
+}
+
+fn about(change: &Change, options: &Options) -> PlannedChange {
+    let path = change.tasks();
     PlannedChange {
         name: change.id.clone(),
         module: change.module.clone(),
         work_tree: change.worktree.display().to_string(),
         folder: state_folder(&change.root, &change.id).display().to_string(),
-        files: prompt::files(change, list.as_deref()),
-        task_list: list.map(|list| list.display().to_string()),
+        files: prompt::files(change, path.as_deref()),
+        asides: list(change, options).beside(),
+        task_list: path.map(|path| path.display().to_string()),
     }
 }
 
@@ -196,9 +207,12 @@ fn setting(setting: &Setting) -> PlannedSetting {
 }
 
 /// The plan in words.
-fn in_words(plan: &PlanForm) -> String {
+fn in_words(plan: &PlanForm, asides: &[String]) -> String {
     let mut text = String::from("Nothing is started (--dry-run).\n");
     write_change(&mut text, plan.change.as_ref());
+    for aside in asides {
+        let _ = writeln!(text, "List: {}", text::line(aside));
+    }
     write_agent(&mut text, plan);
     write_criteria(&mut text, plan);
     write_limits(&mut text, &plan.limits);

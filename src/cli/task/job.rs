@@ -22,6 +22,7 @@ use crate::session::pinned;
 use crate::session::proof::TaskProofs;
 use crate::session::task_log::{ArmedVerify, Books, armed_verify, over, read_list};
 use crate::session::unticked::{self, Question};
+use crate::store::loops::Asked;
 
 /// The longest that the files are looked through.
 const LOOK: Duration = Duration::from_secs(2);
@@ -44,12 +45,12 @@ impl TaskJob<'_> {
     /// Returns the part of the list that the loop is about, with the bytes of the whole.
     pub fn part(&self) -> Result<(TaskList, Vec<u8>)> {
         let (list, text) = self.list()?;
-        Ok((list.within(&self.asked_ids()), text))
+        Ok((self.asked().part_of(list), text))
     }
 
-    /// The tasks that the loop is about, empty for all.
-    fn asked_ids(&self) -> Vec<String> {
-        part::asked(self.project, self.feature).map_or_else(Vec::new, |it| it.tasks)
+    /// Returns what the loop is about, besides the feature.
+    pub fn asked(&self) -> Asked {
+        part::asked(self.project, self.feature).unwrap_or_default()
     }
 
     /// Returns whether and how the Verify command of a task may be run that had this id when the loop was armed.
@@ -72,7 +73,7 @@ impl TaskJob<'_> {
         if let Some(reason) = over(self.project, self.feature) {
             return format!("The loop has ended ({reason}).{}", for_agent(" End your turn."));
         }
-        let list = list.within(&self.asked_ids());
+        let list = self.asked().part_of(list);
         let next = list.next();
         if next.is_empty() {
             return self.nothing_open(&list);

@@ -108,6 +108,7 @@ pub fn show(job: &TaskJob<'_>, id: &str) -> Result<ExitCode> {
 /// Shows all tasks when they fit into `most` lines, otherwise the first open ones; a program gets all of them.
 pub fn list(job: &TaskJob<'_>, most: usize) -> Result<ExitCode> {
     let (list, text) = job.list()?;
+    let list = list.with_optional(job.asked().optional);
     if job.form == Form::Json {
         let state = State::read_at_once(job.feature).unwrap_or_default();
         let all = list.tasks.iter();
@@ -116,6 +117,7 @@ pub fn list(job: &TaskJob<'_>, most: usize) -> Result<ExitCode> {
             done: (list.done() as u64).into(),
             total: (list.tasks.len() as u64).into(),
             tasks: all.map(|task| described(task, &list, &state, &text)).collect(),
+            asides: list.beside(),
         };
         dataln!("{}", forms::line(&form)?);
         return Ok(ExitCode::SUCCESS);

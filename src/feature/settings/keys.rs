@@ -9,11 +9,12 @@ use crate::evidence::pattern::Pattern;
 use crate::text::{self, distance};
 
 /// The keys that the settings have.
-pub const NAMES: [&str; 11] = [
+pub const NAMES: [&str; 12] = [
     "enabled",
     "checks",
     "continue_with",
     "converge",
+    "include_optional",
     "landing",
     "notify",
     "proof",
@@ -98,6 +99,8 @@ pub struct Settings {
     pub review: Option<Check>,
     /// Whether spec-kit's converge command has to run before the review and the end.
     pub converge: bool,
+    /// Whether optional tasks count.
+    pub include_optional: bool,
     /// How a stop that sends the agent back is answered.
     pub continue_with: ContinueWith,
     /// The command that tells the person of an end, and that they are needed; empty for none.
@@ -123,6 +126,7 @@ impl Default for Settings {
             checks: Vec::new(),
             review: None,
             converge: false,
+            include_optional: false,
             continue_with: ContinueWith::Auto,
             notify: String::new(),
             quiet: false,
@@ -160,6 +164,7 @@ pub fn settings_of(node: Node) -> Result<Settings, SettingsError> {
         match name_of(&key, &NAMES)? {
             "enabled" => settings.enabled = switch("enabled", &value)?,
             "converge" => settings.converge = switch("converge", &value)?,
+            "include_optional" => settings.include_optional = switch("include_optional", &value)?,
             "landing" => settings.landing = switch("landing", &value)?,
             "quiet" => settings.quiet = switch("quiet", &value)?,
             "notify" => settings.notify = command("`notify`", &value)?,

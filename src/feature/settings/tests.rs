@@ -201,8 +201,8 @@ fn s3_what_is_not_understood_is_refused_with_its_line() {
             "---\ncheck: x\nchecks:\n  - cmd: x\ntitle: x\n---\n",
             "line 2: unknown key `check`; line 4: unknown key `cmd`; line 5: unknown key `title`\n\
              line 2: did you mean `checks`?\nline 4: did you mean `run`?\n\
-             line 5: remove it; the keys here are `enabled`, `checks`, `continue_with`, `converge`, `landing`, `notify`, `proof`, \
-              `protect`, `quiet`, `review`, `spec_kit_command`",
+             line 5: remove it; the keys here are `enabled`, `checks`, `continue_with`, `converge`, `include_optional`, `landing`, `notify`, \
+              `proof`, `protect`, `quiet`, `review`, `spec_kit_command`",
         ),
         ("---\nchecker: 1\na: 1\nb: 1\nc: 1\nd: 1\n---\n", "line 4: unknown key `b`; and 2 more\n"),
         ("---\nchecks:\n  - limit: 5\n---\n", "line 3: a check has no `run`"),

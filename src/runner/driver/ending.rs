@@ -135,7 +135,9 @@ impl Driver<'_> {
 
     /// What speaks against taking the end at its word, a sentence each.
     fn doubts(&self, reason: &TerminalReason) -> Vec<String> {
+        let list = self.view.tasks.as_ref().filter(|_| *reason == TerminalReason::Completed);
         caveats::doubts(&Facts {
+            uncounted: list.and_then(|tasks| tasks.looked().list.uncounted()),
             worktree: self.view.folder,
             list: self.view.tasks.as_ref().map(|tasks| tasks.path.as_path()),
             open_at_start: &self.totals.open_at_start,

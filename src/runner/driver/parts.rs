@@ -121,7 +121,7 @@ impl<'a> Driver<'a> {
         seats: Vec<AgentSeat>,
         signals: &'a Signals,
     ) -> Result<Self> {
-        let tasks = Tasks::of(change);
+        let tasks = Tasks::of(change, options.include_optional);
         let plan = Plan::of(change, options, tasks.is_some());
         let git = git_of(change, options, signals);
         let complete = |left: &mut Iteration, state: &LoopState| {
@@ -216,6 +216,7 @@ impl<'a> Plan<'a> {
             checks: options.checks.clone(),
             notify: options.notify.clone(),
             converge: self.contract.converge.clone(),
+            include_optional: options.include_optional,
             doing: "starting".to_owned(),
             ..LoopState::default()
         }

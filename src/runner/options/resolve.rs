@@ -57,6 +57,8 @@ pub struct Options {
     pub proof: LeastProof,
     /// Whether spec-kit's converge command has to run before the end.
     pub converge: bool,
+    /// Whether optional tasks count.
+    pub include_optional: bool,
     /// Patterns of files that the loop may not change, unless a task names them.
     pub protect: Vec<String>,
     /// Iterations in a row without a commit that end the loop, 0 for none.
@@ -254,7 +256,8 @@ pub fn resolve(layers: &Layers, task: String, start: &Path) -> Result<Options> {
         checks,
         checks_from,
         check_timeout,
-        converge: settings.converge.map_or(layers.of_every_loop.converge, |it| it.value),
+        converge: switch(settings.converge, layers.of_every_loop.converge),
+        include_optional: switch(settings.include_optional, layers.of_every_loop.include_optional),
         proof: settings.proof.map_or(Defaults::PROOF, |it| it.value),
         protect: protect(layers),
         stall_threshold: number(settings.stall_threshold, 0),
@@ -496,6 +499,10 @@ fn check_timeout(settings: &RunnerSettings) -> Result<Duration> {
         bail!("`check-timeout` is from 1 second to 24 hours");
     }
     Ok(limit)
+}
+
+fn switch(set: Option<Set<bool>>, of_every_loop: bool) -> bool {
+    set.map_or(of_every_loop, |set| set.value)
 }
 
 fn checks(settings: &RunnerSettings, of_every_loop: &[Check]) -> Result<Vec<Check>> {

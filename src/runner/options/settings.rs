@@ -138,6 +138,9 @@ pub struct RunnerSettings {
     /// the checks pass: what it appends to the list is done before the end, at most twice
     #[arg(long, value_name = "BOOL", help_heading = DONE, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub converge: Option<Set<bool>>,
+    /// Have optional tasks of the list count, such as `- [ ]* 1.2` of Kiro
+    #[arg(long, value_name = "BOOL", help_heading = DONE, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub include_optional: Option<Set<bool>>,
     /// Believe no promise before this iteration [default: 0]
     #[arg(long, value_name = "N", help_heading = DONE)]
     pub min_iterations: Option<Set<Number<0>>>,
@@ -314,6 +317,7 @@ settings! {
     review_timeout "review-timeout" Trusted,
     review_token_budget "review-token-budget" Trusted,
     converge "converge" Limit,
+    include_optional "include-optional" Limit,
     min_iterations "min-iterations" Limit,
     max_iterations "max-iterations" Limit,
     stall_threshold "stall-threshold" Limit,
@@ -396,6 +400,8 @@ pub struct ProjectChecks {
     pub review: Option<Check>,
     /// Whether spec-kit's converge command has to run.
     pub converge: bool,
+    /// Whether optional tasks count.
+    pub include_optional: bool,
     /// Patterns of files that nobody but a person may change.
     pub protect: Vec<String>,
     /// Whether the file comes with the repository, so that nobody here may have read it.

@@ -73,6 +73,7 @@ pub fn only_what_is_trusted(
             }
             (FromProject::Limit, "strict") => "takes your `strict` away",
             (FromProject::Limit, "converge") => "takes your `converge` away",
+            (FromProject::Limit, "include-optional") => "takes your `include-optional` away",
             (FromProject::Limit, "proof") => "lets every tick count",
             (FromProject::Limit, _) => "takes a limit away",
             (_, "harness" | "fallback-harness" | "check" | "notify") => "says which programs run",
@@ -153,6 +154,7 @@ fn is_looser(name: &str, with: &Options, without: &Options) -> bool {
         "min-iterations" => with.min_iterations < without.min_iterations,
         "strict" => with.doubted == Doubted::Told && without.doubted == Doubted::Fails,
         "converge" => without.converge && !with.converge,
+        "include-optional" => without.include_optional && !with.include_optional,
         "proof" => with.proof == LeastProof::Word && without.proof == LeastProof::Files,
         "commit" => with.commits == Commits::EachIteration && without.commits == Commits::Never,
         "done" => with.done != without.done && with.done != Some(DoneWhen::Tasks),

@@ -40,6 +40,7 @@ pub enum LoopStatus {
 /// A loop as its files show it; every field of spec 001 is there.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a field that programs read")]
 pub struct LoopState {
     /// Version of this file's form.
     pub version: u32,
@@ -119,6 +120,9 @@ pub struct LoopState {
     /// The converge command of spec-kit that has to run before the end, empty for none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub converge: String,
+    /// Whether optional tasks count.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub include_optional: bool,
     /// What the loop does at the moment, in plain words: `iteration 3`, `paused`, `waiting for the usage limit`.
     pub doing: String,
     /// Seconds since the Unix epoch at which a waiting loop continues, 0 for none.

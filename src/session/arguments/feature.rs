@@ -31,6 +31,8 @@ pub struct FeatureRequest {
     /// `--converge`, `--converge=false`: whether spec-kit's converge command has to run before the end; `None` for as the
     /// settings say.
     pub converge: Option<bool>,
+    /// `--include-optional`: whether optional tasks count; `None` for as the settings say.
+    pub include_optional: Option<bool>,
 }
 
 impl FeatureRequest {
@@ -83,6 +85,7 @@ impl FeatureRequest {
             "--recovery-mode" => self.recovery_mode = switch(flag, joined)?,
             "--review" => self.review = Some(switch(flag, joined)?),
             "--converge" => self.converge = Some(switch(flag, joined)?),
+            "--include-optional" => self.include_optional = Some(switch(flag, joined)?),
             "--review-when" => {
                 let known = ReviewWhen::of(value());
                 let wrong = || wrong("`--review-when` needs end, phases or verify".to_owned());
@@ -140,8 +143,8 @@ pub fn names_feature(word: &str) -> bool {
 
 const FLAGS: &str = "\
     --max-iterations --max-task-iterations --recovery-mode --ignore-checklists --review \
-    --review-when --converge";
-const USAGE: &str = "Usage: /speckit:implement [FEATURE] [TASKS] [WORDS FOR THE AGENT] [--max-iterations N] [--max-task-iterations N] [--recovery-mode] [--ignore-checklists] [--review] [--review-when end|phases|verify] [--converge]\nTASKS: T001 T003, T004-T010, US1, phase 2. Words that begin with a dash go after ` -- `.";
+    --review-when --converge --include-optional";
+const USAGE: &str = "Usage: /speckit:implement [FEATURE] [TASKS] [WORDS FOR THE AGENT] [--max-iterations N] [--max-task-iterations N] [--recovery-mode] [--ignore-checklists] [--review] [--review-when end|phases|verify] [--converge] [--include-optional]\nTASKS: T001 T003, T004-T010, US1, phase 2. Words that begin with a dash go after ` -- `.";
 
 /// Whether a word is a flag, or a mistyped one: some programs make a long dash of two.
 fn is_flag(word: &str) -> bool {

@@ -2,6 +2,7 @@
 //! what looks like one and stands behind them, or is none of the list, is refused: nobody guesses what a loop is about.
 
 use super::feature::names_feature;
+use crate::engine::TaskKind;
 use crate::engine::tasks::{Task, TaskList};
 use crate::evidence::task_list::TASKS;
 use crate::feature::project::printable;
@@ -45,8 +46,13 @@ impl Selection {
     /// Returns what these words ask for of a list with these bytes; `literal` are words for the agent, whatever they
     /// look like.
     pub fn of(words: &str, literal: &str, list: &TaskList, text: &[u8]) -> Result<Self, Refusal> {
-        let mut reader =
-            TaskReader { list, text, marks: vec![false; list.tasks.len()], number: None };
+        let mut reader = TaskReader {
+            list,
+            text,
+            marks: vec![false; list.tasks.len()],
+            optional: Vec::new(),
+            number: None,
+        };
         let mut rest = words.trim_matches(is_gap);
         while let Some(after) = reader.take(rest)? {
             let (joint, behind) = first(after);
@@ -84,6 +90,8 @@ struct TaskReader<'a> {
     list: &'a TaskList,
     text: &'a [u8],
     marks: Vec<bool>,
+    /// The ids of optional tasks that were named.
+    optional: Vec<String>,
     /// A task that was named by digits alone: they may be the first words for the agent as well.
     number: Option<&'a str>,
 }
@@ -109,6 +117,9 @@ impl<'a> TaskReader<'a> {
                 }
             }
             self.mark(|it| stem(it) == stem(task));
+            if task.kind == TaskKind::Optional {
+                self.optional.push(task.id.clone());
+            }
             return Ok(Some(after));
         }
         for dash in DASHES {
@@ -189,7 +200,12 @@ impl<'a> TaskReader<'a> {
             marks[place..=place + nested].fill(true);
         }
         let all = self.list.tasks.iter().zip(marks);
-        all.filter(|(_, mark)| *mark).map(|(task, _)| task.id.clone()).collect()
+        let all = all.filter(|(_, mark)| *mark).map(|(task, _)| task.id.clone());
+        let mut all: Vec<String> = all.collect();
+        all.extend(
+            self.optional.iter().filter(|id| !all.contains(id)).cloned().collect::<Vec<_>>(),
+        );
+        all
     }
 
     /// Refuses words for the agent that look as if they were to select tasks.

@@ -61,9 +61,10 @@ pub fn arm(
     let settings = Settings::to_arm(root)?;
     let tracked = armer.is_person() && pinned::trusted(root, &settings)?;
     let (feature, words) = feature_of(project, request)?;
-    let (all, text) = open_tasks(&feature)?;
+    let optional = request.include_optional.unwrap_or(settings.include_optional);
+    let (all, text) = tasks_of(&feature, optional)?;
     let asked = Selection::of(words, &request.literal, &all, &text)?;
-    let tasks = open_part(all, &asked)?;
+    let tasks = open_part(&feature, all, &asked)?;
     let mut gate = gate(root, &feature, request, armer)?;
     if armer.is_person() {
         gate.take_converge(root, request.converge, settings.converge, !asked.tasks.is_empty())?;
@@ -100,7 +101,7 @@ pub fn arm(
     pin.settings.tracked = tracked;
     pin.hooks = gate.hooks.clone();
     pin.converge.clone_from(&gate.converge);
-    pin.asked = kept(&asked, request, &gate);
+    pin.asked = kept(&asked, request, &gate, optional);
     let instead =
         format!("run `spool start {}` in a terminal: it prints all of them", feature.name);
     let (runs, unkept) =
@@ -165,24 +166,43 @@ fn feature_of<'a>(
 }
 
 /// The part of a list that was asked for; one without an open task is refused.
-fn open_part(all: TaskList, asked: &Selection) -> Result<TaskList, Refusal> {
+fn open_part(feature: &Feature, all: TaskList, asked: &Selection) -> Result<TaskList, Refusal> {
+    let beside = beside(&all);
     let tasks = all.within(&asked.tasks);
-    if tasks.open().next().is_none() {
-        let (count, ids) = (tasks.tasks.len(), in_runs(&asked.tasks));
+    if tasks.open().next().is_some() {
+        return Ok(tasks);
+    }
+    let (count, ids) = (tasks.tasks.len(), in_runs(&asked.tasks));
+    if ids.is_empty() {
+        let shown = feature.folder.join(TASKS);
+        let shown = shown.display();
         return Err(Refusal::nothing(
-            format!("nothing is open: all {count} tasks that you named are ticked ({ids})"),
-            "name tasks that are open; `spool task list` shows them",
+            format!("nothing is open: all {count} tasks in `{shown}` are ticked{beside}"),
+            "add a task, or pick another feature",
         ));
     }
-    Ok(tasks)
+    Err(Refusal::nothing(
+        format!("nothing is open: all {count} tasks that you named are ticked ({ids})"),
+        "name tasks that are open; `spool task list` shows them",
+    ))
+}
+
+/// What a person has to know of a list, each on a line of its own.
+fn beside(list: &TaskList) -> String {
+    list.asides().iter().fold(String::new(), |all, aside| all + "\n" + &text::line(aside))
 }
 
 /// What is kept of what was asked for, `None` where it is the whole feature and nothing else.
-fn kept(asked: &Selection, request: &FeatureRequest, gate: &Gate) -> Option<Box<Asked>> {
+fn kept(
+    asked: &Selection,
+    request: &FeatureRequest,
+    gate: &Gate,
+    optional: bool,
+) -> Option<Box<Asked>> {
     let Selection { tasks, words } = asked;
     let (tasks, words) = (tasks.clone(), masked_text(words).into_owned());
     let (by_outline, open_checklists) = (request.by_outline, gate.open_checklists);
-    let asked = Asked { tasks, words, by_outline, open_checklists };
+    let asked = Asked { tasks, words, by_outline, open_checklists, optional };
     (asked != Asked::default()).then(|| Box::new(asked))
 }
 
@@ -230,10 +250,10 @@ fn last_limits(pins: &Pins, feature: &Feature) -> Option<LoopLimits> {
     pins.read(PinKey::Feature(&feature.name)).ok()?.map(|pin| pin.limits)
 }
 
-fn open_tasks(feature: &Feature) -> Result<(TaskList, Vec<u8>), Refusal> {
+fn tasks_of(feature: &Feature, optional: bool) -> Result<(TaskList, Vec<u8>), Refusal> {
     let path = feature.folder.join(TASKS);
     let shown = path.display();
-    let TaskFile { list: tasks, bytes } = task_list::read(&feature.folder).map_err(|problem| {
+    let TaskFile { list, bytes } = task_list::read(&feature.folder).map_err(|problem| {
         Refusal::nothing(
             format!(
                 "feature `{}` has no task list to work through: `{shown}`: {problem}",
@@ -242,23 +262,14 @@ fn open_tasks(feature: &Feature) -> Result<(TaskList, Vec<u8>), Refusal> {
             MAKE_A_LIST,
         )
     })?;
-    let beside =
-        tasks.asides().iter().fold(String::new(), |all, aside| all + "\n" + &text::line(aside));
+    let tasks = list.with_optional(optional);
     if tasks.tasks.is_empty() {
+        let beside = beside(&tasks);
         return Err(Refusal::nothing(
             format!(
                 "`{shown}` holds no task: a task is a line such as `- [ ] T001 Create the project`{beside}"
             ),
             MAKE_A_LIST,
-        ));
-    }
-    if tasks.open().next().is_none() {
-        return Err(Refusal::nothing(
-            format!(
-                "nothing is open: all {} tasks in `{shown}` are ticked{beside}",
-                tasks.tasks.len()
-            ),
-            "add a task, or pick another feature",
         ));
     }
     Ok((tasks, bytes))

@@ -80,10 +80,23 @@ pub fn gone_tasks(record: &Record) -> Option<String> {
     Some(format!("{tasks} open before and gone from {TASKS} at the end: {}", ids(gone)))
 }
 
-/// Returns what the person is told when all that is left of a list is done, but tasks are gone from it.
-pub fn doubtful_message(record: &Record) -> Option<String> {
-    let gone = format!("every task that is left is done, but {}", gone_tasks(record)?);
-    Some(limited(person::ended(record, "done (completed)", [&gone, ""], COMPARE)))
+/// Returns which boxes of its list are open and do not count, `None` where there are none.
+pub fn uncounted(snapshot: &FeatureSnapshot) -> Option<String> {
+    Some(printable(&snapshot.tasks.as_ref()?.uncounted()?))
+}
+
+/// Returns what the person is told when all that counts of a list is done, but tasks are gone from it, or boxes are open.
+pub fn doubtful_message(snapshot: &FeatureSnapshot, record: &Record) -> Option<String> {
+    let (gone, open) = (gone_tasks(record), uncounted(snapshot));
+    let next = if gone.is_some() { COMPARE } else { LOOK };
+    let done = match gone {
+        Some(_) => "every task that is left is done".to_owned(),
+        None => snapshot.place().words(),
+    };
+    let but: Vec<String> = gone.into_iter().chain(open).collect();
+    let words = format!("{done}, but {}", but.join("; "));
+    let parts = [&words, converged(record.ledger.converging)];
+    (!but.is_empty()).then(|| limited(person::ended(record, "done (completed)", parts, next)))
 }
 
 /// Returns what a session is told whose loop another one took over, `None` when none did.
@@ -113,6 +126,10 @@ fn plain(reason: &TerminalReason) -> String {
 
 /// What a person does when tasks are gone from a list that is done.
 const COMPARE: &str = "compare the list with an earlier one (`git diff`): nobody has proved that their work is there.";
+
+/// What a person does when boxes are open that do not count.
+const LOOK: &str =
+    "look at these lines: a task that counts is a line such as `- [ ] T001 Create the project`.";
 
 /// How the work continues where every box is ticked: no command arms a loop for a list without an open task.
 const REST: &str = "have the rest done in the session: every box is ticked";

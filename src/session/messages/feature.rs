@@ -319,13 +319,16 @@ pub fn reminder(snapshot: &FeatureSnapshot, record: &Record, standing: &PinState
 /// Returns what the agent has to know of what was asked besides the feature, each on a line of its own; empty for nothing.
 pub fn asked(asked: Option<&Asked>) -> String {
     let mut text = String::new();
-    let Some(Asked { tasks, words, open_checklists, .. }) = asked else { return text };
+    let Some(Asked { tasks, words, open_checklists, optional, .. }) = asked else { return text };
     if !tasks.is_empty() {
         let tasks = text::title(&in_runs(tasks), LIST);
         let _ = write!(text, "\nOnly these tasks: {tasks}. Leave every other box as it is.");
     }
     if !words.is_empty() {
         let _ = write!(text, "\nThe person's words: {words}");
+    }
+    if *optional {
+        text.push_str("\nOptional tasks (`[ ]*`) count: do them as well.");
     }
     if *open_checklists {
         text.push_str("\nChecklists were open at the start, and the person has decided to continue with them: do not ask about them, and do not tick them.");

@@ -6,10 +6,12 @@ use std::path::Path;
 use super::armed;
 #[cfg(feature = "cli")]
 use super::live::{self, LiveReport};
+use crate::engine::aside::{Aside, in_words};
 use crate::engine::order::sorted;
 use crate::engine::scope::in_runs;
 #[cfg(feature = "cli")]
 use crate::engine::scoreboard::Scoreboard;
+use crate::engine::tasks::TaskList;
 use crate::engine::{Ledger, TerminalReason};
 use crate::evidence::task_list::TASKS;
 use crate::feature::project::{Feature, Project, printable};
@@ -58,6 +60,8 @@ pub struct FeatureReport {
     pub phase: String,
     /// The ids of the open tasks.
     pub open: Vec<String>,
+    /// The lines of its list that do not count, or have an odd mark.
+    pub beside: Vec<Aside>,
     /// The attempt that the present task is at.
     pub attempt: u32,
     /// The attempts that a task has.
@@ -216,6 +220,7 @@ impl FeatureReport {
             phase: phase_of(&snapshot),
             place: snapshot.place(),
             open: open_ids(&snapshot),
+            beside: snapshot.tasks.as_ref().map(TaskList::beside).unwrap_or_default(),
             attempt: snapshot.state.task_iteration(),
             max_attempts: snapshot.limits.max_task_iterations,
             max_iterations: snapshot.limits.max_iterations,
@@ -258,6 +263,9 @@ impl FeatureReport {
                 0 => writeln!(text, "  Open: {next}"),
                 more => writeln!(text, "  Open: next {next}, then {more} more"),
             };
+        }
+        for aside in in_words(&self.beside) {
+            let _ = writeln!(text, "  List: {}", printable(&aside));
         }
         #[cfg(feature = "cli")]
         write_proofs(text, &self.proofs);

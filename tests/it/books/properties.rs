@@ -167,15 +167,18 @@ fn assert_sound(text: &[u8], list: &TaskList) {
     for task in &list.tasks {
         assert!(task.block.start >= end && task.block.end <= text.len(), "blocks overlap");
         assert!(task.block.contains(&task.mark_at) && !task.id.is_empty());
-        assert_eq!((text[task.mark_at - 1], text[task.mark_at + 1]), (b'[', b']'));
-        assert_eq!(task.done, text[task.mark_at].eq_ignore_ascii_case(&b'x'));
+        assert!(text[..task.mark_at].trim_ascii_end().ends_with(b"["));
+        assert!(task.done || !text[task.mark_at].eq_ignore_ascii_case(&b'x'));
         assert_eq!(list.find(&task.id), Some(task));
         assert!(
             list.whole_block(task, text).starts_with(text[task.block.clone()].trim_ascii_end())
         );
         let _ = (list.block_text(task, text), task.verify_command(text), list.original(task));
-        let deeper = list.nested_in(task).iter().all(|nested| nested.column > task.column);
-        assert!(deeper && list.parent_of(task).is_none_or(|parent| parent.column < task.column));
+        let is_part = |part: &Task, whole: &Task| {
+            part.column > whole.column || part.id.starts_with(whole.id.trim_end_matches(".0"))
+        };
+        assert!(list.nested_in(task).iter().all(|nested| is_part(nested, task)));
+        assert!(list.parent_of(task).is_none_or(|parent| is_part(task, parent)));
         end = task.block.end;
     }
     let next = list.next();
@@ -192,12 +195,20 @@ proptest! {
         assert_sound(&text, &list);
         let Some(task) = pick(&list, place) else { return Ok(()) };
         let ticked = tick(&text, task);
-        let changed: Vec<_> = (0..text.len()).filter(|at| text[*at] != ticked[*at]).collect();
-        prop_assert_eq!(ticked.len(), text.len());
-        prop_assert_eq!(changed, if task.done { vec![] } else { vec![task.mark_at] });
         let mut expected = list.clone();
-        let same = expected.tasks.iter_mut().find(|other| other.id == task.id);
-        same.unwrap().done = true;
+        let same = expected.tasks.iter_mut().find(|other| other.id == task.id).unwrap();
+        if !task.done {
+            (same.done, same.mark) = (true, 'x');
+        }
+        if ticked.len() > text.len() {
+            // The box had nothing in it.
+            prop_assert_eq!(ticked.len(), text.len() + 1);
+            let states = |list: &TaskList| list.tasks.iter().map(|task| (task.id.clone(), task.done)).collect::<Vec<_>>();
+            prop_assert_eq!(states(&TaskList::parse(&ticked)), states(&expected));
+            return Ok(());
+        }
+        let changed: Vec<_> = (0..text.len()).filter(|at| text[*at] != ticked[*at]).collect();
+        prop_assert_eq!(changed, if task.done { vec![] } else { vec![task.mark_at] });
         prop_assert_eq!(TaskList::parse(&ticked), expected);
     }
 
@@ -260,7 +271,7 @@ struct Part {
 
 impl Part {
     fn of(dice: &mut Dice) -> Self {
-        const BOXES: &[&str] = &["- [ ]", "- [x]", "- [~]", "  * [X]", "\t-  [ ]", "        - [ ]"];
+        const BOXES: &[&str] = &["- [ ]", "- [x]", "- [~]", "  * [X]", "+ [ ]", " -  [\u{2713}]"];
         const HIDING: &[(&str, &str)] = &[
             ("```", "```"),
             ("~~~~ md", "~~~~~"),
@@ -288,7 +299,6 @@ impl Part {
             "**Checkpoint**: ID\n",
             "```ID``` inline\n",
             "1. ID\n",
-            "- [ ]ID\n",
             "  - Do: ID\n",
             "---\n",
         ];

@@ -1,6 +1,7 @@
 //! The real `ralph-hook` program, asked as Claude Code asks it.
 
 mod arming;
+mod beside;
 mod brevity;
 mod checklists;
 mod checks;

@@ -212,7 +212,7 @@ fn what_is_mistyped_is_refused_by_name_and_changes_nothing() {
     refused("T0O2", &["there is no task `T0O2`", "did you mean `T002`?"]);
     refused("T002-T050", &["there is no task `T050`"]);
     refused("US9", &["labeled `[US9]`"]);
-    refused("phase 7", &["no heading `Phase 7`"]);
+    refused("phase 7", &["no heading `phase 7`", "`Phase 1: Setup`"]);
     refused("001-logn", &["there is no folder for feature `001-logn`"]);
     refused("login", &["there is no feature `login`", "did you mean `001-login`?"]);
     refused("001", &["did you mean `001-login`?"]);

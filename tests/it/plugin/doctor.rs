@@ -93,6 +93,16 @@ fn a_healthy_installation_is_in_order() {
 }
 
 #[test]
+fn lines_that_do_not_count_are_named() {
+    let patient = Patient::healthy();
+    let feature = r#"{"feature_directory": "specs/001-x"}"#;
+    patient.scratch.write("project/.specify/feature.json", feature);
+    patient.scratch.write("project/specs/001-x/tasks.md", "- [ ] T001 A\n\n**[ ] T002 B**\n");
+    let words = "`specs/001-x/tasks.md`: line 3 looks like a task and does not count";
+    patient.expect("list", "warn", &[words, "**[ ] T002 B**"]);
+}
+
+#[test]
 fn without_claude_the_first_check_fails() {
     let scratch = Home::new();
     let outcome = scratch.run(SPOOL, &["doctor"]);

@@ -15,7 +15,7 @@ fn values(name: &str) -> &'static [&'static str] {
     match name {
         "change" | "module" | "prompt-file" | "model" | "review-model" => &["'a'", "'b'"],
         "no-interactive" | "no-landing" | "continue-session" | "commit" | "strict" | "verbose"
-        | "quiet" | "json" | "review" | "converge" => &["true", "false"],
+        | "quiet" | "json" | "review" | "converge" | "include-optional" => &["true", "false"],
         "review-when" => &["'phases'", "'verify'"],
         "review-timeout" => &["'5m'", "'24h'"],
         "review-token-budget" => &["1", "1000000"],
@@ -101,6 +101,7 @@ fn assert_not_looser(with: Options, without: &Options) {
         check_timeout,
         proof,
         converge,
+        include_optional,
         protect,
         stall_threshold,
         no_progress,
@@ -147,7 +148,7 @@ fn assert_not_looser(with: Options, without: &Options) {
     assert!(checks.iter().zip(&without.checks).all(|(a, b)| a.limit_seconds <= b.limit_seconds));
     assert!(check_timeout <= without.check_timeout);
     assert!(proof == without.proof || proof == LeastProof::Files);
-    assert!(converge || !without.converge);
+    assert!(converge >= without.converge && include_optional >= without.include_optional);
     assert!(without.protect.iter().all(|pattern| protect.contains(pattern)));
     assert!(none_is_highest(stall_threshold) <= none_is_highest(without.stall_threshold));
     assert!(none_is_highest(no_progress) <= none_is_highest(without.no_progress));
