@@ -6,7 +6,7 @@ for variable in $(compgen -e); do
     case $variable in
     RALPH_CLIENTS) ;;
     CARGO_BUILD_TARGET | CODEX* | OPENCODE* | OPENAI* | GEMINI* | GOOGLE* | COPILOT* | CLAUDE* | ANTHROPIC* | RALPH_* | \
-        SPECIFY_* | SPOOL_* | GIT_* | NEXTEST_* | *RUSTFLAGS) unset "$variable" ;;
+        SPECIFY_* | SPOOL_* | GIT_* | NEXTEST_* | FAULTS_* | PROOF_* | STRESS_* | *RUSTFLAGS) unset "$variable" ;;
     esac
 done
 export CI=true HOME="${HOME:-$(cd ~ && pwd)}" CARGO_TERM_COLOR=never LC_ALL=C.UTF-8

@@ -368,13 +368,20 @@ impl Trace {
 fn kind_of(call: i64, registers: &libc::user_regs_struct) -> Option<Kind> {
     Some(match call {
         libc::SYS_openat if registers.rdx & libc::O_CREAT as u64 != 0 => Kind::Create,
-        libc::SYS_openat => Kind::Open,
+        libc::SYS_open if registers.rsi & libc::O_CREAT as u64 != 0 => Kind::Create,
+        libc::SYS_open | libc::SYS_openat => Kind::Open,
         libc::SYS_read | libc::SYS_pread64 | libc::SYS_readlink | libc::SYS_getdents64 => {
             Kind::Read
         }
         libc::SYS_write | libc::SYS_writev if matches!(registers.rdi, 1 | 2) => Kind::Print,
         libc::SYS_write | libc::SYS_writev | libc::SYS_pwrite64 => Kind::Write,
-        libc::SYS_statx | libc::SYS_newfstatat | libc::SYS_getcwd | libc::SYS_access => Kind::Look,
+        libc::SYS_statx
+        | libc::SYS_newfstatat
+        | libc::SYS_stat
+        | libc::SYS_lstat
+        | libc::SYS_fstat
+        | libc::SYS_getcwd
+        | libc::SYS_access => Kind::Look,
         libc::SYS_rename | libc::SYS_renameat | libc::SYS_renameat2 => Kind::Rename,
         libc::SYS_unlink | libc::SYS_unlinkat | libc::SYS_rmdir => Kind::Remove,
         libc::SYS_mkdir | libc::SYS_mkdirat => Kind::Folder,
@@ -389,7 +396,7 @@ fn kind_of(call: i64, registers: &libc::user_regs_struct) -> Option<Kind> {
         | libc::SYS_linkat
         | libc::SYS_symlinkat => Kind::Change,
         libc::SYS_clone | libc::SYS_clone3 | libc::SYS_vfork | libc::SYS_fork => Kind::Start,
-        libc::SYS_wait4 | libc::SYS_waitid | libc::SYS_ppoll => Kind::Wait,
+        libc::SYS_wait4 | libc::SYS_waitid | libc::SYS_poll | libc::SYS_ppoll => Kind::Wait,
         libc::SYS_pipe2
         | libc::SYS_socketpair
         | libc::SYS_socket
@@ -415,6 +422,9 @@ fn describe(pid: Pid, call: i64, registers: &libc::user_regs_struct) -> String {
             };
             format!("{name} {}", at(registers.rsi))
         }
+        libc::SYS_open => format!("open {}", at(registers.rdi)),
+        libc::SYS_stat | libc::SYS_lstat => format!("stat {}", at(registers.rdi)),
+        libc::SYS_fstat => format!("stat {}", file(registers.rdi)),
         libc::SYS_statx | libc::SYS_newfstatat => {
             let path = at(registers.rsi);
             format!("stat {}", if path.is_empty() { file(registers.rdi) } else { path })
