@@ -276,13 +276,13 @@ impl Trace {
         }
     }
 
-    /// Lets a tracee go on to its next call. A fault that is one step is behind a run that was hit: its other calls are
-    /// not looked at.
+    /// Continues a tracee up to its next call. Once the one call of `Fault::Fail` has got its error, no other call of the
+    /// run is watched.
     fn go_on(&self, pid: Pid, signal: Option<Signal>) {
-        let is_over = self.hit && matches!(self.fault, Fault::Fail(..));
+        let has_failed = self.hit && matches!(self.fault, Fault::Fail(..));
         let is_answered = self.tracees.values().all(|tracee| tracee.answer.is_none());
         // A tracee that is gone by now is reported as ended later.
-        let _ = if is_over && is_answered {
+        let _ = if has_failed && is_answered {
             ptrace::cont(pid, signal)
         } else {
             ptrace::syscall(pid, signal)
