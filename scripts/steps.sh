@@ -73,7 +73,7 @@ tests() {
     local code=0 at_once=$((3 * $(getconf _NPROCESSORS_ONLN))) run=(test) to_tests=()
     if cargo nextest --version >/dev/null 2>&1; then
         run=(nextest run --test-threads "$at_once")
-        [[ ${1:-} != all ]] || run+=(--run-ignored all)
+        [[ ${1:-} != all ]] || run+=(--profile night --run-ignored all)
     elif [[ ${1:-} == all ]]; then
         to_tests=(-- --include-ignored)
     fi
