@@ -98,7 +98,7 @@ fn a_runner() {
     let grace = world::variable(GRACE).unwrap().parse().unwrap();
     let limits = ProcessLimits { grace: Duration::from_secs(grace), ..no_limits() };
     let mut watcher = Obedient { signals: Signals::listen().unwrap(), lines: 0 };
-    // A script that has read it was reported to the runner: the supervisor writes it after that.
+    // The supervisor writes it once it has told the runner which process the script is: one that has read it is known.
     let launch = Launch { input: Input::Text(b"go\n".to_vec()), ..script(&text) };
     let ended = run(&launch, &limits, &mut watcher).unwrap();
     let memory = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
