@@ -117,6 +117,10 @@ fn sweep(story: &Story) -> Tally {
         tally.note(story.name, "without any fault", &why);
         return tally;
     }
+    if run.steps.is_empty() {
+        tally.note(story.name, "without any fault", "no step was seen");
+        return tally;
+    }
     let turn = story.name.len();
     let part = Part::wanted();
     for (at, step) in run.steps.iter().enumerate() {

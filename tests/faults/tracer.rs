@@ -295,6 +295,9 @@ impl Trace {
         if program.is_ok_and(|program| program == self.program) {
             self.tracees.insert(pid, Tracee { in_call: true, ..Tracee::default() });
             self.go_on(pid, None);
+        } else if pid == self.main && !self.tracees.contains_key(&pid) {
+            // The start of the shell is sometimes not over when the trace begins.
+            self.go_on(pid, None);
         } else {
             self.tracees.remove(&pid);
             let _ = ptrace::detach(pid, None);
