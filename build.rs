@@ -1,8 +1,8 @@
 //! Tells a released `spool` the commit that it is built from. Leaves what unwinds a stack (170 KB) out of the released hook:
-//! a panic ends it at once, so nothing ever walks its stack.
+//! a panic ends the hook at once, so nothing ever walks its stack.
 //!
-//! Not every linker can: LLVM's, which Rust brings along, does, whether it is called itself (musl) or by a C compiler (glibc);
-//! GNU's leaves the index out (25 KB) and no more.
+//! Not every linker can leave that out. LLVM's can, which Rust brings along: rustc calls that linker itself for musl, and by
+//! way of a C compiler for glibc. GNU's linker leaves out the index alone (25 KB).
 
 #![expect(
     clippy::disallowed_methods,

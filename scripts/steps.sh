@@ -6,18 +6,18 @@ for variable in $(compgen -e); do
     case $variable in
     RALPH_CLIENTS) ;;
     CARGO_BUILD_TARGET | CODEX* | OPENCODE* | OPENAI* | GEMINI* | GOOGLE* | COPILOT* | CLAUDE* | ANTHROPIC* | RALPH_* | \
-        SPECIFY_* | SPOOL_* | GIT_* | NEXTEST_* | *RUSTFLAGS) unset "$variable" ;;
+        SPECIFY_* | SPOOL_* | GIT_* | NEXTEST_* | FAULTS_* | PROOF_* | STRESS_* | *RUSTFLAGS) unset "$variable" ;;
     esac
 done
 export CI=true HOME="${HOME:-$(cd ~ && pwd)}" CARGO_TERM_COLOR=never LC_ALL=C.UTF-8
 command -v cargo >/dev/null || PATH=$HOME/.cargo/bin:$PATH
 
 # The versions of Claude Code that are driven: the newest, and the oldest that the plugin works with.
-claudes='2.1.332 2.1.143'
+claude_versions='2.1.332 2.1.143'
 
 began=$SECONDS
 
-# Runs one step: its name, what to do when it fails, the command. Its time goes to standard error.
+# Runs one step: its name, what a person does when the step fails, the command. The time goes to standard error.
 step() {
     local name=$1 advice=$2 start=$SECONDS
     shift 2
@@ -56,7 +56,7 @@ tools_of_the_system() {
     done
 } >&2
 
-# Holds the source against the compiler for another system; the words are what of it.
+# Checks that the source compiles for another system: the target, then cargo's words for which parts of the source.
 compiles_for() {
     local target=$1
     shift
@@ -67,23 +67,23 @@ compiles_for() {
     cargo check --locked --target "$target" --all-features "$@"
 }
 
-# Every test program in one run: with cargo-nextest where it is there, else one after the other. `tests all` runs those as
-# well that are left to the night. Most tests wait: more of them run than there are processors.
+# All test programs in one run: beside each other with cargo-nextest, one after the other without it. `tests all` also runs the
+# tests that are left to the night. Most tests wait: more of them run at once than there are processors.
 tests() {
-    local code=0 many=$((3 * $(getconf _NPROCESSORS_ONLN))) run=(test) behind=()
+    local code=0 at_once=$((3 * $(getconf _NPROCESSORS_ONLN))) run=(test) to_tests=()
     if cargo nextest --version >/dev/null 2>&1; then
-        run=(nextest run --test-threads "$many")
-        [[ ${1:-} != all ]] || run+=(--run-ignored all)
+        run=(nextest run --test-threads "$at_once")
+        [[ ${1:-} != all ]] || run+=(--profile night --run-ignored all)
     elif [[ ${1:-} == all ]]; then
-        behind=(-- --include-ignored)
+        to_tests=(-- --include-ignored)
     fi
-    RUST_TEST_THREADS=$many in_memory scripts/cargo "${run[@]}" --no-fail-fast --locked --workspace --all-features \
-        ${behind[@]+"${behind[@]}"} 2>&1 | tee -a "$log" || code=1
+    RUST_TEST_THREADS=$at_once in_memory scripts/cargo "${run[@]}" --no-fail-fast --locked --workspace --all-features \
+        ${to_tests[@]+"${to_tests[@]}"} 2>&1 | tee -a "$log" || code=1
     return "$code"
 }
 
-# Runs a command whose temporary files lie in memory, where this may be done: tests make and remove a hundred thousand files.
-# The place is gone with the command. Codex's sandbox has a /dev of its own, so that /dev/shm is no such place.
+# Runs a command whose temporary files lie in memory, where this may be done: the tests make and remove very many files.
+# The folder is gone with the command. It is not in /dev/shm: Codex's sandbox has a /dev of its own.
 in_memory() {
     if unshare --mount true 2>/dev/null; then
         # shellcheck disable=SC2016
@@ -94,7 +94,7 @@ in_memory() {
     fi
 }
 
-# The sum of the test runner's closing lines is the last line there is, also when a step has failed.
+# Prints the sum of the test runner's closing lines as the last line, also when a step has failed.
 sum_up() {
     local code=$?
     echo "== all: $((SECONDS - began)) s" >&2

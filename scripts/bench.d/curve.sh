@@ -25,7 +25,7 @@ one_more_call() {
         "$2" "$2" >>"$1/transcript.jsonl"
 }
 
-# Stops until the one that is measured is the next: "$2" of them, of which the first is compared with.
+# Makes "$2" stops, so that the next one is the one to measure. The first of them is what the later ones are compared with.
 stop_often() {
     local stop
     for ((stop = 1; stop <= $2; stop++)); do

@@ -43,7 +43,7 @@ lay_out_sessions() {
                     close(file)
                 }
             }
-        }' "$loops/$own_session"/{journal.jsonl,loop.json,open-tasks.json}
+        }' "$loops/$own_session"/{journal.jsonl,loop.json,open-tasks.txt}
     : >"$folder/event.json"
 }
 

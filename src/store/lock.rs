@@ -97,7 +97,7 @@ impl Lock {
 }
 
 impl Drop for Lock {
-    /// A child that was forked and has not begun its program yet has the file open too, and keeps the lock.
+    /// To close the file is not enough: a child that was forked a moment ago still has it open until its program begins.
     fn drop(&mut self) {
         let _ = self.file.unlock();
     }

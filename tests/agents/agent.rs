@@ -20,9 +20,9 @@ pub enum Agent {
     Copilot,
 }
 
-/// Makes one test of each function for each agent program; the function gets the program. Before the function stands when Claude
-/// Code plays it, when Codex does, and when opencode does; the others play all by night. A test is left out with a line that
-/// says so where its program is not installed, unless the gate demands the program.
+/// Makes one test of each function for each agent program; the function gets the program. Three words before the function say
+/// when it is played with Claude Code, with Codex and with opencode: `gate` or `night`. With the others it is played by night.
+/// A test whose program is not installed is left out with a line that says so, or fails where the program is demanded.
 macro_rules! on_every_agent {
     ($($claude:ident $codex:ident $opencode:ident $test:ident)*) => {
         mod claude { $(crate::tier::play! { $claude $test crate::agent::Agent::Claude.play(super::$test) })* }
@@ -35,7 +35,7 @@ macro_rules! on_every_agent {
 }
 pub(crate) use on_every_agent;
 
-/// The names of the programs that must be there, as the gate sets it.
+/// The variable with the names of the programs that must be installed; the gate and the night set it.
 const DEMANDED: &str = "RALPH_AGENTS_DEMANDED";
 
 impl Agent {

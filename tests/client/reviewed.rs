@@ -10,7 +10,8 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Makes one test of each function for each reader. Before the function stands when Codex reads, and when Claude Code does.
+/// Makes one test of each function for each reader. Two words before the function say when it is played with Codex as the reader
+/// and with Claude Code: `gate` or `night`.
 macro_rules! by_every_reader {
     ($($codex:ident $claude:ident $test:ident)*) => {
         mod by_codex { $(crate::tier::play! { $codex $test super::play("codex", super::$test) })* }

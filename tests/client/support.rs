@@ -11,8 +11,8 @@ use std::process::Command;
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// Makes one test of each function for each pinned client; the function gets the client's version. Before the function stands
-/// when the newest client plays it, and when the oldest does.
+/// Makes one test of each function for each pinned client; the function gets the client's version. Two words before the function
+/// say when it is played with the newest client and with the oldest: `gate` or `night`.
 macro_rules! on_every_client {
     ($($newest:ident $oldest:ident $test:ident)*) => {
         mod client_2_1_143 { $(crate::tier::play! { $oldest $test super::$test("2.1.143") })* }

@@ -1,7 +1,7 @@
-//! When a test with the real agent programs is played: in the gate, or by night with all that is left out there.
+//! When a test with a real agent program is played: in the gate and by night, or by night alone.
 
-/// Makes a test of an expression: `gate` is played in the gate too, `night` by `scripts/nightly` alone, which includes what is
-/// ignored.
+/// Makes a test of an expression. The gate and the night play a `gate` test; only the night plays a `night` test, because
+/// `scripts/nightly` includes the tests that are ignored.
 macro_rules! play {
     (gate $test:ident $play:expr) => {
         #[test]

@@ -18,11 +18,12 @@ use super::world::World;
 /// line that the person typed.
 const AT_ONCE: usize = 8;
 
-/// How many pages are free at most on a full disk.
-const DISKS: usize = 16;
+/// How many amounts of free room there are on a full disk: no page, one page, and so on.
+const ROOMS: usize = 16;
 const PAGE: u64 = 4096;
 
-/// Which part of all steps is visited: every how many-th. Kills find the most, so four times as many of them are visited.
+/// Which part of all steps is visited: each number N says that every Nth is. Kills find the most, so up to four times as many
+/// of them are visited.
 #[derive(Clone, Copy, Debug)]
 pub struct Part {
     pub faults: usize,
@@ -47,7 +48,7 @@ pub struct Tally {
     wrong: BTreeMap<String, (usize, String)>,
 }
 
-/// Plays all stories with all faults; prints the counts and returns the report of what did not hold.
+/// Plays all stories, each with the wanted part of its faults; returns the counts, and the report of what did not hold.
 pub fn play(stories: &[Story]) -> (Tally, String) {
     let (next, all) = (AtomicUsize::new(0), Mutex::new(Tally::default()));
     std::thread::scope(|scope| {
@@ -116,20 +117,24 @@ fn sweep(story: &Story) -> Tally {
         tally.note(story.name, "without any fault", &why);
         return tally;
     }
+    if run.steps.is_empty() {
+        tally.note(story.name, "without any fault", "no step was seen");
+        return tally;
+    }
     let turn = story.name.len();
     let part = Part::wanted();
     for (at, step) in run.steps.iter().enumerate() {
-        let changes = faults(at, step, turn + at);
+        let faults = faults(at, step, turn + at);
         if !step.words.contains(story.about) {
             continue;
         }
-        let stride = if changes.len() > 1 { story.long_stride } else { story.stride };
+        let stride = if faults.len() > 1 { story.long_stride } else { story.stride };
         let is_visited = (turn + at).is_multiple_of(stride);
         let is_wanted = |fault: &Fault| {
             let every = if matches!(fault, Fault::Kill(_)) { part.kills } else { part.faults };
             (turn + at).is_multiple_of(stride * every)
         };
-        for fault in changes.into_iter().filter(|fault| is_visited && is_wanted(fault)) {
+        for fault in faults.into_iter().filter(|fault| is_visited && is_wanted(fault)) {
             let (run, outcome) = stage.play(story, fault, Some(step.kind));
             if !run.hit {
                 continue;
@@ -178,7 +183,7 @@ fn fill(disk: &Disk, story: &Story) -> Tally {
     let stage = Stage::of(story, World::at(disk.folder()));
     // Each story begins with another amount of room, so that all amounts have their turn.
     let every = Part::wanted().faults;
-    for pages in (story.name.len() % every..DISKS).step_by(every) {
+    for pages in (story.name.len() % every..ROOMS).step_by(every) {
         let free = pages as u64 * PAGE;
         stage.restore();
         let _beside = (story.beside)(&stage.world);

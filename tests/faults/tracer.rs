@@ -276,13 +276,13 @@ impl Trace {
         }
     }
 
-    /// Lets a tracee go on to its next call. A fault that is one step is behind a run that was hit: its other calls are
-    /// not looked at.
+    /// Continues a tracee up to its next call. Once the one call of `Fault::Fail` has got its error, no other call of the
+    /// run is watched.
     fn go_on(&self, pid: Pid, signal: Option<Signal>) {
-        let is_over = self.hit && matches!(self.fault, Fault::Fail(..));
+        let has_failed = self.hit && matches!(self.fault, Fault::Fail(..));
         let is_answered = self.tracees.values().all(|tracee| tracee.answer.is_none());
         // A tracee that is gone by now is reported as ended later.
-        let _ = if is_over && is_answered {
+        let _ = if has_failed && is_answered {
             ptrace::cont(pid, signal)
         } else {
             ptrace::syscall(pid, signal)
@@ -294,6 +294,9 @@ impl Trace {
         let program = fs::read_link(format!("/proc/{pid}/exe"));
         if program.is_ok_and(|program| program == self.program) {
             self.tracees.insert(pid, Tracee { in_call: true, ..Tracee::default() });
+            self.go_on(pid, None);
+        } else if pid == self.main && !self.tracees.contains_key(&pid) {
+            // The start of the shell is sometimes not over when the trace begins.
             self.go_on(pid, None);
         } else {
             self.tracees.remove(&pid);
@@ -368,13 +371,20 @@ impl Trace {
 fn kind_of(call: i64, registers: &libc::user_regs_struct) -> Option<Kind> {
     Some(match call {
         libc::SYS_openat if registers.rdx & libc::O_CREAT as u64 != 0 => Kind::Create,
-        libc::SYS_openat => Kind::Open,
+        libc::SYS_open if registers.rsi & libc::O_CREAT as u64 != 0 => Kind::Create,
+        libc::SYS_open | libc::SYS_openat => Kind::Open,
         libc::SYS_read | libc::SYS_pread64 | libc::SYS_readlink | libc::SYS_getdents64 => {
             Kind::Read
         }
         libc::SYS_write | libc::SYS_writev if matches!(registers.rdi, 1 | 2) => Kind::Print,
         libc::SYS_write | libc::SYS_writev | libc::SYS_pwrite64 => Kind::Write,
-        libc::SYS_statx | libc::SYS_newfstatat | libc::SYS_getcwd | libc::SYS_access => Kind::Look,
+        libc::SYS_statx
+        | libc::SYS_newfstatat
+        | libc::SYS_stat
+        | libc::SYS_lstat
+        | libc::SYS_fstat
+        | libc::SYS_getcwd
+        | libc::SYS_access => Kind::Look,
         libc::SYS_rename | libc::SYS_renameat | libc::SYS_renameat2 => Kind::Rename,
         libc::SYS_unlink | libc::SYS_unlinkat | libc::SYS_rmdir => Kind::Remove,
         libc::SYS_mkdir | libc::SYS_mkdirat => Kind::Folder,
@@ -389,7 +399,7 @@ fn kind_of(call: i64, registers: &libc::user_regs_struct) -> Option<Kind> {
         | libc::SYS_linkat
         | libc::SYS_symlinkat => Kind::Change,
         libc::SYS_clone | libc::SYS_clone3 | libc::SYS_vfork | libc::SYS_fork => Kind::Start,
-        libc::SYS_wait4 | libc::SYS_waitid | libc::SYS_ppoll => Kind::Wait,
+        libc::SYS_wait4 | libc::SYS_waitid | libc::SYS_poll | libc::SYS_ppoll => Kind::Wait,
         libc::SYS_pipe2
         | libc::SYS_socketpair
         | libc::SYS_socket
@@ -415,6 +425,9 @@ fn describe(pid: Pid, call: i64, registers: &libc::user_regs_struct) -> String {
             };
             format!("{name} {}", at(registers.rsi))
         }
+        libc::SYS_open => format!("open {}", at(registers.rdi)),
+        libc::SYS_stat | libc::SYS_lstat => format!("stat {}", at(registers.rdi)),
+        libc::SYS_fstat => format!("stat {}", file(registers.rdi)),
         libc::SYS_statx | libc::SYS_newfstatat => {
             let path = at(registers.rsi);
             format!("stat {}", if path.is_empty() { file(registers.rdi) } else { path })

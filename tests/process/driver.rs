@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
-use ralph_speckit::runner::harness::Stream;
+use ralph_speckit::runner::harness::{Input, Launch, Stream};
 use ralph_speckit::runner::process::{Control, ProcessLimits, Watcher};
 use ralph_speckit::runner::signals::Signals;
 use ralph_speckit::world;
@@ -98,7 +98,9 @@ fn a_runner() {
     let grace = world::variable(GRACE).unwrap().parse().unwrap();
     let limits = ProcessLimits { grace: Duration::from_secs(grace), ..no_limits() };
     let mut watcher = Obedient { signals: Signals::listen().unwrap(), lines: 0 };
-    let ended = run(&script(&text), &limits, &mut watcher).unwrap();
+    // The supervisor writes it once it has told the runner which process the script is: one that has read it is known.
+    let launch = Launch { input: Input::Text(b"go\n".to_vec()), ..script(&text) };
+    let ended = run(&launch, &limits, &mut watcher).unwrap();
     let memory = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let most = memory.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("unknown");
     let mut output = std::io::stdout().lock();

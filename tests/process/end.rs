@@ -166,7 +166,7 @@ fn a_runner_that_is_killed_while_it_ends_a_tree_leaves_no_process() {
 #[test]
 fn a_supervisor_that_is_killed_does_not_save_the_agent() {
     let witness = Witness::new();
-    let text = format!("{}\n", witness.stubborn()).replace("echo ready", "echo $PPID");
+    let text = format!("read go\n{}", witness.stubborn()).replace("echo ready", "echo $PPID");
     let driver = Driver::start(&text, Duration::from_hours(1));
     let supervisor: i32 = witness.next_number();
     kill_process(Pid::from_raw(supervisor).unwrap(), Signal::KILL).unwrap();

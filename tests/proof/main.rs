@@ -9,8 +9,9 @@
 //! - `honest`: the loop must end as `completed`; what is refused at first and goes through with one more word is counted.
 //!
 //! ```text
-//! cargo test --features slow-tests --test proof -- --nocapture          # both tables
-//! PROOF_ONLY="renamed file" cargo test --features slow-tests --test proof -- --nocapture    # those with this in their name, and all that was said
+//! scripts/cargo test --features slow-tests --test proof -- --nocapture  # both tables, of two cases of each kind at most
+//! RALPH_TEST_THOROUGH=1 …                                               # of all cases, as docs/proof.md has them
+//! PROOF_ONLY="renamed file" …                                           # of those with this in their name, and all that was said
 //! ```
 
 #![allow(clippy::disallowed_methods, reason = "a test reads and starts what it likes")]

@@ -33,11 +33,11 @@ fn written_long_ago(folder: &Path, bytes: &[u8]) {
 /// so that no file is old on a busy machine.
 fn settled_while_written(folder: &Path, contents: &[&str]) -> Vec<u8> {
     let path = folder.join(NAME);
-    let looks = Cell::new(0);
-    let write = |look: usize| {
-        if let Some(content) = contents.get(look) {
+    let looks = Cell::new(0_u32);
+    let write = |look: u32| {
+        if let Some(content) = contents.get(look as usize) {
             fs::write(&path, content).unwrap();
-            let later = filetime::FileTime::from_unix_time(5_000_000_000 + look as i64, 0);
+            let later = filetime::FileTime::from_unix_time(5_000_000_000, look);
             filetime::set_file_mtime(&path, later).unwrap();
         }
         looks.set(look + 1);
@@ -47,7 +47,7 @@ fn settled_while_written(folder: &Path, contents: &[&str]) -> Vec<u8> {
         write(looks.get());
         is_whole(bytes)
     };
-    let long = Deadline::after(Duration::from_secs(600));
+    let long = Deadline::after(Duration::from_mins(10));
     read_settled(folder, NAME, 1 << 20, long, look).unwrap().bytes
 }
 

@@ -228,8 +228,8 @@ fn computed() -> u64 {
     text.split(' ').next().unwrap().parse().unwrap()
 }
 
-/// Prints what a step costs after so many iterations. `cargo test --release --test runner_books --
-/// --ignored --nocapture` runs it; a time is no matter for a test that has to pass everywhere.
+/// Prints what a step costs after so many iterations; judges nothing, for a time is no matter for a test that has to pass
+/// everywhere. `cargo test --release --test it runner_books:: -- --ignored --nocapture` runs it.
 #[cfg(target_os = "linux")]
 #[test]
 #[ignore = "it measures, it does not judge"]

@@ -1,4 +1,4 @@
-//! What all tests of a run share, made once, also where each test is a process of its own (`cargo nextest`).
+//! What the tests of a run share is made once, also where each test is a process of its own (`cargo nextest`).
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -11,15 +11,15 @@ pub fn once_a_run(name: &str, make: impl FnOnce(&Path)) -> PathBuf {
     fs::create_dir_all(&all).unwrap();
     let lock = File::create(all.join("lock")).unwrap();
     lock.lock().unwrap();
-    let (folder, done) = (all.join(&run), all.join("done"));
-    if fs::read_to_string(&done).ok() != Some(run) {
+    let (folder, made_in) = (all.join(&run), all.join("done"));
+    if fs::read_to_string(&made_in).ok() != Some(run) {
         // What earlier runs have left.
         for entry in fs::read_dir(&all).unwrap().flatten().filter(|entry| entry.path().is_dir()) {
             fs::remove_dir_all(entry.path()).unwrap();
         }
         fs::create_dir(&folder).unwrap();
         make(&folder);
-        fs::write(done, folder.file_name().unwrap().as_encoded_bytes()).unwrap();
+        fs::write(made_in, folder.file_name().unwrap().as_encoded_bytes()).unwrap();
     }
     folder
 }
