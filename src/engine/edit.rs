@@ -44,13 +44,13 @@ pub fn insert_after(text: &[u8], list: &TaskList, task: &Task, line: &str) -> Op
         return None;
     }
     let family = list.whole_block(task, text);
-    let own_line = family.split(|byte| *byte == b'\n').next()?;
+    let own_line = family.split(|byte| b"\r\n".contains(byte)).next()?;
     let bullet = own_line.get(..task.mark_at.checked_sub(task.block.start + 1)?)?;
-    let ending: &[u8] = if is_crlf_before(text, task.block.end) { b"\r\n" } else { b"\n" };
     // The blank lines after the block stay after the new task.
     let used = task.block.start + family.len();
-    let line_end = memchr::memchr(b'\n', &text[used..]).map(|end| used + end + 1);
-    let at = line_end.unwrap_or(text.len());
+    let line_end = memchr::memchr2(b'\n', b'\r', &text[used..]).map(|end| used + end);
+    let ending = line_break(&text[line_end.or_else(|| last_break(text)).unwrap_or(text.len())..]);
+    let at = line_end.map_or(text.len(), |end| end + ending.len());
     let mut grown = text[..at].to_vec();
     if line_end.is_none() {
         grown.extend_from_slice(ending);
@@ -66,10 +66,12 @@ pub fn insert_after(text: &[u8], list: &TaskList, task: &Task, line: &str) -> Op
     let read = TaskList::parse(&grown);
     let mut others = read.tasks.clone();
     let id = (place < others.len()).then(|| others.remove(place))?.id;
-    let same = |one: &Task, other: &Task| (&one.id, one.done) == (&other.id, other.done);
-    let kept = others.len() == list.tasks.len()
-        && others.iter().zip(&list.tasks).all(|(one, other)| same(one, other));
-    kept.then_some(Grown { text: grown, list: read, id })
+    let seen = |task: &Task| (task.id.clone(), task.title.clone(), task.done, task.phase.clone());
+    others.iter().map(seen).eq(list.tasks.iter().map(seen)).then_some(Grown {
+        text: grown,
+        list: read,
+        id,
+    })
 }
 
 /// Returns the list with a new task after another one, with an id in the manner of the list:
@@ -109,7 +111,7 @@ fn new_id(list: &TaskList, after: &Task) -> Option<String> {
         None if after.has_own_id() => any()?,
         None => return None,
     };
-    let numbers = list.tasks.iter().filter_map(|task| {
+    let numbers = list.tasks.iter().chain(&list.left_out).filter_map(|task| {
         let (other, digits) = split_number(&task.id)?;
         other.eq_ignore_ascii_case(head).then(|| digits.parse::<u64>().ok()).flatten()
     });
@@ -119,14 +121,9 @@ fn new_id(list: &TaskList, after: &Task) -> Option<String> {
 
 /// The id of the next repair of a task: `T003.F1`, `T003.F2`, …
 fn repair_id(list: &TaskList, original: &Task) -> String {
-    let mut number = 1_usize;
-    loop {
-        let id = format!("{}.F{number}", original.id);
-        if list.find(&id).is_none() {
-            return id;
-        }
-        number += 1;
-    }
+    let taken: Vec<_> = list.tasks.iter().chain(&list.left_out).map(|task| &task.id).collect();
+    let mut ids = (1..).map(|number: usize| format!("{}.F{number}", original.id));
+    ids.find(|id| !taken.iter().any(|taken| taken.eq_ignore_ascii_case(id))).unwrap_or_default()
 }
 
 /// `T012` as `("T", "012")`; an id that does not end in digits, a repair's, or a made one is none.
@@ -138,10 +135,19 @@ pub(super) fn split_number(id: &str) -> Option<(&str, &str)> {
     (listed && !repair && !digits.is_empty()).then_some((head, digits))
 }
 
-/// Whether the last line break before a place is a Windows one.
-fn is_crlf_before(text: &[u8], end: usize) -> bool {
-    let before = &text[..end.min(text.len())];
-    memchr::memrchr(b'\n', before).is_some_and(|at| before[..at].ends_with(b"\r"))
+/// Where the last line of a text breaks off.
+fn last_break(text: &[u8]) -> Option<usize> {
+    let at = memchr::memrchr2(b'\n', b'\r', text)?;
+    Some(if text[..at].ends_with(b"\r") && text[at] == b'\n' { at - 1 } else { at })
+}
+
+/// The line break that a text begins with, that of Unix where there is none.
+fn line_break(text: &[u8]) -> &'static [u8] {
+    match text {
+        [b'\r', b'\n', ..] => b"\r\n",
+        [b'\r', ..] => b"\r",
+        _ => b"\n",
+    }
 }
 
 #[cfg(test)]

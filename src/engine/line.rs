@@ -93,9 +93,7 @@ impl TaskBox {
             .find(|star| behind.strip_prefix(*star).is_some_and(starts_blank));
         let is_box = starts_blank(behind)
             || star.is_some()
-            || ((is_tick(mark) || !mark.is_alphanumeric())
-                && !b"([".contains(&behind[0])
-                && (behind[0] != b':' || mark == ' '));
+            || ((is_tick(mark) || !mark.is_alphanumeric()) && !b"([".contains(&behind[0]));
         let text_at = end + 2 + star.map_or(0, <[u8]>::len);
         is_box.then_some(Self { mark, mark_at: 1 + blanks, text_at, is_optional: star.is_some() })
     }
@@ -113,18 +111,7 @@ pub(super) const DRAWN: &str = "\u{fe0f}";
 
 /// Whether a mark says that the task is done: an x, or a check mark of any kind. A cross may as well say that it has failed.
 fn is_tick(mark: char) -> bool {
-    matches!(
-        mark,
-        'x' | 'X'
-            | '\u{d7}'
-            | '\u{221a}'
-            | '\u{2611}'
-            | '\u{2705}'
-            | '\u{2713}'
-            | '\u{2714}'
-            | '\u{1f5f8}'
-            | '\u{1f5f9}'
-    )
+    "xX\u{d7}\u{221a}\u{2611}\u{2705}\u{2713}\u{2714}\u{1f5f8}\u{1f5f9}".contains(mark)
 }
 
 fn starts_blank(text: &[u8]) -> bool {
@@ -225,16 +212,9 @@ impl<'a> TaskText<'a> {
             .split_once(' ')
             .filter(|(first, _)| !first.is_ascii() && !first.contains(char::is_alphanumeric));
         let named = struck.or(text.strip_prefix("Task ")).or(drawn.map(|(_, rest)| rest));
-        let mut rest =
-            named.filter(|rest| struck.is_some() || take_id(rest).is_some()).unwrap_or(text);
+        let named = named.filter(|rest| struck.is_some() || take_id(rest).is_some());
+        let mut rest = task.take_marks(named.unwrap_or(text));
         if let Some((id, after)) = take_id(rest) {
-            task.id = Some(id);
-            rest = after;
-        }
-        rest = task.take_marks(rest);
-        if task.id.is_none()
-            && let Some((id, after)) = take_id(rest)
-        {
             task.id = Some(id);
             rest = task.take_marks(after);
         }

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use memchr::memmem;
 
+use super::line::TaskBox;
+
 /// A blank at which no line is broken: to CommonMark a letter, to people a blank.
-const NO_BREAK: &[u8] = "\u{a0}".as_bytes();
+pub const NO_BREAK: &[u8] = "\u{a0}".as_bytes();
 /// From how many columns of indent on a line is code.
 const CODE: usize = 4;
 
@@ -68,11 +70,15 @@ pub fn lines(text: &[u8]) -> Vec<Line<'_>> {
         if was_paragraph && underline(&mut lines, at) {
             page.is_paragraph = false;
         }
-        let opened = may_hide.then(|| Hiding::begun_by(&lines[at])).flatten();
-        let Some(opened) = opened.filter(|opened| !unclosed.covers(opened, at)) else {
+        let Some(opened) = may_hide.then(|| Hiding::begun_by(&lines[at])).flatten() else {
             at += 1;
             continue;
         };
+        if unclosed.covers(&opened, at) {
+            page.is_paragraph = true;
+            at += 1;
+            continue;
+        }
         let content = page.items.last().map_or(0, |item| item.content);
         let is_in = |line: &Line<'_>| line.column >= content || line.kind == Kind::Blank;
         let own = usize::from(matches!(opened, Hiding::Fence(..)));
@@ -83,10 +89,10 @@ pub fn lines(text: &[u8]) -> Vec<Line<'_>> {
             // A bullet in front of it is an item all the same.
             let first = at + usize::from(lines[at].kind == Kind::Item);
             lines[first..=end].iter_mut().for_each(|line| line.kind = Kind::Hidden);
-            page.is_paragraph = false;
             at = end + 1;
         } else {
             unclosed.remember(&opened, end.unwrap_or(lines.len()));
+            page.is_paragraph = true;
             at += 1;
         }
     }
@@ -176,6 +182,8 @@ struct Page {
 }
 
 struct Item {
+    /// The column of its bullet.
+    column: usize,
     /// The column from which on a line belongs to it.
     content: usize,
 }
@@ -190,25 +198,30 @@ impl Page {
         // As nearly all lines of a list are.
         if line.text.starts_with(b"- [") {
             self.items.clear();
-            self.items.push(Item { content: 2 });
+            self.items.push(Item { column: 0, content: 2 });
             (line.kind, line.words_at, self.is_paragraph) = (Kind::Item, 2, true);
             return;
         }
         let inside = self.items.iter().take_while(|item| item.content <= line.column).count();
         let outer = inside.checked_sub(1).map_or(0, |last| self.items[last].content);
-        if line.column >= outer + CODE {
-            // Words that are indented so far continue a paragraph, or are code.
+        // To people a task is a task also where a paragraph could go on, and beside an item that is indented as far.
+        let is_beside = self.items.get(inside).is_some_and(|item| item.column <= line.column);
+        let is_task = (self.is_paragraph || is_beside) && is_task(line.words());
+        // What is indented so far is code, or continues a paragraph.
+        if line.column >= outer + CODE && !is_task {
             if !self.is_paragraph {
-                self.items.truncate(inside);
+                self.items.retain(|item| item.column < line.column);
                 line.kind = Kind::Code;
             }
             return;
         }
-        let interrupts = self.is_paragraph && inside == self.items.len();
+        let interrupts = self.is_paragraph && inside == self.items.len() && !is_task;
         let kind = kind_of(line.words());
         if kind == Kind::Text && self.bullets(line, inside, interrupts) {
             let inner = kind_of(line.words());
-            self.is_paragraph = inner == Kind::Text && !line.words().is_empty();
+            self.is_paragraph = inner == Kind::Text
+                && !line.words().is_empty()
+                && Hiding::opened_by(line.words()).is_none();
             if let Kind::Heading(level) = inner {
                 line.kind = inner;
                 line.words_at = behind_blanks(line.text, 0, line.words_at + level).1;
@@ -246,11 +259,17 @@ impl Page {
             is_first = false;
             let blanks = behind - column - length;
             let content = column + length + if is_empty || blanks > CODE { 1 } else { blanks };
-            self.items.push(Item { content });
+            self.items.push(Item { column, content });
             (line.words_at, at, column) = (words_at, words_at, behind);
         }
         !is_first
     }
+}
+
+/// Whether these words are a bullet with a box behind it.
+fn is_task(words: &[u8]) -> bool {
+    bullet_length(words)
+        .is_some_and(|length| TaskBox::read(words[length..].trim_ascii_start()).is_some())
 }
 
 /// What a line is that begins with these words, and is no item.
@@ -278,7 +297,7 @@ fn is_rule(words: &[u8]) -> bool {
 }
 
 /// The length of the bullet or number that a text starts with, `None` when it starts with something else.
-pub fn bullet_length(text: &[u8]) -> Option<usize> {
+fn bullet_length(text: &[u8]) -> Option<usize> {
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let length = match text.get(digits)? {
         b'-' | b'*' | b'+' if digits == 0 => 1,

@@ -18,22 +18,7 @@ const SHORT: usize = 28;
 /// The most of a line that is shown, in bytes.
 const SHOWN: usize = 80;
 /// What a legend is called.
-const LEGENDS: [&str; 14] = [
-    "legend",
-    "notation",
-    "key",
-    "symbols",
-    "markers",
-    "marks",
-    "status key",
-    "status markers",
-    "status legend",
-    "leyenda",
-    "legende",
-    "l\u{e9}gende",
-    "\u{56fe}\u{4f8b}",
-    "\u{51e1}\u{4f8b}",
-];
+const LEGENDS: &str = "legend|notation|key|symbols|markers|marks|status key|status markers|status legend|leyenda|legende|l\u{e9}gende|\u{56fe}\u{4f8b}|\u{51e1}\u{4f8b}";
 /// The longest of them, in bytes, with signs around it.
 const LONGEST_LEGEND: usize = 24;
 
@@ -90,6 +75,8 @@ impl TaskList {
 struct Above {
     /// Whether that is a blank line.
     is_blank: bool,
+    /// Whether that is a line that nobody sees.
+    is_hidden: bool,
     /// The heading right above, with nothing but blank lines between: its place, and its words.
     heading: Option<(usize, String)>,
     /// Whether the heading, or the line above, is of a legend.
@@ -113,7 +100,9 @@ fn says_format(text: &str) -> bool {
 fn is_legend(words: &str) -> bool {
     let name = words.split([':', '\u{ff1a}']).next().unwrap_or_default();
     name.len() <= LONGEST_LEGEND
-        && LEGENDS.contains(&name.trim_matches(['*', '_', ' ']).to_lowercase().as_str())
+        && LEGENDS
+            .split('|')
+            .any(|legend| legend == name.trim_matches(['*', '_', ' ']).to_lowercase())
 }
 
 /// A list that is being read.
@@ -142,18 +131,27 @@ struct ListReader {
 impl ListReader {
     fn read(&mut self, number: usize, line: &Line<'_>) {
         match line.kind {
-            Kind::Hidden => return,
+            Kind::Hidden => {
+                if !self.above.is_hidden {
+                    self.leave(line.column + 1, line.start);
+                }
+                self.above.is_hidden = true;
+                return;
+            }
             Kind::Blank => {
                 self.above.is_blank = true;
                 return;
             }
             Kind::Heading(level) => self.heading(number, line, level),
             Kind::Rule => self.close(0, line.start),
-            Kind::Quote | Kind::Code => self.note(number, line),
+            Kind::Quote | Kind::Code => {
+                self.leave_after_blank(line);
+                self.note(number, line);
+            }
             Kind::Item => self.item(number, line, line.words()),
             Kind::Text => self.text(number, line),
         }
-        self.above.is_blank = false;
+        (self.above.is_blank, self.above.is_hidden) = (false, false);
     }
 
     fn heading(&mut self, number: usize, line: &Line<'_>, level: usize) {
@@ -193,14 +191,7 @@ impl ListReader {
             self.close(0, line.start);
             return self.note(number, line);
         }
-        if let Some(length) = markdown::bullet_length(words)
-            && TaskBox::read(words[length..].trim_ascii_start()).is_some()
-        {
-            return self.item(number, line, words[length..].trim_ascii_start());
-        }
-        if self.above.is_blank {
-            self.leave(line.column, line.start);
-        }
+        self.leave_after_blank(line);
         let plain = text_of(words);
         self.above.is_legend.1 =
             is_legend(&plain) && plain.trim_end().ends_with([':', '*', '\u{ff1a}']);
@@ -319,6 +310,13 @@ impl ListReader {
         let colon = rest.iter().find(|byte| !b"*_ ".contains(byte));
         if colon == Some(&b':') {
             self.tasks[*task].check.get_or_insert(line.start..line.start + line.text.len());
+        }
+    }
+
+    /// Leaves the tasks that a line behind a blank one is not indented into.
+    fn leave_after_blank(&mut self, line: &Line<'_>) {
+        if self.above.is_blank {
+            self.leave(line.column, line.start);
         }
     }
 

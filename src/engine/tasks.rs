@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::fingerprint::hash_of;
 use super::line::{Piece, TaskKind, Unread, code_in};
+use super::markdown::NO_BREAK;
 use super::observation::Tampered;
 use super::order::{map_of, places};
 
@@ -86,8 +87,7 @@ impl Task {
         let number = other.id.strip_prefix(own).and_then(|rest| rest.strip_prefix('.'));
         let is_numbered =
             number.is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()));
-        let is_nested = other.column >= self.column + NESTED && other.section == self.section;
-        is_nested || (is_numbered && other.column == self.column)
+        other.mark_at < self.end || (is_numbered && other.column == self.column)
     }
 
     /// Returns the command that proves the task: what is in backticks on its `Verify` line.
@@ -246,7 +246,11 @@ impl TaskList {
     /// lines at its end.
     pub fn whole_block<'a>(&self, task: &Task, text: &'a [u8]) -> &'a [u8] {
         let end = self.nested_in(task).last().map_or(task.end, |last| last.end.max(task.end));
-        text.get(task.block.start..end).unwrap_or_default().trim_ascii_end()
+        let mut block = text.get(task.block.start..end).unwrap_or_default().trim_ascii_end();
+        while let Some(rest) = block.strip_suffix(NO_BREAK) {
+            block = rest.trim_ascii_end();
+        }
+        block
     }
 
     /// Returns the same as text, as it is in the list.
