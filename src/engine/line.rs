@@ -93,7 +93,9 @@ impl TaskBox {
             .find(|star| behind.strip_prefix(*star).is_some_and(starts_blank));
         let is_box = starts_blank(behind)
             || star.is_some()
-            || ((is_tick(mark) || !mark.is_alphanumeric()) && !b"([".contains(&behind[0]));
+            || ((is_tick(mark) || !mark.is_alphanumeric())
+                && !b"([".contains(&behind[0])
+                && (mark == ' ' || !is_target(behind)));
         let text_at = end + 2 + star.map_or(0, <[u8]>::len);
         is_box.then_some(Self { mark, mark_at: 1 + blanks, text_at, is_optional: star.is_some() })
     }
@@ -112,6 +114,11 @@ pub(super) const DRAWN: &str = "\u{fe0f}";
 /// Whether a mark says that the task is done: an x, or a check mark of any kind. A cross may as well say that it has failed.
 fn is_tick(mark: char) -> bool {
     "xX\u{d7}\u{221a}\u{2611}\u{2705}\u{2713}\u{2714}\u{1f5f8}\u{1f5f9}".contains(mark)
+}
+
+/// Whether a colon with one word behind it stands here: where a link leads to.
+fn is_target(text: &[u8]) -> bool {
+    text.strip_prefix(b":").is_some_and(|words| !words.trim_ascii().contains(&b' '))
 }
 
 fn starts_blank(text: &[u8]) -> bool {

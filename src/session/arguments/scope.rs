@@ -14,22 +14,7 @@ const MOST: usize = 2_000;
 /// The most headings that are named.
 const SHOWN: usize = 8;
 /// What a part of a list is called.
-const PARTS: [&str; 14] = [
-    "phase",
-    "story",
-    "wave",
-    "step",
-    "stage",
-    "milestone",
-    "sprint",
-    "fase",
-    "etapa",
-    "paso",
-    "\u{e9}tape",
-    "schritt",
-    "\u{9636}\u{6bb5}",
-    "\u{30d5}\u{30a7}\u{30fc}\u{30ba}",
-];
+const PARTS: &str = "phase story wave step stage milestone sprint fase etapa paso \u{e9}tape schritt \u{9636}\u{6bb5} \u{30d5}\u{30a7}\u{30fc}\u{30ba}";
 /// What joins the ends of a range.
 const DASHES: [&str; 5] = ["..", "…", "–", "—", "-"];
 
