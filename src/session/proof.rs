@@ -79,7 +79,7 @@ pub fn list_of(feature: &Feature) -> String {
 }
 
 /// Keeps what the files contain and which boxes are open when this is armed, with these Verify commands; looks no longer
-/// than that.
+/// than that. A project that is too large to be looked through is kept as that.
 pub fn keep_armed(
     root: &Path,
     feature: &Feature,
@@ -92,7 +92,11 @@ pub fn keep_armed(
     let number = pin.armed_at.millis();
     let named = looked_at(list, pin, commands);
     let look = ContentsLook { root, without: &its, named: &named, earlier: None, limit };
-    let contents = look.contents();
+    let contents = match look.look() {
+        Ok(contents) => Some(contents),
+        Err(NoLook::TooLarge { .. }) => None,
+        Err(NoLook::NotNow) => return Err(io::Error::other("they could not all be read")),
+    };
     let kept = KeptContents { number, contents };
     receipts.keep_armed(number, &kept.to_bytes(), list)
 }
