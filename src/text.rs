@@ -291,6 +291,11 @@ fn is_hidden(letter: char) -> bool {
             | '\u{e0000}'..='\u{e0fff}')
 }
 
+/// Returns texts as one, each on a line of its own and behind a line break.
+pub fn below(texts: &[String]) -> String {
+    texts.iter().fold(String::new(), |all, text| all + "\n" + &line(text))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -14,6 +14,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use super::person::in_agents_session;
 use super::steered::{Answer, Steered};
 use crate::engine::Check;
+use crate::evidence::task_list::{self, TASKS};
 use crate::feature::converge::{ConvergeCommand, for_any_agent};
 use crate::feature::requirements::specification;
 use crate::feature::settings;
@@ -31,6 +32,7 @@ use crate::runner::options::{
 use crate::runner::report::{RunnerReport, only_live, select};
 use crate::runner::state::{Context as Added, changes_with_state, make_state_folder};
 use crate::runner::target::{self, Change, ChangeKind, ChangeQuery, FoundChange, SpecKitRules};
+use crate::store::read::Problem;
 use crate::style;
 use crate::text;
 
@@ -381,34 +383,44 @@ fn of_the_list(change: &Change, options: &Options) -> Result<&'static str> {
 
 /// What counts as done where it was not said (spec 001), with a warning where nothing but words can.
 fn done(change: &Change, options: &Options) -> Result<DoneWhen> {
-    let has_list = change.tasks().is_some();
-    match options.done {
-        Some(DoneWhen::Tasks) if !has_list => bail!(
-            "`--done tasks` needs a task list, and there is no tasks.md in `{}` or `{}`\nwrite one, or use --done manual",
-            change.folder.display(),
-            change.worktree.display()
+    if let Some(done) = options.done.filter(|done| *done != DoneWhen::Tasks) {
+        return Ok(done);
+    }
+    let folder = change.folder.display();
+    match task_list::read(&change.folder) {
+        Ok(_) | Err(Problem::Missing) => {}
+        Err(problem) => bail!(
+            "`{folder}/{TASKS}` cannot be read: {problem}\nput the list there, or use --done manual"
         ),
-        Some(DoneWhen::Tasks) | None if has_list => {
-            if let Some(file) = change.task_list()
-                && file.list.clone().with_optional(options.include_optional).tasks.is_empty()
-                && !file.bytes.trim_ascii().is_empty()
-            {
-                let beside = file
-                    .list
-                    .asides()
-                    .iter()
-                    .fold(String::new(), |all, aside| all + "\n" + &text::line(aside));
-                bail!(
-                    "the task list holds no task: a task is a line such as `- [ ] T001 Do it`{beside}\nwrite its tasks so, or use --done manual"
-                );
-            }
-            Ok(DoneWhen::Tasks)
+    }
+    let others = change.other_lists();
+    if !others.is_empty() {
+        bail!(
+            "`{folder}` has more lists than a loop goes by: {}\nput all tasks into `{folder}/{TASKS}`, or use --done manual",
+            text::line(&others.join(", "))
+        );
+    }
+    if change.tasks().is_none() {
+        if options.done.is_some() {
+            bail!(
+                "`--done tasks` needs a task list, and there is no tasks.md in `{folder}` or `{}`\nwrite one, or use --done manual",
+                change.worktree.display()
+            );
         }
-        Some(done) => Ok(done),
-        None => {
-            // Spec 001 asks for it whatever is shown besides.
-            warn(NO_TASKS);
-            Ok(DoneWhen::Manual)
+        // Spec 001 asks for it whatever is shown besides.
+        warn(NO_TASKS);
+        return Ok(DoneWhen::Manual);
+    }
+    if let Some(file) = change.task_list()
+        && !file.bytes.trim_ascii().is_empty()
+    {
+        let list = file.list.with_optional(options.include_optional);
+        if list.tasks.is_empty() {
+            let beside = text::below(&list.asides());
+            bail!(
+                "the task list holds no task: a task is a line such as `- [ ] T001 Do it`{beside}\nwrite its tasks so, or use --done manual"
+            );
         }
     }
+    Ok(DoneWhen::Tasks)
 }

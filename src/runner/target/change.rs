@@ -2,9 +2,15 @@
 
 use std::path::PathBuf;
 
-use super::names;
-use crate::evidence::task_list::{self, TASKS, TaskFile};
+use super::names::{self, names_in};
+use crate::engine::tasks::TaskList;
+use crate::evidence::task_list::{self, MOST, TASKS, TaskFile};
 use crate::store::read;
+
+/// The most folders of a change that are searched for lists.
+const MOST_FOLDERS: usize = 64;
+/// The most that is read of a schema, in bytes.
+const MOST_OF_SCHEMA: u64 = 64 << 10;
 
 /// What kind of project a change is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +59,46 @@ impl Change {
     /// Returns the same, read; `None` also where it cannot be read at the moment.
     pub fn task_list(&self) -> Option<TaskFile> {
         task_list::read(self.tasks()?.parent()?).ok()
+    }
+
+    /// Returns the lists of the change that no loop goes by, by their names in its folder: those in folders inside of it, and what
+    /// a schema of OpenSpec calls its list.
+    pub fn other_lists(&self) -> Vec<String> {
+        let (lists, mut found) = (self.tracked(), Vec::new());
+        let mut folders = vec![String::new()];
+        for at in 0..MOST_FOLDERS {
+            let Some(inside) = folders.get(at).cloned() else { break };
+            let folder = self.folder.join(&inside);
+            for name in names_in(&folder).0 {
+                let path = format!("{inside}{name}");
+                if folder.join(&name).symlink_metadata().is_ok_and(|it| it.is_dir()) {
+                    folders.push(path + "/");
+                } else if lists.contains(&name)
+                    && path != TASKS
+                    && read::read_in(&folder, &name, MOST)
+                        .is_ok_and(|file| !TaskList::parse(&file.bytes).tasks.is_empty())
+                {
+                    found.push(path);
+                }
+            }
+        }
+        found
+    }
+
+    /// What a list of tasks is called here: by us, and by the schemas of OpenSpec.
+    fn tracked(&self) -> Vec<String> {
+        let mut lists = vec![TASKS.to_owned()];
+        let schemas = self.root.join("openspec/schemas");
+        for schema in names_in(&schemas).0 {
+            let text = read::read_in(&schemas.join(schema), "schema.yaml", MOST_OF_SCHEMA);
+            let text = text.map(|file| String::from_utf8_lossy(&file.bytes).into_owned());
+            let tracks = text.iter().flat_map(|text| text.lines());
+            let tracks = tracks.filter_map(|line| line.trim().strip_prefix("tracks:"));
+            let names =
+                tracks.filter_map(|path| path.trim_matches([' ', '"', '\'']).rsplit('/').next());
+            lists.extend(names.map(str::to_owned));
+        }
+        lists
     }
 
     /// Returns a line for a person who has to choose: the id, and how many tasks are done.

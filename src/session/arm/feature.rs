@@ -167,7 +167,7 @@ fn feature_of<'a>(
 
 /// The part of a list that was asked for; one without an open task is refused.
 fn open_part(feature: &Feature, all: TaskList, asked: &Selection) -> Result<TaskList, Refusal> {
-    let beside = beside(&all);
+    let beside = text::below(&all.asides());
     let tasks = all.within(&asked.tasks);
     if tasks.open().next().is_some() {
         return Ok(tasks);
@@ -185,11 +185,6 @@ fn open_part(feature: &Feature, all: TaskList, asked: &Selection) -> Result<Task
         format!("nothing is open: all {count} tasks that you named are ticked ({ids})"),
         "name tasks that are open; `spool task list` shows them",
     ))
-}
-
-/// What a person has to know of a list, each on a line of its own.
-fn beside(list: &TaskList) -> String {
-    list.asides().iter().fold(String::new(), |all, aside| all + "\n" + &text::line(aside))
 }
 
 /// What is kept of what was asked for, `None` where it is the whole feature and nothing else.
@@ -264,7 +259,7 @@ fn tasks_of(feature: &Feature, optional: bool) -> Result<(TaskList, Vec<u8>), Re
     })?;
     let tasks = list.with_optional(optional);
     if tasks.tasks.is_empty() {
-        let beside = beside(&tasks);
+        let beside = text::below(&tasks.asides());
         return Err(Refusal::nothing(
             format!(
                 "`{shown}` holds no task: a task is a line such as `- [ ] T001 Create the project`{beside}"

@@ -589,6 +589,23 @@ fn an_empty_list_is_not_a_finished_one() {
 }
 
 #[test]
+fn lists_that_no_loop_goes_by_are_named() {
+    let bench = Bench::with_tasks("- [x] 1.1 Made\n");
+    bench.agent(&says(PROMISE));
+    let change = bench.path(&in_change(""));
+    fs::create_dir(change.join("backend")).unwrap();
+    fs::write(change.join("backend/tasks.md"), "- [ ] 1.1 Make it\n").unwrap();
+    bench.ralph("").run().with_code(2).warns("than a loop goes by: backend/tasks.md");
+    fs::remove_file(change.join("tasks.md")).unwrap();
+    bench.ralph("").run().with_code(2).warns("than a loop goes by: backend/tasks.md");
+    fs::write(change.join("backend/tasks.md"), "No task.\n").unwrap();
+    bench.ralph("--max-iterations 1").run().warns("No tasks.md found");
+    std::os::unix::fs::symlink("/etc/passwd", change.join("tasks.md")).unwrap();
+    bench.ralph("").run().with_code(2).warns("a symbolic link leads out of the project");
+    assert_eq!(bench.runs(), 1);
+}
+
+#[test]
 fn a_list_that_is_taken_away_is_not_a_finished_one() {
     let bench = Bench::with_tasks("- [ ] 1.1 Make it\n");
     bench.agent(&format!("rm -f {}\necho $n > made.txt\n{}", in_change("tasks.md"), says(PROMISE)));
