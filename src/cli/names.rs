@@ -121,7 +121,7 @@ impl TypedName<'_> {
 /// Returns the feature of a project that is called so, also by a short form; an error with the nearest one, or with all that it
 /// may be.
 pub fn feature_named(project: &Project, text: &str) -> Result<Feature> {
-    match project.feature(text) {
+    match project.feature_typed(text) {
         Err(FeatureError::NoFolder(..)) => {}
         found => return found.map_err(|error| Refusal::from(error).into()),
     }

@@ -1,5 +1,6 @@
 //! Finding the project around a folder, and the feature that is worked on.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
@@ -48,6 +49,8 @@ pub struct Feature {
 pub enum FeatureError {
     /// A name that no folder may have; control characters are already taken out.
     BadName(String),
+    /// A link leads from its folder out of the project.
+    Outside(String),
     /// There is no folder for it in this project.
     NoFolder(String, PathBuf),
     /// The file that should name it cannot be read or understood.
@@ -61,6 +64,9 @@ impl fmt::Display for FeatureError {
                 out,
                 "`{name}` cannot be a feature: a name has no `/`, no `..`, no control characters and no leading `-`"
             ),
+            Self::Outside(name) => {
+                write!(out, "`{name}` cannot be a feature: a link leads out of the project")
+            }
             Self::NoFolder(name, _) => {
                 write!(
                     out,
@@ -90,6 +96,7 @@ impl From<FeatureError> for Refusal {
 impl Project {
     /// Returns the nearest project at or above a folder.
     pub fn around(start: &Path) -> Option<Self> {
+        let start = begin(start);
         let mut folders = start.ancestors().take(LEVELS);
         folders.find(|folder| folder.join(".specify").is_dir()).and_then(Self::at)
     }
@@ -99,6 +106,7 @@ impl Project {
     /// The agent's folder drifts with its `cd`, also into a project inside the project; a session
     /// stays with the loop it has.
     pub fn around_session(start: &Path, session: &str) -> Option<Self> {
+        let start = begin(start);
         let mut nearest = None;
         let mut with_loops = Vec::new();
         for folder in start.ancestors().take(LEVELS) {
@@ -137,6 +145,7 @@ impl Project {
     /// Returns the folder in which this session has a loop, or the nearest one that has loops or is
     /// a project.
     pub fn with_loops(start: &Path, session: Option<&str>) -> Option<Self> {
+        let start = begin(start);
         let mut folders = start.ancestors().take(LEVELS);
         let own = session.and_then(|session| folders.find(|it| Loops::has_known(it, session)));
         let mut folders = start.ancestors().take(LEVELS);
@@ -157,6 +166,19 @@ impl Project {
     /// Returns the feature that is worked on: `SPECIFY_FEATURE_DIRECTORY`, `.specify/feature.json`,
     /// then `.specify/.current-feature`; `None` when nothing names one.
     pub fn current_feature(&self) -> Result<Option<Feature>, FeatureError> {
+        if let Some(feature) = self.feature_of_folder()? {
+            return Ok(Some(feature));
+        }
+        let pointer = self.root.join(".specify");
+        let Ok(real) = read::folder_inside(&self.root, &pointer) else { return Ok(None) };
+        match pointed_at(&pointer, &real, ".current-feature")? {
+            Some(name) if !name.trim().is_empty() => self.feature(name.trim()).map(Some),
+            Some(_) | None => Ok(None),
+        }
+    }
+
+    /// The feature whose folder a variable or a file names, wherever in the project that is.
+    fn feature_of_folder(&self) -> Result<Option<Feature>, FeatureError> {
         if let Some(folder) = world::variable("SPECIFY_FEATURE_DIRECTORY") {
             return self.feature_at(&folder).map(Some);
         }
@@ -178,10 +200,7 @@ impl Project {
                 return self.feature_at(folder).map(Some);
             }
         }
-        match pointed_at(&pointer, &real, ".current-feature")? {
-            Some(name) if !name.trim().is_empty() => self.feature(name.trim()).map(Some),
-            Some(_) | None => Ok(None),
-        }
+        Ok(None)
     }
 
     /// Returns the feature that is meant: the named one, the one the session drives, or the current one.
@@ -209,25 +228,53 @@ impl Project {
         if !is_feature_name(name) {
             return Err(FeatureError::BadName(printable(name)));
         }
-        let found = SHELVES.iter().find_map(|shelf| {
-            let folder = self.root.join(shelf).join(name);
-            read::folder_inside(&self.root, &folder).ok()
-        });
-        let folder =
-            found.ok_or_else(|| FeatureError::NoFolder(name.to_owned(), self.root.clone()))?;
-        Ok(self.feature_in(name, folder))
+        let folders =
+            SHELVES.map(|shelf| read::folder_inside(&self.root, &self.root.join(shelf).join(name)));
+        if let Some(folder) = folders.iter().flatten().next() {
+            return Ok(self.feature_in(name, folder.clone()));
+        }
+        if let Ok(Some(feature)) = self.feature_of_folder()
+            && feature.name == name
+        {
+            return Ok(feature);
+        }
+        Err(if folders.contains(&Err(Problem::Outside)) {
+            FeatureError::Outside(name.to_owned())
+        } else {
+            FeatureError::NoFolder(name.to_owned(), self.root.clone())
+        })
     }
 
-    /// Returns the feature in a folder, given as a path relative to the project or inside it.
+    /// Returns the feature that a person means: by its name, its folder or the list in that; by the number or the title alone,
+    /// where only one has it.
+    pub fn feature_typed(&self, typed: &str) -> Result<Feature, FeatureError> {
+        if typed.contains(['/', '\\']) {
+            return self.feature_at(typed);
+        }
+        self.feature(typed).or_else(|error| {
+            let is_called = |feature: &Feature| {
+                let Some((number, title)) = feature.name.split_once('-') else { return false };
+                let number = number.parse::<u64>();
+                title == typed || (number.is_ok() && number == typed.parse())
+            };
+            let mut called = self.features().into_iter().filter(is_called);
+            called.next().filter(|_| called.next().is_none()).ok_or(error)
+        })
+    }
+
+    /// Returns the feature in a folder, given as a path relative to the project or inside it, or as that of its list; Windows
+    /// may have written it.
     pub fn feature_at(&self, folder: &str) -> Result<Feature, FeatureError> {
-        let path = self.root.join(folder.trim_end_matches('/'));
+        let path = folder.replace('\\', "/");
+        let path = path.strip_suffix("/tasks.md").unwrap_or(&path);
+        let path = self.root.join(path.trim_end_matches('/'));
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         if !is_feature_name(name) {
             return Err(FeatureError::BadName(printable(folder)));
         }
         match read::folder_inside(&self.root, &path) {
             Ok(real) => Ok(self.feature_in(name, real)),
-            Err(Problem::Outside) => Err(FeatureError::BadName(printable(folder))),
+            Err(Problem::Outside) => Err(FeatureError::Outside(printable(folder))),
             Err(_) => Err(FeatureError::NoFolder(printable(folder), self.root.clone())),
         }
     }
@@ -248,6 +295,11 @@ impl Project {
                     found.push(feature);
                 }
             }
+        }
+        if let Ok(Some(current)) = self.feature_of_folder()
+            && found.iter().all(|feature| feature.name != current.name)
+        {
+            found.push(current);
         }
         sorted(found, |one, other| one.name.cmp(&other.name))
     }
@@ -270,6 +322,13 @@ fn pointed_at(folder: &Path, real: &Path, name: &str) -> Result<Option<String>, 
         Err(Problem::Missing) => Ok(None),
         Err(problem) => bad(problem.to_string()),
     }
+}
+
+/// Where the search for a project begins: spec-kit's variable names a project inside of this folder.
+fn begin(start: &Path) -> Cow<'_, Path> {
+    let named = world::variable("SPECIFY_INIT_DIR").map(|folder| start.join(folder));
+    let named = named.filter(|folder| folder.join(".specify").is_dir());
+    named.map_or(Cow::Borrowed(start), Cow::Owned)
 }
 
 /// Returns whether a name may be a feature's: no path, no control characters, no leading `-` or `.`.

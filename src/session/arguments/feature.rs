@@ -3,6 +3,7 @@
 
 use super::{meant, whole_number};
 use crate::engine::ReviewWhen;
+use crate::evidence::task_list;
 use crate::feature::project::{Feature, Project, printable};
 use crate::refusal::Refusal;
 use crate::text::distance;
@@ -105,19 +106,24 @@ impl FeatureRequest {
     pub fn feature(&self, project: &Project) -> Result<(Option<Feature>, &str), Refusal> {
         let (word, rest) = first_word(&self.words);
         let name = word.trim_end_matches(',');
-        let found = match project.feature(name) {
-            Ok(feature) => return Ok((Some(feature), rest)),
+        let alone = rest.trim().is_empty() && self.literal.is_empty();
+        let is_path = name.contains(['/', '\\']);
+        // In front of other words, a number or a title may be one of them, and so may the path of any folder.
+        let found =
+            if alone || is_path { project.feature_typed(name) } else { project.feature(name) };
+        let is_one = |feature: &Feature| {
+            !is_path || names_feature(&feature.name) || task_list::is_in(&feature.folder)
+        };
+        let found = match found {
+            Ok(feature) if is_one(&feature) => return Ok((Some(feature), rest)),
             Err(_) if name.is_empty() => return Ok((None, "")),
             Err(found) => found,
+            Ok(_) => return Ok((None, &self.words)),
         };
         if names_feature(name.rsplit(['/', '\\']).next().unwrap_or_default()) {
             return Err(found.into());
         }
-        let alone = rest.trim().is_empty() && self.literal.is_empty();
-        let is_meant = |known: &str| {
-            let (number, title) = known.split_once('-').unwrap_or((known, known));
-            distance(known, name) * 4 <= known.len() || (alone && [number, title].contains(&name))
-        };
+        let is_meant = |known: &str| distance(known, name) * 4 <= known.len();
         match project.features().iter().find(|it| is_meant(&it.name)) {
             Some(meant) => Err(Refusal::new(
                 format!("there is no feature `{}`", printable(name)),
