@@ -36,18 +36,14 @@ pub fn run_each(
         .zip(1..)
         .map(|(check, number)| {
             before(check, number);
-            let own = Duration::from_secs(check.limit_seconds);
-            run_check(check, folder, own.min(deadline.left()))
+            let limit = Duration::from_secs(check.limit_seconds).min(deadline.left());
+            let kept = if check.looks_at_output() { LOOKED_AT } else { TAIL };
+            let ran = shell_output(&check.run, folder, limit, kept);
+            let (passed, outcome) = outcome(&ran, limit);
+            let output = ran.map(|ran| ran.output).unwrap_or_default();
+            result(check, passed, outcome, &output)
         })
         .collect()
-}
-
-fn run_check(check: &Check, folder: &Path, limit: Duration) -> CheckResult {
-    let kept = if check.looks_at_output() { LOOKED_AT } else { TAIL };
-    let ran = shell_output(&check.run, folder, limit, kept);
-    let (passed, outcome) = outcome(&ran, limit);
-    let output = ran.map(|ran| ran.output).unwrap_or_default();
-    result(check, passed, outcome, &output)
 }
 
 /// The variable that hands `spool review` the commands that have just passed, each with the end of its output: it reviews

@@ -33,23 +33,15 @@ pub fn asked_for(arguments: impl IntoIterator<Item = OsString>) -> Colors {
 }
 
 impl Colors {
-    /// Makes this the choice for all that is printed from now on.
-    pub fn write_global(self) {
-        match self {
-            Self::Auto => anstream::ColorChoice::Auto,
-            Self::Always => anstream::ColorChoice::Always,
-            Self::Never => anstream::ColorChoice::Never,
-        }
-        .write_global();
-    }
-
-    /// Returns the same choice for help and errors.
-    pub fn for_help(self) -> clap::ColorChoice {
-        match self {
-            Self::Auto => clap::ColorChoice::Auto,
-            Self::Always => clap::ColorChoice::Always,
-            Self::Never => clap::ColorChoice::Never,
-        }
+    /// Makes this the choice for all that is printed from now on, and returns the same choice for help and errors.
+    pub fn write_global(self) -> clap::ColorChoice {
+        let (printed, helped) = match self {
+            Self::Auto => (anstream::ColorChoice::Auto, clap::ColorChoice::Auto),
+            Self::Always => (anstream::ColorChoice::Always, clap::ColorChoice::Always),
+            Self::Never => (anstream::ColorChoice::Never, clap::ColorChoice::Never),
+        };
+        printed.write_global();
+        helped
     }
 }
 

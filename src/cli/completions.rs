@@ -59,14 +59,14 @@ pub fn answer_if_asked(command: fn() -> Command) {
 /// The command with the names that exist here behind every argument that takes one.
 fn with_live_names(command: Command) -> Command {
     let command = command.mut_args(|argument| {
-        let names = match argument.get_id().as_str() {
+        let names: fn() -> Vec<CompletionCandidate> = match argument.get_id().as_str() {
             "feature" | "words" => features,
             "change" => changes,
             "session" => sessions,
             "loop_name" => loops,
             "harness" => harnesses,
-            "ids" => open_tasks,
-            "id" | "after" => all_tasks,
+            "ids" => || tasks(|task| !task.done),
+            "id" | "after" => || tasks(|_| true),
             _ => return argument,
         };
         argument.add(ArgValueCandidates::new(names))
@@ -106,16 +106,6 @@ fn loops() -> Vec<CompletionCandidate> {
     let new: Vec<String> = changes.into_iter().filter(is_new).collect();
     all.extend(candidates(new));
     all
-}
-
-/// The open tasks of the current feature.
-fn open_tasks() -> Vec<CompletionCandidate> {
-    tasks(|task| !task.done)
-}
-
-/// All tasks of the current feature.
-fn all_tasks() -> Vec<CompletionCandidate> {
-    tasks(|_| true)
 }
 
 /// The current folder.

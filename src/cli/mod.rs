@@ -107,9 +107,8 @@ pub fn main() -> ExitCode {
     crate::exec::supervise::supervise_if_asked();
     crate::runner::process::supervise_if_asked();
     completions::answer_if_asked(command_line);
-    let color = color::asked_for(std::env::args_os().skip(1));
-    color.write_global();
-    let arguments = command_line().color(color.for_help()).try_get_matches();
+    let color = color::asked_for(std::env::args_os().skip(1)).write_global();
+    let arguments = command_line().color(color).try_get_matches();
     let command = match arguments.and_then(|found| Spool::from_arg_matches(&found)) {
         Ok(spool) => spool.command,
         Err(error) => {

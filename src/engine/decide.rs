@@ -5,7 +5,7 @@
 
 use super::contract::{Check, Contract, Guardrails, WithoutWork};
 use super::converge;
-use super::fingerprint::{Fingerprint, Hasher};
+use super::fingerprint::Hasher;
 use super::ledger::Ledger;
 use super::observation::{
     CheckResult, Demand, Difference, Observation, UnchangedFiles, Waiting, Work,
@@ -231,7 +231,13 @@ fn count(before: &Ledger, seen: &Observation) -> Ledger {
     let mut idle_stops = in_a_row(before.idle_stops, idle);
     // Where nobody can tell whether tools were called, changed files say that they were.
     if seen.tool_calls.is_none() {
-        idle_stops = idle_stops.min(most_idle(seen, earlier));
+        // In how many iterations the agent can have done nothing, as its files show.
+        let most = match seen.files {
+            UnchangedFiles::InFingerprint if seen.fingerprint.tree_changed_since(earlier) => 0,
+            UnchangedFiles::Still(iterations) if earlier.is_some() => iterations,
+            _ => u32::MAX,
+        };
+        idle_stops = idle_stops.min(most);
     }
     Ledger {
         iterations: before.iterations.saturating_add(1).max(seen.reported_iteration),
@@ -282,15 +288,6 @@ fn may_be_still(before: &Ledger, seen: &Observation) -> bool {
         UnchangedFiles::NotLooked => before.settled,
         UnchangedFiles::Unknown => false,
         UnchangedFiles::Still(iterations) => iterations > 0 && before.settled,
-    }
-}
-
-/// In how many iterations the agent can have done nothing, as its files show.
-fn most_idle(seen: &Observation, earlier: Option<&Fingerprint>) -> u32 {
-    match seen.files {
-        UnchangedFiles::InFingerprint if seen.fingerprint.tree_changed_since(earlier) => 0,
-        UnchangedFiles::Still(iterations) if earlier.is_some() => iterations,
-        _ => u32::MAX,
     }
 }
 

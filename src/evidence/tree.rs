@@ -8,7 +8,8 @@ use std::time::Duration;
 use super::ignored::{MOST, Repository, Rules};
 use super::index;
 use crate::engine::hash_of;
-use crate::system::folders::{EntryKind, FileStat, FolderEntry, NameRoom, OpenFolder};
+use crate::system::EntryKind;
+use crate::system::folders::{FileStat, FolderEntry, NameRoom, OpenFolder};
 use crate::system::names;
 use crate::world::{Deadline, FileTime};
 

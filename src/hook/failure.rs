@@ -30,17 +30,11 @@ pub fn answer(event: &HookEvent, class: &str) -> HookAnswer {
     if !loops.peek(session).is_some_and(|record| record.ledger.is_live()) {
         return HookAnswer::silent();
     }
-    match pause_after(&loops, session, &what_broke(event, class)) {
+    // The class of the error, or the client's own line on it where the class says nothing.
+    let what = if class.is_empty() { title(&event.last_message) } else { printable(class) };
+    match pause_after(&loops, session, &what) {
         Ok(answer) => answer,
         Err(error) => HookAnswer::silent().log(&format!("The pause cannot be noted: {error}")),
-    }
-}
-
-/// The class of the error, or the client's own line on it where the class says nothing.
-fn what_broke(event: &HookEvent, class: &str) -> String {
-    match class {
-        "" => title(&event.last_message),
-        class => printable(class),
     }
 }
 

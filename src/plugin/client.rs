@@ -112,14 +112,8 @@ impl Client {
 
     /// Returns nothing, after the folder is known as a marketplace for this user.
     pub fn add_marketplace(&self, folder: &Path) -> Result<()> {
-        self.tell(&[
-            OsStr::new("plugin"),
-            OsStr::new("marketplace"),
-            OsStr::new("add"),
-            OsStr::new("--scope"),
-            OsStr::new("user"),
-            folder.as_os_str(),
-        ])
+        let words = ["plugin", "marketplace", "add", "--scope", "user"].map(OsStr::new);
+        self.tell(&[&words[..], &[folder.as_os_str()]].concat())
     }
 
     /// Returns nothing, after the marketplace is forgotten.

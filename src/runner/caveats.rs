@@ -45,7 +45,7 @@ pub struct Facts<'a> {
 /// Returns what speaks against taking the end at its word, a sentence each; nothing of it is proof.
 pub fn doubts(facts: &Facts<'_>) -> Vec<String> {
     let all = [
-        only_words(facts),
+        (facts.by_word && facts.touched.is_empty()).then(|| ONLY_WORDS.to_owned()),
         only_boxes(facts),
         unchanged(facts),
         vanished(facts),
@@ -57,10 +57,8 @@ pub fn doubts(facts: &Facts<'_>) -> Vec<String> {
     all.into_iter().flatten().chain(facts.noted.iter().cloned()).collect()
 }
 
-fn only_words(facts: &Facts<'_>) -> Option<String> {
-    (facts.by_word && facts.touched.is_empty())
-        .then(|| "the agent's word is all there is: no file was changed".to_owned())
-}
+/// What is said where nothing but the agent's promise ended the loop.
+const ONLY_WORDS: &str = "the agent's word is all there is: no file was changed";
 
 fn only_boxes(facts: &Facts<'_>) -> Option<String> {
     let list = real_path(facts.list?).ok();

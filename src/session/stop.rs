@@ -105,7 +105,11 @@ fn own_loop(
             }
             Look::Contradicted => {
                 tries += 1;
-                notices.extend(reconciled(context)?);
+                // Puts this session's notes right.
+                let (session, transcript) =
+                    (&context.event.session, context.event.transcript_path());
+                let wrong = reconcile(&context.project.root, session, transcript)?;
+                notices.extend(wrong.map(notices::tampered));
             }
         }
     }
@@ -113,14 +117,6 @@ fn own_loop(
         "something changes `{}` while it is read",
         context.loops.folder().display()
     )))
-}
-
-/// Puts this session's notes right, and returns the notice of it.
-fn reconciled(context: &StopContext<'_>) -> io::Result<Option<Notice>> {
-    let transcript = context.event.transcript_path();
-    let root = &context.project.root;
-    let wrong = reconcile(root, &context.event.session, transcript)?;
-    Ok(wrong.map(notices::tampered))
 }
 
 /// One look at the session's loop: it is read, locked, judged and kept.

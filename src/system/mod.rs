@@ -10,3 +10,16 @@ mod windows;
 pub use unix::*;
 #[cfg(windows)]
 pub use windows::*;
+
+/// What an entry of a folder is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A folder.
+    Folder,
+    /// A file, or a link to anything.
+    File,
+    /// Something else, such as a pipe.
+    Other,
+    /// The system does not say before it is asked for more.
+    Unknown,
+}

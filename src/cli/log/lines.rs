@@ -83,14 +83,6 @@ impl LoggedLoop {
         }
     }
 
-    /// Notes for each of these, in the order in which they began, when the next one about the same began.
-    pub fn know_the_next(all: &mut [Self]) {
-        for place in 0..all.len() {
-            let next = all[place + 1..].iter().find(|next| next.about == all[place].about);
-            all[place].next_began = next.map(Self::began);
-        }
-    }
-
     /// Whether an entry belongs to it as well. A runner that continues a loop that was stopped says so first.
     fn goes_on_with(&self, entry: &Entry) -> bool {
         let continues = |it: &Entry| it.event == JournalEvent::Resumed;

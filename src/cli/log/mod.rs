@@ -138,7 +138,10 @@ pub fn run(args: &LogArgs) -> Result<ExitCode> {
     }
     let shown_loops = shown_loops(args, &loops)?;
     loops.sort_by_key(LoggedLoop::began);
-    LoggedLoop::know_the_next(&mut loops);
+    for place in 0..loops.len() {
+        let next = loops[place + 1..].iter().find(|next| next.about == loops[place].about);
+        loops[place].next_began = next.map(LoggedLoop::began);
+    }
     let mut begins = LoopBegins::new();
     LoggedLoop::know_the_begin(&mut loops, &mut begins);
     loops.retain(|it| shown_loops.has(it));

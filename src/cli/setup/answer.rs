@@ -29,7 +29,7 @@ impl SetupAnswer {
     }
 
     /// Says that a step was done, or would be.
-    pub fn step(&mut self, name: SetupStepName, words: String) {
+    pub fn step(&mut self, (name, words): (SetupStepName, String)) {
         if !self.is_json {
             outln!("{words}");
         }

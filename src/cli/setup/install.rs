@@ -31,7 +31,7 @@ pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
     let mut answer = SetupAnswer::to(args);
     let Some(data) = data else {
         for step in &steps {
-            answer.step(step.name(), step.describe(&site.places, answer.tense()));
+            answer.step(step.describe(&site.places, answer.tense()));
         }
         if client.is_none() {
             say_that_there_is_no_client(site, &mut answer);
@@ -47,7 +47,7 @@ pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
             InstallStep::WriteStatusLine(_) => put_status_line(site, &mut record)?,
             _ => perform(site, step, &programs, client.as_ref())?,
         }
-        answer.step(step.name(), step.describe(&site.places, answer.tense()));
+        answer.step(step.describe(&site.places, answer.tense()));
     }
     let Some(client) = client else {
         say_that_there_is_no_client(site, &mut answer);

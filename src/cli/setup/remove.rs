@@ -48,8 +48,8 @@ pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
     let (steps, unreachable) = plan(site, &record)?;
     if args.dry_run {
         for step in &steps {
-            if let Some((name, words)) = step.describe(&site.places, answer.tense()) {
-                answer.step(name, words);
+            if let Some(said) = step.describe(&site.places, answer.tense()) {
+                answer.step(said);
             }
         }
         return answer.end();
@@ -65,8 +65,8 @@ pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
         }
         let Some((name, wholly)) = step.describe(&site.places, answer.tense()) else { continue };
         match done {
-            StepDone::Wholly => answer.step(name, wholly),
-            StepDone::Partly(words) => answer.step(name, words),
+            StepDone::Wholly => answer.step((name, wholly)),
+            StepDone::Partly(words) => answer.step((name, words)),
             StepDone::NotAtAll => {}
         }
     }

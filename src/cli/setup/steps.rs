@@ -45,97 +45,82 @@ pub enum Tense {
 }
 
 impl InstallStep {
-    /// Returns its name, as programs read it.
-    pub fn name(&self) -> SetupStepName {
-        match self {
-            Self::WritePlugin { .. } => SetupStepName::WritePlugin,
-            Self::CopyPrograms => SetupStepName::CopyPrograms,
-            Self::WriteCommands(_) => SetupStepName::WriteCommands,
-            Self::WriteStatusLine(_) => SetupStepName::WriteStatusLine,
-            Self::AddMarketplace => SetupStepName::AddMarketplace,
-            Self::Install => SetupStepName::Install,
-            Self::Reinstall => SetupStepName::Reinstall,
-            Self::Enable => SetupStepName::Enable,
-        }
-    }
-
-    /// Returns the step as one line for the screen.
-    pub fn describe(&self, places: &Places, tense: Tense) -> String {
+    /// Returns the step's name, as programs read it, and its line for the screen.
+    pub fn describe(&self, places: &Places, tense: Tense) -> (SetupStepName, String) {
         let plugin = places.plugin.display();
         let in_client = format!("the plugin `{IDENTIFIER}` in Claude Code");
-        let (would, did, what) = match self {
+        let wrote = ("write", "wrote");
+        let (name, (would, did), what) = match self {
             Self::WritePlugin { replaced } => {
                 let replaced = replaced.as_ref();
                 let instead = replaced.map_or_else(String::new, |it| format!(", in place of {it}"));
-                ("write", "wrote", format!("the plugin {VERSION} to `{plugin}`{instead}"))
+                let what = format!("the plugin {VERSION} to `{plugin}`{instead}");
+                (SetupStepName::WritePlugin, wrote, what)
             }
             Self::CopyPrograms => {
-                let bin = places.bin.display();
-                ("copy", "copied", format!("`spool` and `ralph-hook` to `{bin}`"))
+                let what = format!("`spool` and `ralph-hook` to `{}`", places.bin.display());
+                (SetupStepName::CopyPrograms, ("copy", "copied"), what)
             }
             Self::WriteCommands(config) => {
-                let folder = config.join("commands");
-                ("write", "wrote", format!("{COMMANDS} to `{}`", folder.display()))
+                let what = format!("{COMMANDS} to `{}`", config.join("commands").display());
+                (SetupStepName::WriteCommands, wrote, what)
             }
             Self::WriteStatusLine(config) => {
-                let file = settings_of(config);
-                ("write", "wrote", format!("the status line to `{}`", file.display()))
+                let what = format!("the status line to `{}`", settings_of(config).display());
+                (SetupStepName::WriteStatusLine, wrote, what)
             }
             Self::AddMarketplace => {
-                ("add", "added", format!("the marketplace `{MARKETPLACE}` to Claude Code"))
+                let what = format!("the marketplace `{MARKETPLACE}` to Claude Code");
+                (SetupStepName::AddMarketplace, ("add", "added"), what)
             }
-            Self::Install => ("install", "installed", in_client),
-            Self::Reinstall => ("reinstall", "reinstalled", in_client),
-            Self::Enable => ("switch on", "switched on", in_client),
+            Self::Install => (SetupStepName::Install, ("install", "installed"), in_client),
+            Self::Reinstall => (SetupStepName::Reinstall, ("reinstall", "reinstalled"), in_client),
+            Self::Enable => (SetupStepName::Enable, ("switch on", "switched on"), in_client),
         };
-        sentence(tense, would, did, &what)
+        (name, sentence(tense, would, did, &what))
     }
 }
 
 impl RemovalStep {
     /// Returns the step's name and its line for the screen; nothing for what only our install record knows.
     pub fn describe(&self, places: &Places, tense: Tense) -> Option<(SetupStepName, String)> {
-        let name = match self {
-            Self::Forget(_) => return None,
-            Self::Uninstall(_) => SetupStepName::Uninstall,
-            Self::RemoveMarketplace(_) => SetupStepName::RemoveMarketplace,
-            Self::RemoveCopy(_) => SetupStepName::RemoveCopy,
-            Self::RemoveCommands(_) => SetupStepName::RemoveCommands,
-            Self::RemoveStatusLine(_) => SetupStepName::RemoveStatusLine,
-            Self::RemovePlugin => SetupStepName::RemovePlugin,
-            Self::RemovePrograms(_) => SetupStepName::RemovePrograms,
-            Self::RemoveInstallRecord => SetupStepName::RemoveInstallRecord,
-        };
-        let (would, did, what) = match self {
+        let (name, what) = match self {
             Self::Forget(_) => return None,
             Self::Uninstall(_) => {
-                ("uninstall", "uninstalled", format!("the plugin `{IDENTIFIER}` from Claude Code"))
+                let what = format!("the plugin `{IDENTIFIER}` from Claude Code");
+                let words = sentence(tense, "uninstall", "uninstalled", &what);
+                return Some((SetupStepName::Uninstall, words));
             }
             Self::RemoveMarketplace(_) => {
-                ("remove", "removed", format!("the marketplace `{MARKETPLACE}` from Claude Code"))
+                let what = format!("the marketplace `{MARKETPLACE}` from Claude Code");
+                (SetupStepName::RemoveMarketplace, what)
             }
             Self::RemoveCopy(copy) => {
-                ("remove", "removed", format!("Claude Code's copy in `{}`", copy.display()))
+                (SetupStepName::RemoveCopy, format!("Claude Code's copy in `{}`", copy.display()))
             }
             Self::RemoveCommands(registration) => {
                 let folder = registration.claude_folder.join("commands");
-                ("remove", "removed", format!("{COMMANDS} from `{}`", folder.display()))
+                let what = format!("{COMMANDS} from `{}`", folder.display());
+                (SetupStepName::RemoveCommands, what)
             }
             Self::RemoveStatusLine(registration) => {
                 let file = settings_of(&registration.claude_folder);
-                ("remove", "removed", format!("the status line from `{}`", file.display()))
+                let what = format!("the status line from `{}`", file.display());
+                (SetupStepName::RemoveStatusLine, what)
             }
-            Self::RemovePlugin => {
-                ("remove", "removed", format!("the plugin from `{}`", places.plugin.display()))
-            }
-            Self::RemovePrograms(_) => {
-                ("remove", "removed", format!("the programs from `{}`", places.bin.display()))
-            }
+            Self::RemovePlugin => (
+                SetupStepName::RemovePlugin,
+                format!("the plugin from `{}`", places.plugin.display()),
+            ),
+            Self::RemovePrograms(_) => (
+                SetupStepName::RemovePrograms,
+                format!("the programs from `{}`", places.bin.display()),
+            ),
             Self::RemoveInstallRecord => {
-                ("remove", "removed", format!("`{}`", places.data.display()))
+                (SetupStepName::RemoveInstallRecord, format!("`{}`", places.data.display()))
             }
         };
-        Some((name, sentence(tense, would, did, &what)))
+        Some((name, sentence(tense, "remove", "removed", &what)))
     }
 }
 

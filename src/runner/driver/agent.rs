@@ -90,11 +90,6 @@ impl AgentProgram {
         &self.seats[self.current]
     }
 
-    /// Notes whether its usage limit is near, by what it said in its last run.
-    pub fn note_usage_limit(&mut self, report: &AgentReport) {
-        self.seats[self.current].near_usage_limit = report.near_usage_limit;
-    }
-
     /// Returns what a run of it used; `began_at` is when its iteration began.
     pub fn count(
         &mut self,

@@ -62,7 +62,7 @@ impl Driver<'_> {
         let about = (near_limit, converges);
         let ran = self.begin_and_run(&entry, &text, next_task.as_ref(), about, &mut log);
         let (used_before, ran) = ran.inspect_err(|_| self.files.forget_begun())?;
-        self.agent.note_usage_limit(&ran.report);
+        self.agent.seats[self.agent.current].near_usage_limit = ran.report.near_usage_limit;
         entry.agent_log_bytes = log.stream_position().unwrap_or(0);
         self.feedback.remarks.clear();
         self.console.screen.still();

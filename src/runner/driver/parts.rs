@@ -123,7 +123,14 @@ impl<'a> Driver<'a> {
     ) -> Result<Self> {
         let tasks = Tasks::of(change, options.include_optional);
         let plan = Plan::of(change, options, tasks.is_some());
-        let git = git_of(change, options, signals);
+        // Its questions end with the loop's time, by a signal, and by `spool stop`.
+        let requests = Requests::of(&state_folder(&change.root, &change.id));
+        let signaled = signals.any();
+        let interrupt = move || {
+            signaled.load(Ordering::Relaxed) || requests.pending() == Some(RunnerRequest::Stop)
+        };
+        let time = options.max_runtime.map(Deadline::after);
+        let git = Git::within(&change.worktree, time, Box::new(interrupt));
         let complete = |left: &mut Iteration, state: &LoopState| {
             let folder = state_folder(&change.root, &change.id);
             let review = review_of_cut_off(left, state, &folder, &options.prices);
@@ -226,13 +233,4 @@ impl<'a> Plan<'a> {
     pub fn commits(&self) -> bool {
         self.options.commits == Commits::EachIteration
     }
-}
-
-/// The repository of a change, whose questions end with the loop's time, by a signal, and by `spool stop`.
-fn git_of(change: &Change, options: &Options, signals: &Signals) -> Option<Git> {
-    let requests = Requests::of(&state_folder(&change.root, &change.id));
-    let signaled = signals.any();
-    let interrupt =
-        move || signaled.load(Ordering::Relaxed) || requests.pending() == Some(RunnerRequest::Stop);
-    Git::within(&change.worktree, options.max_runtime.map(Deadline::after), Box::new(interrupt))
 }

@@ -52,11 +52,7 @@ pub fn run(
     log: &mut File,
     watcher: &mut dyn Watcher,
 ) -> io::Result<ProcessOutcome> {
-    let folder = launch.folder.as_deref().unwrap_or(folder);
-    if !folder.is_dir() {
-        let words = format!("the folder `{}` is not there", folder.display());
-        return Err(io::Error::new(io::ErrorKind::NotADirectory, words));
-    }
+    let folder = super::folder_of(launch, folder)?;
     // The supervisor would look for a name also in relative folders of the `PATH`, which are the project's.
     let by_path = Some(launch.program.clone()).filter(|it| !is_name(it));
     let Some(program) = by_path.or_else(|| find(&launch.program)) else {
@@ -181,7 +177,9 @@ impl SupervisedRun<'_> {
                     }
                 }
             }
-            self.keep_the_limits();
+            if let Some(cut) = self.limits.exceeded() {
+                self.end(cut, SupervisorCommand::End);
+            }
             if self.moment.is_over() {
                 self.moment = Deadline::after(MOMENT);
                 self.supervisor.keep_going();
@@ -247,12 +245,6 @@ impl SupervisedRun<'_> {
             }
             // What is being ended already, and what the program left behind.
             Control::Kill => self.supervisor.ask(SupervisorCommand::Kill),
-        }
-    }
-
-    fn keep_the_limits(&mut self) {
-        if let Some(cut) = self.limits.exceeded() {
-            self.end(cut, SupervisorCommand::End);
         }
     }
 

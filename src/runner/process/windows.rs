@@ -32,11 +32,7 @@ pub fn run(
     log: &mut File,
     watcher: &mut dyn Watcher,
 ) -> io::Result<ProcessOutcome> {
-    let folder = launch.folder.as_deref().unwrap_or(folder);
-    if !folder.is_dir() {
-        let words = format!("the folder `{}` is not there", folder.display());
-        return Err(io::Error::new(io::ErrorKind::NotADirectory, words));
-    }
+    let folder = super::folder_of(launch, folder)?;
     let mut command = Command::new(&launch.program);
     command.args(&launch.arguments).raw_arg(&launch.line).current_dir(folder);
     for name in &launch.unset {

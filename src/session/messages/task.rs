@@ -346,14 +346,10 @@ fn task(assignment: &Assignment, folder: &Session) -> String {
     task_in(assignment, &folder.path(""))
 }
 
-/// Whether the record has all of the task: of a long one it has a beginning of this length at most.
-fn holds_all(assignment: &Assignment) -> bool {
-    assignment.task_file.is_empty() || assignment.task.chars().count() > BEGINNING
-}
-
 /// The task whole, or the file that holds it whole with its first words.
 fn task_in(assignment: &Assignment, folder: &Path) -> String {
-    if holds_all(assignment) {
+    // The record has of a long task a beginning of this length at most.
+    if assignment.task_file.is_empty() || assignment.task.chars().count() > BEGINNING {
         return assignment.task.clone();
     }
     let path = folder.join(&assignment.task_file).display().to_string();

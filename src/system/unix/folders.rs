@@ -9,6 +9,7 @@ use std::path::Path;
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, fstat, openat, statat};
 
+use crate::system::EntryKind;
 use crate::world::FileTime;
 
 /// How much of a folder's names the system hands over at once, in bytes.
@@ -55,19 +56,6 @@ impl FileStat {
     pub fn modified_nanoseconds(&self) -> i128 {
         i128::from(self.0.st_mtime) * 1_000_000_000 + i128::from(self.0.st_mtime_nsec)
     }
-}
-
-/// What an entry of a folder is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EntryKind {
-    /// A folder.
-    Folder,
-    /// A file, or a link to anything.
-    File,
-    /// Something else, such as a pipe.
-    Other,
-    /// The system does not say before it is asked for more.
-    Unknown,
 }
 
 /// An entry of a folder.
@@ -178,11 +166,8 @@ impl OpenFolder {
         // A second look begins again at the start.
         let _start = rustix::fs::seek(&self.0, rustix::fs::SeekFrom::Start(0));
         while let Some(Ok(entry)) = names.next() {
-            visit(&FolderEntry {
-                folder: &self.0,
-                name: entry.file_name(),
-                kind: entry.file_type(),
-            })?;
+            let (name, kind) = (entry.file_name(), entry.file_type());
+            visit(&FolderEntry { folder: &self.0, name, kind })?;
         }
         Ok(())
     }
@@ -198,11 +183,8 @@ impl OpenFolder {
             return Ok(());
         };
         for entry in names.flatten() {
-            visit(&FolderEntry {
-                folder: &self.0,
-                name: entry.file_name(),
-                kind: entry.file_type(),
-            })?;
+            let (name, kind) = (entry.file_name(), entry.file_type());
+            visit(&FolderEntry { folder: &self.0, name, kind })?;
         }
         Ok(())
     }

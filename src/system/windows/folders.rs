@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::files::{changed_at, file_time};
 use super::names;
+use crate::system::EntryKind;
 use crate::world::FileTime;
 
 /// Opens a link itself, and not what it leads to.
@@ -69,19 +70,6 @@ impl FileStat {
     pub fn modified_nanoseconds(&self) -> i128 {
         i128::from(self.written) * 100
     }
-}
-
-/// What an entry of a folder is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EntryKind {
-    /// A folder.
-    Folder,
-    /// A file, or a link to anything.
-    File,
-    /// Something else, such as a pipe.
-    Other,
-    /// The system does not say before it is asked for more.
-    Unknown,
 }
 
 /// An entry of a folder.
