@@ -99,10 +99,11 @@ fn says_format(text: &str) -> bool {
 /// Whether these words, or those before their colon, are what a legend is called.
 fn is_legend(words: &str) -> bool {
     let name = words.split([':', '\u{ff1a}']).next().unwrap_or_default();
-    name.len() <= LONGEST_LEGEND
-        && LEGENDS
-            .split('|')
-            .any(|legend| legend == name.trim_matches(['*', '_', ' ']).to_lowercase())
+    if name.len() > LONGEST_LEGEND {
+        return false;
+    }
+    let name = name.trim_matches(['*', '_', ' ']).to_lowercase();
+    LEGENDS.split('|').any(|legend| legend == name)
 }
 
 /// A list that is being read.
@@ -194,9 +195,9 @@ impl ListReader {
         self.leave_after_blank(line);
         let plain = text_of(words);
         self.above.is_legend.1 =
-            is_legend(&plain) && plain.trim_end().ends_with([':', '*', '\u{ff1a}']);
-        let is_gate = plain.trim_start_matches(['*', '_', ' ']).to_lowercase().starts_with("gate");
-        self.above.is_gate |= self.above.is_checklist && is_gate;
+            plain.trim_end().ends_with([':', '*', '\u{ff1a}']) && is_legend(&plain);
+        self.above.is_gate |= self.above.is_checklist
+            && plain.trim_start_matches(['*', '_', ' ']).to_lowercase().starts_with("gate");
         self.above.heading = None;
         self.check(line, words);
         self.note(number, line);
