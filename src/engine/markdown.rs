@@ -60,7 +60,7 @@ impl<'a> Line<'a> {
 pub fn lines(text: &[u8]) -> Vec<Line<'_>> {
     let mut lines = split(text);
     let may_hide =
-        ["```", "~~~", "<!--"].iter().any(|mark| memmem::find(text, mark.as_bytes()).is_some());
+        memchr::memchr2(b'~', b'<', text).is_some() || memmem::find(text, b"```").is_some();
     let (mut page, mut unclosed) = (Page::default(), Unclosed::default());
     let mut at = front_matter(&lines);
     lines[..at].iter_mut().for_each(|line| line.kind = Kind::Hidden);

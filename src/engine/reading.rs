@@ -78,11 +78,11 @@ struct Above {
     /// Whether that is a line that nobody sees.
     is_hidden: bool,
     /// The heading right above, with nothing but blank lines between: its place, and its words.
-    heading: Option<(usize, String)>,
+    heading: Option<(usize, Arc<str>)>,
     /// Whether the heading, or the line above, is of a legend.
     is_legend: (bool, bool),
-    is_checklist: bool,
-    is_gate: bool,
+    /// Whether a line says that what follows is a gate.
+    says_gate: bool,
 }
 
 impl Above {
@@ -99,7 +99,8 @@ fn says_format(text: &str) -> bool {
 /// Whether these words, or those before their colon, are what a legend is called.
 fn is_legend(words: &str) -> bool {
     let name = words.split([':', '\u{ff1a}']).next().unwrap_or_default();
-    if name.len() > LONGEST_LEGEND {
+    // Most headings have a number, and no legend has one.
+    if name.len() > LONGEST_LEGEND || name.bytes().any(|byte| byte.is_ascii_digit()) {
         return false;
     }
     let name = name.trim_matches(['*', '_', ' ']).to_lowercase();
@@ -149,7 +150,7 @@ impl ListReader {
                 self.leave_after_blank(line);
                 self.note(number, line);
             }
-            Kind::Item => self.item(number, line, line.words()),
+            Kind::Item => self.item(number, line),
             Kind::Text => self.text(number, line),
         }
         (self.above.is_blank, self.above.is_hidden) = (false, false);
@@ -159,20 +160,13 @@ impl ListReader {
         self.close(0, line.start);
         let words = line.words();
         let its_box = TaskBox::read(words);
-        let title =
-            text_of(words[its_box.as_ref().map_or(0, |found| found.text_at)..].trim_ascii())
-                .into_owned();
+        let behind = its_box.as_ref().map_or(0, |found| found.text_at);
+        let title = text_of(words[behind..].trim_ascii());
         self.phases += usize::from(level < 3 || phase_of(&title).is_some());
         self.section += 1;
         self.base = 0;
-        let is_checklist = title.contains("hecklist") || title.contains("CHECKLIST");
-        self.above = Above {
-            is_legend: (is_legend(&title), false),
-            is_checklist,
-            is_gate: is_checklist && title.to_lowercase().contains("gate"),
-            ..Above::default()
-        };
-        self.phase = title.as_str().into();
+        self.above = Above { is_legend: (is_legend(&title), false), ..Above::default() };
+        self.phase = title.into();
         match its_box {
             Some(found) => {
                 self.task(number, line, &found, None);
@@ -180,7 +174,7 @@ impl ListReader {
             }
             None => {
                 self.note(number, line);
-                self.above.heading = Some((line.start + line.text.len(), title));
+                self.above.heading = Some((line.start + line.text.len(), self.phase.clone()));
             }
         }
     }
@@ -196,14 +190,15 @@ impl ListReader {
         let plain = text_of(words);
         self.above.is_legend.1 =
             plain.trim_end().ends_with([':', '*', '\u{ff1a}']) && is_legend(&plain);
-        self.above.is_gate |= self.above.is_checklist
-            && plain.trim_start_matches(['*', '_', ' ']).to_lowercase().starts_with("gate");
+        let first = plain.trim_start_matches(['*', '_', ' ']).get(..4);
+        self.above.says_gate |= first.is_some_and(|first| first.eq_ignore_ascii_case("gate"));
         self.above.heading = None;
         self.check(line, words);
         self.note(number, line);
     }
 
-    fn item(&mut self, number: usize, line: &Line<'_>, words: &[u8]) {
+    fn item(&mut self, number: usize, line: &Line<'_>) {
+        let words = line.words();
         self.leave((line.column + self.base + 1).saturating_sub(NESTED), line.start);
         let Some(found) = TaskBox::read(words) else {
             self.check(line, words);
@@ -211,36 +206,24 @@ impl ListReader {
         };
         let heading =
             self.above.heading.take().filter(|_| words[found.text_at..].trim_ascii().is_empty());
-        self.task_of(number, line, words, &found, heading);
+        self.task(number, line, &found, heading);
     }
 
+    /// Takes the task on a line that begins with this box, with the title of the heading above where it has none.
     fn task(
         &mut self,
         number: usize,
         line: &Line<'_>,
         found: &TaskBox,
-        heading: Option<(usize, String)>,
+        heading: Option<(usize, Arc<str>)>,
     ) {
-        self.task_of(number, line, line.words(), found, heading);
-    }
-
-    /// Takes a task whose box stands first in these words of a line, with the title of the heading above where it has none.
-    fn task_of(
-        &mut self,
-        number: usize,
-        line: &Line<'_>,
-        words: &[u8],
-        found: &TaskBox,
-        heading: Option<(usize, String)>,
-    ) {
-        let words_at = line.start + line.text.len() - words.len();
-        let behind = words[found.text_at..].trim_ascii();
+        let behind = line.words()[found.text_at..].trim_ascii();
         let end = match &heading {
             Some((end, _)) => *end,
             None => line.start + line.text.trim_ascii_end().len(),
         };
         let said = match (&heading, self.whole.as_deref()) {
-            (Some((_, title)), _) => Cow::Borrowed(title.as_str()),
+            (Some((_, title)), _) => Cow::Borrowed(&**title),
             (None, Some(whole)) => {
                 Cow::Borrowed(whole.get(end - behind.len()..end).unwrap_or_default())
             }
@@ -256,7 +239,7 @@ impl ListReader {
             _ if found.is_optional => TaskKind::Optional,
             _ if self.has_formats && says_format(&said) => TaskKind::Placeholder,
             _ if self.above.is_legend() => TaskKind::Legend,
-            _ if self.above.is_gate && task.id.is_none() => TaskKind::Gate,
+            _ if task.id.is_none() && self.is_gate() => TaskKind::Gate,
             // The parts of what may be left out may be left out.
             TaskKind::Work => {
                 self.open.last().map_or(TaskKind::Work, |outer| self.tasks[*outer].kind)
@@ -288,7 +271,7 @@ impl ListReader {
             verify: task.verify || names_check,
             fixes: task.fixes.map(str::to_owned),
             phase: self.phase.clone(),
-            mark_at: words_at + found.mark_at,
+            mark_at: line.start + line.words_at + found.mark_at,
             line: number,
             column: line.column + self.base,
             block: line.start..self.length,
@@ -297,6 +280,12 @@ impl ListReader {
             section: self.section,
             phases: self.phases,
         });
+    }
+
+    /// Whether tasks here are what whoever wrote the list asked of the list.
+    fn is_gate(&self) -> bool {
+        let is_checklist = self.phase.contains("hecklist") || self.phase.contains("CHECKLIST");
+        is_checklist && (self.above.says_gate || self.phase.to_lowercase().contains("gate"))
     }
 
     /// A line that says how a task is checked belongs to the innermost task that it stands in.

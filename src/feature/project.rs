@@ -269,7 +269,7 @@ impl Project {
         let path = path.strip_suffix("/tasks.md").unwrap_or(&path);
         let path = self.root.join(path.trim_end_matches('/'));
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        if !is_feature_name(name) {
+        if !is_feature_name(name) || folder.contains("..") {
             return Err(FeatureError::BadName(printable(folder)));
         }
         match read::folder_inside(&self.root, &path) {

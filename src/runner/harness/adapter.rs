@@ -1,6 +1,7 @@
 //! What an adapter is: what it is asked for, how its program is started, and what its output comes to.
 
 use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -94,6 +95,16 @@ pub struct Launch {
     pub ending: Ending,
     /// The folder in which it is started, `None` for that of its order.
     pub folder: Option<PathBuf>,
+}
+
+impl Launch {
+    /// Returns the folder of a run: its own, or the one that is given; an error where it is not there.
+    pub fn folder_in<'a>(&'a self, given: &'a Path) -> io::Result<&'a Path> {
+        let folder = self.folder.as_deref().unwrap_or(given);
+        let words = || format!("the folder `{}` is not there", folder.display());
+        let missing = || io::Error::new(io::ErrorKind::NotADirectory, words());
+        folder.is_dir().then_some(folder).ok_or_else(missing)
+    }
 }
 
 /// What a program's standard input gets.

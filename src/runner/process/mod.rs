@@ -20,7 +20,7 @@ mod watch;
 mod windows;
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 pub use lines::LineSplitter;
 pub use log::write_some;
@@ -33,16 +33,6 @@ pub use supervisor::supervise_if_asked;
 pub use watch::{Control, Cut, ProcessLimits, ProcessOutcome, THINKING, Watcher};
 #[cfg(windows)]
 pub use windows::{has_supervisor, run, shell, supervise_if_asked};
-
-use super::harness::Launch;
-
-/// The folder of a run: its own, or the one that is given; an error where it is not there.
-fn folder_of<'a>(launch: &'a Launch, given: &'a Path) -> io::Result<&'a Path> {
-    let folder = launch.folder.as_deref().unwrap_or(given);
-    let words = || format!("the folder `{}` is not there", folder.display());
-    let missing = || io::Error::new(io::ErrorKind::NotADirectory, words());
-    folder.is_dir().then_some(folder).ok_or_else(missing)
-}
 
 /// Returns the path under which this program can be started again, also when its file was replaced or
 /// deleted meanwhile, where the system allows that.

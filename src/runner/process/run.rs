@@ -52,7 +52,7 @@ pub fn run(
     log: &mut File,
     watcher: &mut dyn Watcher,
 ) -> io::Result<ProcessOutcome> {
-    let folder = super::folder_of(launch, folder)?;
+    let folder = launch.folder_in(folder)?;
     // The supervisor would look for a name also in relative folders of the `PATH`, which are the project's.
     let by_path = Some(launch.program.clone()).filter(|it| !is_name(it));
     let Some(program) = by_path.or_else(|| find(&launch.program)) else {

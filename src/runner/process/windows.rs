@@ -32,7 +32,7 @@ pub fn run(
     log: &mut File,
     watcher: &mut dyn Watcher,
 ) -> io::Result<ProcessOutcome> {
-    let folder = super::folder_of(launch, folder)?;
+    let folder = launch.folder_in(folder)?;
     let mut command = Command::new(&launch.program);
     command.args(&launch.arguments).raw_arg(&launch.line).current_dir(folder);
     for name in &launch.unset {

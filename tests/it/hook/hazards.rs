@@ -183,11 +183,11 @@ fn in_the_place_of_the_features_folder() {
     a pipe: silent | there is no folder for feature `001-login` in `.specify/specs` or `specs`
     a socket: silent | there is no folder for feature `001-login` in `.specify/specs` or `specs`
     a folder: silent
-    a device: silent | there is no folder for feature `001-login` in `.specify/specs` or `specs`
+    a device: silent | `001-login` cannot be a feature: a link leads out of the project
     a link to itself: silent | there is no folder for feature `001-login` in `.specify/specs` or `specs`
     a link to nothing: silent | there is no folder for feature `001-login` in `.specify/specs` or `specs`
-    a link outside: silent | there is no folder for feature `001-login` in `.specify/specs` or `specs`
-    a link to a folder outside: silent | there is no folder for feature `001-login` in `.specify/specs` or `specs`
+    a link outside: silent | `001-login` cannot be a feature: a link leads out of the project
+    a link to a folder outside: silent | `001-login` cannot be a feature: a link leads out of the project
     3 GB: silent | there is no folder for feature `001-login` in `.specify/specs` or `specs`
     empty: silent | there is no folder for feature `001-login` in `.specify/specs` or `specs`
     not UTF-8: silent | there is no folder for feature `001-login` in `.specify/specs` or `specs`

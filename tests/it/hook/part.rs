@@ -208,14 +208,33 @@ fn words_from_a_terminal_reach_the_agent_with_the_first_stop() {
 }
 
 #[test]
+fn a_feature_has_many_names() {
+    let armed = "the loop is armed: feature 001-login";
+    let folder = ".specify/specs/001-login";
+    let paths =
+        [folder, &format!("{folder}/tasks.md"), &folder.replace('/', "\\")].map(str::to_owned);
+    for typed in ["001", "1", "login"].map(str::to_owned).into_iter().chain(paths) {
+        let answer = ready().implement("s1", &typed);
+        assert!(answer.context().contains(armed), "{typed}: {answer}");
+    }
+    // What may be a word is one, and so is the path of what is no feature.
+    let bench = ready();
+    bench.write("src/1/a.rs", "x");
+    for typed in ["1 quick look", "src/1 has a fault"] {
+        let answer = bench.implement("s1", typed);
+        let words = format!("Words for the agent: {typed}");
+        assert!(answer.context().contains(&words), "{typed}: {answer}");
+    }
+}
+
+#[test]
 fn what_is_mistyped_is_refused_by_name_and_changes_nothing() {
     refused("T0O2", &["there is no task `T0O2`", "did you mean `T002`?"]);
     refused("T002-T050", &["there is no task `T050`"]);
     refused("US9", &["labeled `[US9]`"]);
     refused("phase 7", &["no heading `phase 7`", "`Phase 1: Setup`"]);
     refused("001-logn", &["there is no folder for feature `001-logn`"]);
-    refused("login", &["there is no feature `login`", "did you mean `001-login`?"]);
-    refused("001", &["did you mean `001-login`?"]);
+    refused("logn", &["there is no feature", "`logn`"]);
     refused("002-other T002", &["there is no folder for feature `002-other`"]);
     refused("T002 --max-iteration 3", &["did you mean `--max-iterations`?", "Usage:"]);
     refused("T002 \u{2014}max-iterations 3", &["did you mean `--max-iterations`?"]);
