@@ -293,7 +293,7 @@ fn kind_of(words: &[u8]) -> Kind {
 fn is_rule(words: &[u8]) -> bool {
     let Some(mark) = words.first().filter(|mark| b"-*_".contains(mark)) else { return false };
     words.iter().all(|byte| byte == mark || b" \t".contains(byte))
-        && words.iter().filter(|byte| *byte == mark).count() >= 3
+        && memchr::memchr_iter(*mark, words).count() >= 3
 }
 
 /// The length of the bullet or number that a text starts with, `None` when it starts with something else.

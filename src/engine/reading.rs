@@ -167,15 +167,12 @@ impl ListReader {
         self.base = 0;
         self.above = Above { is_legend: (is_legend(&title), false), ..Above::default() };
         self.phase = title.into();
-        match its_box {
-            Some(found) => {
-                self.task(number, line, &found, None);
-                self.base = NESTED;
-            }
-            None => {
-                self.note(number, line);
-                self.above.heading = Some((line.start + line.text.len(), self.phase.clone()));
-            }
+        if let Some(found) = its_box {
+            self.task(number, line, &found, None);
+            self.base = NESTED;
+        } else {
+            self.note(number, line);
+            self.above.heading = Some((line.start + line.text.len(), self.phase.clone()));
         }
     }
 
@@ -206,7 +203,7 @@ impl ListReader {
         };
         let heading =
             self.above.heading.take().filter(|_| words[found.text_at..].trim_ascii().is_empty());
-        self.task(number, line, &found, heading);
+        self.task(number, line, &found, heading.as_ref());
     }
 
     /// Takes the task on a line that begins with this box, with the title of the heading above where it has none.
@@ -215,14 +212,14 @@ impl ListReader {
         number: usize,
         line: &Line<'_>,
         found: &TaskBox,
-        heading: Option<(usize, Arc<str>)>,
+        heading: Option<&(usize, Arc<str>)>,
     ) {
         let behind = line.words()[found.text_at..].trim_ascii();
-        let end = match &heading {
+        let end = match heading {
             Some((end, _)) => *end,
             None => line.start + line.text.trim_ascii_end().len(),
         };
-        let said = match (&heading, self.whole.as_deref()) {
+        let said = match (heading, self.whole.as_deref()) {
             (Some((_, title)), _) => Cow::Borrowed(&**title),
             (None, Some(whole)) => {
                 Cow::Borrowed(whole.get(end - behind.len()..end).unwrap_or_default())
@@ -358,8 +355,11 @@ fn why_unread(line: &Line<'_>) -> Option<Why> {
     {
         return Some(Why::Escaped);
     }
+    let (mut ticks, mut counted) = (0, 0);
     let at = memchr::memchr_iter(b'[', words).find(|at| {
-        let in_code = words[..*at].iter().filter(|byte| **byte == b'`').count() % 2 == 1;
+        ticks += memchr::memchr_iter(b'`', &words[counted..*at]).count();
+        counted = *at;
+        let in_code = ticks % 2 == 1;
         let found = TaskBox::read(&words[*at..]);
         !in_code && found.is_some_and(|found| found.is_ticked() || !found.mark.is_alphanumeric())
     })?;

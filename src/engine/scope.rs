@@ -124,7 +124,7 @@ impl HeadingWord {
             if !bare.is_empty() {
                 words.push(Self { text: bare.to_lowercase(), end, begins });
             }
-            let is_dash = bare.is_empty() && piece.trim().len() > 0;
+            let is_dash = bare.is_empty() && !piece.trim().is_empty();
             begins = is_dash || piece.ends_with([':', '\u{ff1a}']) || (begins && bare.is_empty());
         }
         words

@@ -147,9 +147,7 @@ pub fn review(order: &ReviewOrder<'_>, begins: &dyn Fn()) -> Result<Review> {
         &marks,
     );
     let log_path = folder.join("review.log");
-    // A new log, in place of the one before.
-    let mut log = open_or_create(&log_path, File::options().write(true).truncate(true))
-        .with_context(|| format!("`{}` cannot be written", log_path.display()))?;
+    let mut log = new_log(&log_path)?;
     let mut review = order.begun(base, &log_path);
     armed::note(&mut review, &asked, &spec_path);
     if !asked.gone.is_empty() {
@@ -195,6 +193,12 @@ pub fn review(order: &ReviewOrder<'_>, begins: &dyn Fn()) -> Result<Review> {
     };
     record::write(&folder, &mut review)?;
     Ok(review)
+}
+
+/// A new log, in place of the one before.
+fn new_log(path: &Path) -> Result<File> {
+    open_or_create(path, File::options().write(true).truncate(true))
+        .with_context(|| format!("`{}` cannot be written", path.display()))
 }
 
 /// Fills in what an answer says, and what that comes to.

@@ -324,7 +324,8 @@ fn part_at(text: &str) -> Option<(&str, &str)> {
     let is_number = bare.starts_with(|letter: char| letter.is_ascii_digit())
         && bare.chars().all(|letter| letter.is_ascii_digit() || letter == '.');
     let is_roman = bare.len() > 1 && bare.chars().all(|letter| "IVX".contains(letter));
-    let is_part = PARTS.contains(&word.to_lowercase().as_str()) && (is_number || is_roman);
+    let is_part =
+        (is_number || is_roman) && PARTS.split(' ').any(|part| part == word.to_lowercase());
     let end = text.len() - rest.len() - (number.len() - bare.len());
     is_part.then(|| (text[..end].trim_matches(is_gap), rest))
 }

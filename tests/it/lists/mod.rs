@@ -1,4 +1,5 @@
 //! The lists beside this file, each held against its row in the table there.
+use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -139,7 +140,7 @@ fn every_list_is_read_as_people_do() {
                 _ => vec![commands.clone()],
             };
             let name = row.file.strip_prefix(folder()).unwrap().display();
-            wrong += &format!("{name}: {}: {} but {found:?}\n", COLUMNS[at], row.cells[at]);
+            let _ = writeln!(wrong, "{name}: {}: {} but {found:?}", COLUMNS[at], row.cells[at]);
             rest += 1;
         }
     }
