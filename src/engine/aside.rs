@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::line::{TaskBox, TaskKind, Unread, Why};
+use super::order::sorted;
 use super::tasks::{Task, TaskList};
 
 /// The most lines that are told, and the most names in one of them.
@@ -47,9 +48,8 @@ impl TaskList {
     pub fn beside(&self) -> Vec<Aside> {
         let odd = self.open().filter(|task| task.mark != ' ');
         let tasks = self.left_out.iter().chain(odd).map(Aside::of_task);
-        let mut all: Vec<Aside> = tasks.chain(self.unread.iter().map(Aside::of_line)).collect();
-        all.sort_by_key(|aside| aside.line);
-        all
+        let all = tasks.chain(self.unread.iter().map(Aside::of_line)).collect();
+        sorted(all, |one: &Aside, other| one.line.cmp(&other.line))
     }
 
     /// Returns what a person has to know of these lines, in words.

@@ -59,8 +59,7 @@ impl<'a> Line<'a> {
 /// invisible. One that is opened inside a list item ends with the item.
 pub fn lines(text: &[u8]) -> Vec<Line<'_>> {
     let mut lines = split(text);
-    let may_hide =
-        memchr::memchr2(b'~', b'<', text).is_some() || memmem::find(text, b"```").is_some();
+    let may_hide = memchr::memchr3(b'`', b'~', b'<', text).is_some();
     let (mut page, mut unclosed) = (Page::default(), Unclosed::default());
     let mut at = front_matter(&lines);
     lines[..at].iter_mut().for_each(|line| line.kind = Kind::Hidden);

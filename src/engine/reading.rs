@@ -34,7 +34,7 @@ impl TaskList {
         let mut reader = ListReader {
             // Whole text is checked in one go, and its lines need not be; broken text is read line by line.
             whole: std::str::from_utf8(text).ok().map(Arc::from),
-            has_formats: memmem::find(text, b"?]").is_some(),
+            has_formats: memchr::memchr(b'?', text).is_some(),
             checks: memmem::find_iter(text, VERIFY).collect(),
             next_check: 0,
             length: text.len(),

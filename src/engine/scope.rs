@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::edit::split_number;
 use super::line::{TaskBox, TaskKind, text_of};
 use super::markdown::{self, Kind, Line};
-use super::order::map_of;
+use super::order::{map_of, sorted};
 use super::tasks::{Task, TaskList};
 
 /// How long a chain of repairs is followed; lists may have chains that go round in a circle.
@@ -63,7 +63,8 @@ impl TaskList {
         let wanted: Vec<Task> = self.left_out.extract_if(.., |task| is_wanted(task)).collect();
         if !wanted.is_empty() {
             self.tasks.extend(wanted);
-            self.tasks.sort_by_key(|task| task.mark_at);
+            let tasks = std::mem::take(&mut self.tasks);
+            self.tasks = sorted(tasks, |one: &Task, other| one.mark_at.cmp(&other.mark_at));
         }
     }
 
