@@ -6,7 +6,7 @@ use memchr::memmem;
 
 use super::line::TaskBox;
 
-/// A blank at which no line is broken: to CommonMark a letter, to people a blank.
+/// The no-break space. CommonMark takes a no-break space for a letter; people see a blank.
 pub const NO_BREAK: &[u8] = "\u{a0}".as_bytes();
 /// From how many columns of indent on a line is code.
 const CODE: usize = 4;
@@ -307,7 +307,7 @@ fn bullet_length(text: &[u8]) -> Option<usize> {
         .then_some(length)
 }
 
-/// What is known not to be closed before a certain line: nothing is looked for twice.
+/// Up to which line a fence or comment is known to stay open: the same search is never made twice.
 #[derive(Default)]
 struct Unclosed {
     until: BTreeMap<(u8, usize), usize>,

@@ -51,13 +51,8 @@ impl TaskList {
         for (number, line) in lines.iter().enumerate() {
             reader.read(number + 1, line);
         }
-        let ListReader { tasks, unread, .. } = reader;
-        let is_work = |task: &Task| task.kind == TaskKind::Work;
-        let (tasks, left_out) = if tasks.iter().all(is_work) {
-            (tasks, Vec::new())
-        } else {
-            tasks.into_iter().partition(is_work)
-        };
+        let ListReader { mut tasks, unread, .. } = reader;
+        let left_out = tasks.extract_if(.., |task| task.kind != TaskKind::Work).collect();
         Self { tasks, left_out, unread }
     }
 
@@ -237,7 +232,7 @@ impl ListReader {
             _ if self.has_formats && says_format(&said) => TaskKind::Placeholder,
             _ if self.above.is_legend() => TaskKind::Legend,
             _ if task.id.is_none() && self.is_gate() => TaskKind::Gate,
-            // The parts of what may be left out may be left out.
+            // A part of a task that does not count does not count either.
             TaskKind::Work => {
                 self.open.last().map_or(TaskKind::Work, |outer| self.tasks[*outer].kind)
             }
@@ -313,7 +308,7 @@ impl ListReader {
         self.close(inside, at);
     }
 
-    /// Ends all tasks that are open but so many of the outer ones.
+    /// Closes the open tasks except the `outer` outermost.
     fn close(&mut self, outer: usize, at: usize) {
         for task in self.open.drain(outer..) {
             let task = &mut self.tasks[task];

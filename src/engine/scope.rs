@@ -17,7 +17,8 @@ const RUN: usize = 3;
 
 impl TaskList {
     /// Returns the list with only those tasks that a loop over these ids is about: every task of these ids, however often
-    /// the list has it, and the repairs of them. No ids are all tasks. What does not count stays where it stands among them.
+    /// the list has it, and the repairs of them. Without ids the list stays whole. Lines that do not count stay where they lie
+    /// between the first and the last of these tasks.
     #[must_use]
     pub fn within(mut self, ids: &[String]) -> Self {
         if ids.is_empty() {

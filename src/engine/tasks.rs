@@ -202,9 +202,9 @@ impl TaskList {
         self.tasks.iter().chain(optional).find(|task| task.id.eq_ignore_ascii_case(id))
     }
 
-    /// Returns what a task of a later list was in this one, `None` where it is new. Each of this list is at most one of the later
-    /// one: of the same id and title; or of the title alone, for an id may count its place; or of the id alone, for its title
-    /// may have been reworded. One that took the id of another, which has another id now, is what that other's new id was.
+    /// Returns the task of this list that a later task was, `None` for a new one. Id and title decide; then the title alone,
+    /// because an id may count places; then the id alone, because a title may be reworded. Where tasks took over each other's
+    /// ids, the chain of ids is followed.
     pub fn same_task<'a>(&'a self, task: &Task, later: &Self) -> Option<&'a Task> {
         let is_in = |list: &Self, task: &Task| {
             list.find(&task.id).is_some_and(|other| other.title == task.title)
