@@ -51,17 +51,9 @@ pub fn insert_after(text: &[u8], list: &TaskList, task: &Task, line: &str) -> Op
     let line_end = memchr::memchr2(b'\n', b'\r', &text[used..]).map(|end| used + end);
     let ending = line_break(&text[line_end.or_else(|| last_break(text)).unwrap_or(text.len())..]);
     let at = line_end.map_or(text.len(), |end| end + ending.len());
-    let mut grown = text[..at].to_vec();
-    if line_end.is_none() {
-        grown.extend_from_slice(ending);
-    }
-    grown.extend_from_slice(bullet);
-    grown.extend_from_slice(b"[ ] ");
-    grown.extend_from_slice(line.as_bytes());
-    if line_end.is_some() {
-        grown.extend_from_slice(ending);
-    }
-    grown.extend_from_slice(&text[at..]);
+    let new = [bullet, b"[ ] ", line.as_bytes()].concat();
+    let new = if line_end.is_some() { [&*new, ending] } else { [ending, &*new] }.concat();
+    let grown = [&text[..at], &*new, &text[at..]].concat();
     let place = list.tasks.partition_point(|other| other.mark_at < at);
     let read = TaskList::parse(&grown);
     let mut others = read.tasks.clone();

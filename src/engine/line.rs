@@ -106,6 +106,8 @@ impl TaskBox {
     }
 }
 
+/// The longest target of a link, in bytes.
+const LONGEST_TARGET: usize = 2_000;
 /// The most that is read between the brackets, in bytes.
 const LONGEST_MARK: usize = 9;
 /// Says that a letter is drawn as a picture.
@@ -118,7 +120,8 @@ fn is_tick(mark: char) -> bool {
 
 /// Whether a colon with one word behind it stands here: where a link leads to.
 fn is_target(text: &[u8]) -> bool {
-    text.strip_prefix(b":").is_some_and(|words| !words.trim_ascii().contains(&b' '))
+    text.strip_prefix(b":")
+        .is_some_and(|words| words.len() <= LONGEST_TARGET && !words.trim_ascii().contains(&b' '))
 }
 
 fn starts_blank(text: &[u8]) -> bool {

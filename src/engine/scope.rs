@@ -18,7 +18,7 @@ const RUN: usize = 3;
 impl TaskList {
     /// Returns the list with only those tasks that a loop over these ids is about: every task of these ids, however often
     /// the list has it, and the repairs of them. Without ids the list stays whole. Lines that do not count stay where they lie
-    /// between the first and the last of these tasks.
+    /// among these tasks, or right above the first.
     #[must_use]
     pub fn within(mut self, ids: &[String]) -> Self {
         if ids.is_empty() {
@@ -42,7 +42,8 @@ impl TaskList {
         let line = |place: usize| self.tasks.get(place).map_or(usize::MAX, |task| task.line);
         let first = kept.iter().position(|kept| *kept).unwrap_or(kept.len());
         let behind = kept.iter().rposition(|kept| *kept).map_or(0, |last| last + 1);
-        let among = line(first)..line(behind);
+        let before = first.checked_sub(1).map_or(0, line);
+        let among = before + 1..line(behind);
         self.left_out.retain(|task| among.contains(&task.line));
         self.unread.retain(|unread| among.contains(&unread.line));
         let mut kept = kept.into_iter();
@@ -132,13 +133,13 @@ impl HeadingWord {
         words
     }
 
-    /// Whether it counts: `2`, `3.2`, `iv`, `b`.
-    fn is_number(&self) -> bool {
+    /// Whether it counts: `2`, `3.2`, `iv`, and `b` where nothing or a title of its own stands behind it.
+    fn is_number(&self, next: Option<&Self>) -> bool {
         let text = &self.text;
         let is_point = |letter: char| letter.is_ascii_digit() || letter == '.';
         (text.starts_with(|letter: char| letter.is_ascii_digit()) && text.chars().all(is_point))
             || text.chars().all(|letter| "ivx".contains(letter))
-            || text.len() == 1
+            || (text.len() == 1 && next.is_none_or(|next| next.begins))
     }
 }
 
@@ -169,7 +170,8 @@ fn named_by(heading: &str, typed: &[HeadingWord]) -> Option<(usize, bool)> {
             |word: &HeadingWord| !word.text.is_ascii() && word.text.contains(char::is_numeric);
         let number = match label.first() {
             Some(word) if is_own(word) => 0,
-            _ => label.iter().take(LONGEST_KIND).skip(1).position(HeadingWord::is_number)? + 1,
+            _ => (1..label.len().min(LONGEST_KIND))
+                .find(|at| label[*at].is_number(label.get(at + 1)))?,
         };
         let (same, asked) = (same(label), typed.get(number)?);
         let has_point = |rest: &str| {

@@ -169,12 +169,9 @@ impl Project {
         if let Some(feature) = self.feature_of_folder()? {
             return Ok(Some(feature));
         }
-        let pointer = self.root.join(".specify");
-        let Ok(real) = read::folder_inside(&self.root, &pointer) else { return Ok(None) };
-        match pointed_at(&pointer, &real, ".current-feature")? {
-            Some(name) if !name.trim().is_empty() => self.feature(name.trim()).map(Some),
-            Some(_) | None => Ok(None),
-        }
+        let named = self.pointed_at(".current-feature")?;
+        let named = named.as_deref().map(str::trim).filter(|name| !name.is_empty());
+        named.map(|name| self.feature(name)).transpose()
     }
 
     /// The feature whose folder a variable or a file names, wherever in the project that is.
@@ -182,25 +179,29 @@ impl Project {
         if let Some(folder) = world::variable("SPECIFY_FEATURE_DIRECTORY") {
             return self.feature_at(&folder).map(Some);
         }
-        let pointer = self.root.join(".specify");
-        let real = match read::folder_inside(&self.root, &pointer) {
-            Ok(real) => real,
-            Err(Problem::Missing) => return Ok(None),
-            Err(problem) => {
-                let path = pointer.join("feature.json");
-                return Err(FeatureError::BadPointer(path, problem.to_string()));
-            }
-        };
-        if let Some(text) = pointed_at(&pointer, &real, "feature.json")? {
-            let named: serde_json::Value = serde_json::from_str(&text).map_err(|error| {
-                FeatureError::BadPointer(pointer.join("feature.json"), error.to_string())
-            })?;
-            if let Some(folder) = named.get("feature_directory").and_then(|folder| folder.as_str())
-            {
-                return self.feature_at(folder).map(Some);
-            }
+        let Some(text) = self.pointed_at("feature.json")? else { return Ok(None) };
+        let named: serde_json::Value = serde_json::from_str(&text).map_err(|error| {
+            let path = self.root.join(".specify/feature.json");
+            FeatureError::BadPointer(path, error.to_string())
+        })?;
+        let folder = named.get("feature_directory").and_then(|folder| folder.as_str());
+        folder.map(|folder| self.feature_at(folder)).transpose()
+    }
+
+    /// The text of a file of spec-kit that names the feature, `None` where there is none.
+    fn pointed_at(&self, name: &str) -> Result<Option<String>, FeatureError> {
+        let folder = self.root.join(".specify");
+        let real = read::folder_inside(&self.root, &folder);
+        let bad = |why: String| Err(FeatureError::BadPointer(folder.join(name), why));
+        match real.and_then(|real| read::read_in(&real, name, MOST)) {
+            Ok(content) => match String::from_utf8(content.bytes) {
+                // Some editors begin a file with a byte order mark.
+                Ok(text) => Ok(Some(text.trim_start_matches('\u{feff}').to_owned())),
+                Err(_) => bad("it is not UTF-8 text".to_owned()),
+            },
+            Err(Problem::Missing) => Ok(None),
+            Err(problem) => bad(problem.to_string()),
         }
-        Ok(None)
     }
 
     /// Returns the feature that is meant: the named one, the one the session drives, or the current one.
@@ -307,20 +308,6 @@ impl Project {
     fn feature_in(&self, name: &str, folder: PathBuf) -> Feature {
         let relative = folder.strip_prefix(&self.root).unwrap_or(&folder);
         Feature { name: name.to_owned(), relative: names::with_slashes(relative), folder }
-    }
-}
-
-/// The text of a file in this folder that names the feature, `None` where there is none; `real` is the folder's real path.
-fn pointed_at(folder: &Path, real: &Path, name: &str) -> Result<Option<String>, FeatureError> {
-    let bad = |why: String| Err(FeatureError::BadPointer(folder.join(name), why));
-    match read::read_in(real, name, MOST) {
-        Ok(content) => match String::from_utf8(content.bytes) {
-            // Some editors begin a file with a byte order mark.
-            Ok(text) => Ok(Some(text.trim_start_matches('\u{feff}').to_owned())),
-            Err(_) => bad("it is not UTF-8 text".to_owned()),
-        },
-        Err(Problem::Missing) => Ok(None),
-        Err(problem) => bad(problem.to_string()),
     }
 }
 

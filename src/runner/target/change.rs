@@ -8,7 +8,7 @@ use crate::evidence::task_list::{self, MOST, TASKS, TaskFile};
 use crate::store::read;
 
 /// The most folders of a change that are searched for lists.
-const MOST_FOLDERS: usize = 64;
+const MOST_FOLDERS: usize = 1_000;
 /// The most that is read of a schema, in bytes.
 const MOST_OF_SCHEMA: u64 = 64 << 10;
 
@@ -76,7 +76,7 @@ impl Change {
                 } else if lists.contains(&name)
                     && path != TASKS
                     && read::read_in(&folder, &name, MOST)
-                        .is_ok_and(|file| !TaskList::parse(&file.bytes).tasks.is_empty())
+                        .is_ok_and(|file| has_work(&TaskList::parse(&file.bytes)))
                 {
                     found.push(path);
                 }
@@ -93,7 +93,8 @@ impl Change {
             let text = read::read_in(&schemas.join(schema), "schema.yaml", MOST_OF_SCHEMA);
             let text = text.map(|file| String::from_utf8_lossy(&file.bytes).into_owned());
             let tracks = text.iter().flat_map(|text| text.lines());
-            let tracks = tracks.filter_map(|line| line.trim().strip_prefix("tracks:"));
+            let tracks =
+                tracks.filter_map(|line| line.trim().strip_prefix("tracks:")?.split(" #").next());
             let names =
                 tracks.filter_map(|path| path.trim_matches([' ', '"', '\'']).rsplit('/').next());
             lists.extend(names.map(str::to_owned));
@@ -128,4 +129,9 @@ impl Change {
             files.map(|file| folder.join(file)).find(|file| file.is_file())
         })
     }
+}
+
+/// Whether a box of a list is open, also one that does not count.
+fn has_work(list: &TaskList) -> bool {
+    list.open().next().is_some() || list.uncounted().is_some()
 }

@@ -46,6 +46,13 @@ impl Selection {
             rest = joined.flatten().unwrap_or(after).trim_start_matches(is_gap);
         }
         let tasks = reader.selected();
+        if tasks.is_empty() && rest.len() < words.trim_matches(is_gap).len() {
+            let typed = printable(words.trim_end_matches(rest).trim());
+            return Err(Refusal::new(
+                format!("no task that counts is among `{typed}`"),
+                "name other tasks; optional ones count with --include-optional",
+            ));
+        }
         // One word alone is sooner a name that was mistyped.
         if tasks.is_empty() && literal.is_empty() && !rest.is_empty() && first(rest).1.is_empty() {
             return Err(Refusal::new(

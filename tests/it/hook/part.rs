@@ -245,6 +245,18 @@ fn what_is_mistyped_is_refused_by_name_and_changes_nothing() {
 }
 
 #[test]
+fn a_part_without_work_is_refused() {
+    let list = "## Phase 1\n- [x] T1 a\n## Phase 2\nNothing yet.\n## Phase 3\n- [ ] T3 c\n- [ ]* T4 d\n- [ ]* T5 e\n## Create a model\n- [ ] T6 f\n";
+    for typed in ["phase 2", "T4-T5"] {
+        let answer = Bench::ready().tasks(list).implement("s1", typed);
+        let words = format!("no task that counts is among `{typed}`");
+        assert!(answer.reason().contains(&words), "{typed}: {answer}");
+    }
+    let answer = Bench::ready().tasks(list).implement("s1", "create a branch first");
+    assert!(answer.context().contains("Words for the agent: create a branch first"), "{answer}");
+}
+
+#[test]
 fn behind_two_dashes_everything_is_for_the_agent() {
     let bench = ready();
     let answer = bench.implement("s1", "T002 -- as in T004, not --fast, phase 3");
