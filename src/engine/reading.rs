@@ -310,7 +310,9 @@ impl ListReader {
 
     /// Closes the open tasks except the `outer` outermost.
     fn close(&mut self, outer: usize, at: usize) {
-        for task in self.open.drain(outer..) {
+        while self.open.len() > outer
+            && let Some(task) = self.open.pop()
+        {
             let task = &mut self.tasks[task];
             task.end = at;
             task.block.end = task.block.end.min(at);
