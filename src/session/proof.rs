@@ -227,6 +227,17 @@ impl<'a> TaskProofs<'a> {
         ContentsLook { root, without: &its, named: &named, earlier, limit }.look()
     }
 
+    /// Adds receipts, with the files to compare the next tick with; where these are not known, the last ones stay.
+    pub fn add_receipts(
+        &self,
+        receipts: &[Receipt],
+        contents: Option<&Contents>,
+    ) -> io::Result<()> {
+        let Some(contents) = contents else { return self.receipts.add_all(receipts) };
+        let (head, files) = KeptContents::parts(self.armed_at.millis(), Some(contents));
+        self.receipts.add_with(receipts, (&head, files))
+    }
+
     fn kept(&self, bytes: Option<Vec<u8>>) -> Option<KeptContents> {
         let kept = KeptContents::parse(bytes?)?;
         (kept.number == self.armed_at.millis()).then_some(kept)

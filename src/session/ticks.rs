@@ -11,7 +11,6 @@ use crate::engine::tasks::Task;
 use crate::engine::unticked::UntickedTask;
 use crate::engine::{Check, CheckResult, Observation, ran_no_test};
 use crate::evidence::commits;
-use crate::evidence::contents::KeptContents;
 use crate::feature::project::Project;
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::session::proof::{FilesSeen, TaskProofs, facts_of};
@@ -306,12 +305,7 @@ impl StopTicks {
                 ..Receipt::default()
             }
         });
-        let receipts: Vec<Receipt> = receipts.collect();
-        if contents.is_none() {
-            return proofs.receipts.add_all(&receipts);
-        }
-        let (head, files) = KeptContents::parts(proofs.armed_at.millis(), contents);
-        proofs.receipts.add_with(&receipts, (&head, files))
+        proofs.add_receipts(&receipts.collect::<Vec<_>>(), contents)
     }
 }
 

@@ -214,11 +214,9 @@ impl<'a> Ticking<'a> {
                     no_change: self.facts[number].no_change.clone(),
                     seen: self.seen.clone(),
                     // What the command wrote is not the work of the next task.
-                    now: if tick.verify.is_some() {
-                        proofs.look_again(self.seen.now.as_ref(), LOOK)
-                    } else {
-                        self.seen.now.clone()
-                    },
+                    now: (tick.verify.as_ref())
+                        .and_then(|_| proofs.look_again(self.seen.now.as_ref(), LOOK))
+                        .or_else(|| self.seen.now.clone()),
                     shared_commits: last.filter(with).and_then(|it| it.commits).unwrap_or_default(),
                     ..tick
                 };

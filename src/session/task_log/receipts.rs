@@ -90,9 +90,7 @@ impl Books<'_> {
             no_change: tick.no_change.clone(),
             ..Receipt::default()
         };
-        let number = proofs.armed_at.millis();
-        let (head, files) = KeptContents::parts(number, tick.now.as_ref());
-        proofs.receipts.add_with(&[receipt], (&head, files))
+        proofs.add_receipts(&[receipt], tick.now.as_ref())
     }
 }
 
