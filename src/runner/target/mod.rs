@@ -70,9 +70,14 @@ pub fn root_around(start: &Path) -> Result<PathBuf> {
 }
 
 fn named(place: &Place, listing: &Listing, name: &str, module: Option<&str>) -> Result<Change> {
+    if name.contains(['/', '\\'])
+        && let Some(change) = listing.all().find(|change| place.is_at(name, &change.folder))
+    {
+        return Ok(change.clone());
+    }
     if !is_feature_name(name) {
         bail!(
-            "`{}` cannot be a change: a name has no `/`, no `..`, no control characters and no leading `-`",
+            "`{}` cannot be a change: it is no path of a change, and a name has no `/`, no `..`, no control characters and no leading `-`",
             printable(name)
         );
     }

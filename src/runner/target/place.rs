@@ -13,9 +13,11 @@ const LEVELS: usize = 64;
 /// What makes a folder a project, and where its changes are.
 const MARKS: [&str; 3] = [".spool/changes", "openspec/changes", ".specify"];
 
-/// A project, and the work tree that it is in; both are real paths.
+/// A project, and the work tree that it is in; all are real paths.
 #[derive(Clone, Debug)]
 pub struct Place {
+    /// Where the search began.
+    pub start: PathBuf,
     pub root: PathBuf,
     pub worktree: PathBuf,
 }
@@ -32,7 +34,16 @@ impl Place {
                 start.display()
             )
         })?;
-        Ok(Self { worktree: worktree_around(root), root: root.to_owned() })
+        Ok(Self { worktree: worktree_around(root), root: root.to_owned(), start })
+    }
+
+    /// Returns whether a typed path, or that of the list in it, is this folder: from where it was typed, or from the project.
+    pub fn is_at(&self, typed: &str, folder: &Path) -> bool {
+        let path = typed.replace('\\', "/");
+        let path = path.strip_suffix("/tasks.md").unwrap_or(&path);
+        [&self.start, &self.root]
+            .iter()
+            .any(|from| real_path(&from.join(path)).is_ok_and(|path| path == folder))
     }
 
     /// Returns where changes were looked for, in a sentence for someone who has none.
