@@ -229,15 +229,19 @@ impl Project {
         if !is_feature_name(name) {
             return Err(FeatureError::BadName(printable(name)));
         }
-        let folders =
-            SHELVES.map(|shelf| read::folder_inside(&self.root, &self.root.join(shelf).join(name)));
-        if let Some(folder) = folders.iter().flatten().next() {
-            return Ok(self.feature_in(name, folder.clone()));
-        }
         if let Ok(Some(feature)) = self.feature_of_folder()
             && feature.name == name
         {
             return Ok(feature);
+        }
+        self.on_shelf(name)
+    }
+
+    fn on_shelf(&self, name: &str) -> Result<Feature, FeatureError> {
+        let folders =
+            SHELVES.map(|shelf| read::folder_inside(&self.root, &self.root.join(shelf).join(name)));
+        if let Some(folder) = folders.iter().flatten().next() {
+            return Ok(self.feature_in(name, folder.clone()));
         }
         Err(if folders.contains(&Err(Problem::Outside)) {
             FeatureError::Outside(name.to_owned())
@@ -282,7 +286,7 @@ impl Project {
 
     /// Returns the features that have a folder, by name; not all where there are more than anybody has.
     pub fn features(&self) -> Vec<Feature> {
-        let mut found: Vec<Feature> = Vec::new();
+        let mut found: Vec<Feature> = self.feature_of_folder().ok().flatten().into_iter().collect();
         for shelf in SHELVES {
             let entries = std::fs::read_dir(self.root.join(shelf)).into_iter().flatten().flatten();
             // What is no folder says so itself; a link may lead to one.
@@ -292,15 +296,10 @@ impl Project {
             let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
             for name in names.filter(|name| is_feature_name(name)) {
                 let known = found.iter().any(|feature| feature.name == name);
-                if let (false, Ok(feature)) = (known, self.feature(&name)) {
+                if let (false, Ok(feature)) = (known, self.on_shelf(&name)) {
                     found.push(feature);
                 }
             }
-        }
-        if let Ok(Some(current)) = self.feature_of_folder()
-            && found.iter().all(|feature| feature.name != current.name)
-        {
-            found.push(current);
         }
         sorted(found, |one, other| one.name.cmp(&other.name))
     }

@@ -138,7 +138,7 @@ impl<'a> TaskReader<'a> {
         if let Some(end) = self.list.mark_part(self.text, text, &mut self.marks) {
             return Ok(Some(&text[end..]));
         }
-        if let Some((part, after)) = part_at(text) {
+        if let Some((part, after)) = self.part_at(text) {
             let number = part.rsplit(' ').next().unwrap_or_default();
             if part.to_lowercase().contains("story")
                 && self.list.mark_story(self.text, &format!("US{number}"), &mut self.marks)
@@ -218,11 +218,36 @@ impl<'a> TaskReader<'a> {
             {
                 return Err(not_clear(word));
             }
-            if let Some((part, _)) = part_at(rest) {
+            if let Some((part, _)) = self.part_at(rest) {
                 return Err(not_clear(part));
             }
         }
         Ok(())
+    }
+
+    /// What looks like a part at the start of a text, such as `phase 2` or `week 3` of a list with weeks, and what stands behind it.
+    fn part_at<'b>(&self, text: &'b str) -> Option<(&'b str, &'b str)> {
+        let (word, after) = first(text);
+        let (word, after) =
+            if word.eq_ignore_ascii_case("user") { first(after) } else { (word, after) };
+        let (number, rest) = first(after);
+        let bare = number.trim_end_matches([':', ';', '.']);
+        let is_number = bare.starts_with(|letter: char| letter.is_ascii_digit())
+            && bare.chars().all(|letter| letter.is_ascii_digit() || letter == '.');
+        let is_roman = bare.len() > 1 && bare.chars().all(|letter| "IVX".contains(letter));
+        if !is_number && !is_roman {
+            return None;
+        }
+        let word = word.to_lowercase();
+        let is_kind = |task: &Task| {
+            let (kind, number) = first(&task.phase);
+            kind.to_lowercase() == word
+                && number.trim().starts_with(|letter: char| letter.is_ascii_digit())
+        };
+        let is_part =
+            PARTS.split(' ').any(|part| part == word) || self.list.tasks.iter().any(is_kind);
+        let end = text.len() - rest.len() - (number.len() - bare.len());
+        is_part.then(|| (text[..end].trim_matches(is_gap), rest))
     }
 
     fn no_part(&self, part: &str) -> Refusal {
@@ -319,22 +344,6 @@ fn story_of(word: &str) -> Option<String> {
     let (us, number) = word.split_at_checked(2)?;
     let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
     (us.eq_ignore_ascii_case("us") && is_number).then(|| format!("US{number}"))
-}
-
-/// What looks like a part at the start of a text, such as `phase 2` or `user story 3.1`, and what stands behind it.
-fn part_at(text: &str) -> Option<(&str, &str)> {
-    let (word, after) = first(text);
-    let (word, after) =
-        if word.eq_ignore_ascii_case("user") { first(after) } else { (word, after) };
-    let (number, rest) = first(after);
-    let bare = number.trim_end_matches([':', ';', '.']);
-    let is_number = bare.starts_with(|letter: char| letter.is_ascii_digit())
-        && bare.chars().all(|letter| letter.is_ascii_digit() || letter == '.');
-    let is_roman = bare.len() > 1 && bare.chars().all(|letter| "IVX".contains(letter));
-    let is_part =
-        (is_number || is_roman) && PARTS.split(' ').any(|part| part == word.to_lowercase());
-    let end = text.len() - rest.len() - (number.len() - bare.len());
-    is_part.then(|| (text[..end].trim_matches(is_gap), rest))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ mod crash;
 mod crowd;
 mod cycle;
 mod failing;
+mod feature_folder;
 mod full;
 mod interrupted;
 mod lists;

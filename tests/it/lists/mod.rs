@@ -1,4 +1,6 @@
 //! The lists beside this file, each held against its row in the table there.
+mod counts;
+
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
