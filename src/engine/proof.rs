@@ -236,7 +236,18 @@ impl TaskFacts {
             };
             then.iter().all(there)
         };
-        let has_done_parts = all_done && armed.is_none_or(&mut speak);
+        // A repeat that was there at arming is done with the first.
+        let is_repeat = |armed: &TaskList| {
+            let then = armed.same_task(task, list);
+            let first = then.and_then(|then| {
+                armed.find(then.id.split_once('~')?.0).filter(|first| first.title == then.title)
+            });
+            first.is_some_and(|first| {
+                list.find(&first.id).is_some_and(|now| now.done && now.title == first.title)
+            })
+        };
+        let has_done_parts =
+            (all_done && armed.is_none_or(&mut speak)) || armed.is_some_and(is_repeat);
         Self { has_done_parts, ..self }
     }
 

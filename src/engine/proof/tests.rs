@@ -296,6 +296,22 @@ fn only_parts_that_were_armed_or_are_proved_say_that_a_task_is_done() {
 }
 
 #[test]
+fn a_repeat_is_done_with_the_first() {
+    let of = |armed: &str, text: &str| {
+        let [armed, list] = [armed, text].map(|text| TaskList::parse(text.as_bytes()));
+        let task = list.tasks.last().unwrap();
+        let facts = TaskFacts::of(task, text.as_bytes());
+        facts.with_parts(task, &list, Some(&armed), &mut |_| None).has_done_parts
+    };
+    let armed = "- [ ] T1 Page\n- [ ] T1 Page\n";
+    assert!(of(armed, "- [x] T1 Page\n- [x] T1 Page\n"));
+    assert!(!of(armed, "- [ ] T1 Page\n- [x] T1 Page\n"), "the first is open");
+    assert!(!of("- [ ] T1 Page\n", "- [x] T1 Page\n- [x] T1 Page\n"), "anybody can add one");
+    let other = "- [x] T1 Page\n- [x] T1 Form\n";
+    assert!(!of(&other.replace('x', " "), other), "it is other work");
+}
+
+#[test]
 fn work_that_was_done_before_another_task_was_ticked_counts() {
     let early = ChangedFile { path: "src/b.rs".to_owned(), change: ContentChange::Content };
     let files = FileFacts { unclaimed: vec![early], ..changed(&[]) };
