@@ -171,10 +171,8 @@ names! {
         Cancelled = "cancelled",
         /// A runner was killed in the middle of an iteration.
         Interrupted = "interrupted",
-        /// The machine slept, or a runner was stopped, by Ctrl-Z.
+        /// A runner was stopped, by Ctrl-Z.
         Standstill = "standstill",
-        /// A runner waited for room on a disk that was full.
-        DiskFull = "disk-full",
     }
 
     /// The verdict of a line of the journal.
