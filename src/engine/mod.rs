@@ -37,9 +37,8 @@ mod verdict;
 pub use contract::{Check, Contract, Guardrails, REVIEW, ReviewWhen, WithoutWork};
 pub use converge::Converging;
 pub use decide::{
-    DENIED_WORDS, MOST_DENIED, UNSEEN, budget_is_up, change_is_a_link, change_is_gone,
-    is_last_idle_stop, limit_is_up, needs_folder, project_is_gone, some_denied, time_is_up,
-    waits_too_long,
+    MOST_DENIED, UNSEEN, budget_is_up, change_is_a_link, change_is_gone, is_last_idle_stop,
+    limit_is_up, project_is_gone, some_denied, time_is_up, waits_too_long,
 };
 pub use evaluate::{Evaluation, Judgement, Pending, ends, evaluate};
 pub use fallback::{AgentRest, Lineup, NextAgent, OVERLOAD_REST, OVERLOADS, RestCause, RunSign};
@@ -53,4 +52,4 @@ pub use observation::{
 };
 pub use output::ran_no_test;
 pub use promise::{Promise, PromiseMatch};
-pub use verdict::{BudgetUnit, Dollars, Shortfall, Stall, TerminalReason, Verdict};
+pub use verdict::{BudgetUnit, Dollars, Obstacle, Shortfall, Stall, TerminalReason, Verdict};

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use super::armed;
 use super::base::{Base, KnownLoop, base, known_loop};
 use super::evidence::{self, Ground};
-use super::form::{self, RequirementVerdict, ReviewSeverity};
+use super::form::{self, ReviewJudgement, ReviewSeverity};
 use super::packet::{PacketMarks, PacketMaterial, prompt};
 use super::record::{self, Review, ReviewOutcome};
 use super::watch::{Halt, ReviewWatch};
@@ -218,7 +218,7 @@ fn judge(
         }
     };
     let invented = evidence::problems(&answer, ground);
-    let good = [RequirementVerdict::Met, RequirementVerdict::Later];
+    let good = [ReviewJudgement::Met, ReviewJudgement::Later];
     let is_met = answer.requirements.iter().all(|it| good.contains(&it.verdict));
     let is_free = answer.findings.iter().all(|it| it.severity < ReviewSeverity::High);
     review.outcome = match (invented.is_empty(), is_met && is_free) {

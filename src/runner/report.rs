@@ -16,7 +16,7 @@ use super::options::DoneWhen;
 use super::requests::Requests;
 use super::state::{
     Iteration, LoopState, PAUSED, Past, changes_with_state, find_state_folder, holder, read_state,
-    readable, tail, time_of, waits_for_room,
+    readable, tail, time_of,
 };
 use super::target::{ChangeQuery, FoundChange, find};
 use crate::engine::aside::{Aside, in_words};
@@ -55,8 +55,6 @@ pub struct RunnerReport {
     pub runner: RunnerLife,
     /// Since when a person wants it to pause, `None` when nobody does.
     pub paused_since: Option<WallTime>,
-    /// Until when it waits for room on a full disk, `None` where it does not wait for that.
-    pub waits_for_room_until: Option<WallTime>,
     /// Why the state could not be read, empty when it could.
     pub unreadable: String,
     /// What the state file says.
@@ -85,12 +83,7 @@ impl RunnerReport {
             (Ok(alive), Err(why)) => (alive, (None, why)),
             (Err(why), _) => (false, (None, why.to_string())),
         };
-        let (mut state, running_iteration) = read.unwrap_or_default();
-        let waits = waits_for_room(&folder).filter(|_| alive).map(WallTime::from_seconds);
-        if let Some(until) = waits {
-            // The state says what it did before: it cannot be written.
-            state.doing = format!("waiting for room on the disk (until {})", readable(until));
-        }
+        let (state, running_iteration) = read.unwrap_or_default();
         let runner = match (alive, state.status.is_over()) {
             (true, _) => RunnerLife::Alive,
             (false, false) if !state.change_id.is_empty() => RunnerLife::Dead,
@@ -106,7 +99,6 @@ impl RunnerReport {
             folder: folder.display().to_string(),
             runner,
             paused_since: requests.pause_asked().filter(|_| runner == RunnerLife::Alive),
-            waits_for_room_until: waits,
             unreadable,
             beside: beside(root, change, state.include_optional),
             state,
@@ -135,9 +127,8 @@ impl RunnerReport {
                 if self.runner == RunnerLife::Alive { "began" } else { "was cut off; began" };
             let _ = writeln!(text, "  This one: {what} {}", since(&running.started));
         }
-        let not_counted = messages::not_counted(state.standstill());
-        if !not_counted.is_empty() {
-            let _ = writeln!(text, "  Not counted: {}", not_counted.join(", "));
+        if let Some(words) = messages::not_counted(state.stopped_seconds) {
+            let _ = writeln!(text, "  Not counted: {words}");
         }
         if !state.task.is_empty() {
             let _ = writeln!(text, "  Task: {}", cut(&state.task, 72));

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use ralph_speckit::engine::{BudgetUnit, Guardrails, Ledger, Stall, TerminalReason};
+use ralph_speckit::engine::{BudgetUnit, Guardrails, Ledger, Obstacle, Stall, TerminalReason};
 use ralph_speckit::feature::settings::Settings;
 use ralph_speckit::plugin::client::OLDEST;
 use ralph_speckit::session::arguments::feature::FeatureRequest;
@@ -324,7 +324,7 @@ fn all_reasons() -> Vec<TerminalReason> {
         Reason::MaxIters { limit: 1 },
         Reason::NoProgress { stall: Stall::NoToolCall, times: 1 },
         Reason::TaskFailed { task: String::new(), used: 1, limit: 1 },
-        Reason::Blocked { need: String::new() },
+        Reason::Blocked { need: String::new(), by: Obstacle::Other },
         Reason::Cancelled,
         Reason::Stopped,
         Reason::TimedOut { limit: 1 },

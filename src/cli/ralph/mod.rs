@@ -23,13 +23,13 @@ use crate::forms::events::{EventForm, RunnerEvent};
 use crate::forms::runner::{RunnerForm, RunnerStatusForm};
 use crate::runner::driver;
 use crate::runner::exit;
-use crate::runner::harness::demo as demo_agent;
 use crate::runner::options::file;
 use crate::runner::options::{
     self, Counting, DoneWhen, Form, HarnessChoice, Layers, LimitWait, Options, ProjectChecks,
     ProjectTrust, RunnerSettings, resolve,
 };
 use crate::runner::report::{RunnerReport, only_live, select};
+use crate::runner::script;
 use crate::runner::state::{Context as Added, changes_with_state, make_state_folder};
 use crate::runner::target::{self, Change, ChangeKind, ChangeQuery, FoundChange, SpecKitRules};
 use crate::store::read::Problem;
@@ -41,7 +41,7 @@ pub use args::RalphArgs;
 /// The other name of the command.
 pub const ALIAS: &str = "loop";
 /// What the demo is asked for when nothing is said.
-const DEMO: &str = "Build what the proposal asks for, task by task.";
+const DEMO: &str = "Build what the specification asks for, task by task.";
 /// The warning of spec 001.
 const NO_TASKS: &str = "No tasks.md found, using manual done criteria";
 
@@ -115,8 +115,8 @@ fn status(root: &Path, change: &str, form: Form) -> Result<ExitCode> {
 fn play(options: &Options) -> Result<ExitCode> {
     let folder = tempfile::Builder::new().prefix("spool-demo-").tempdir();
     let folder = folder.context("no temporary folder can be made")?.keep();
-    demo_agent::project(&folder)?;
-    let wanted = ChangeQuery { change: Some(demo_agent::CHANGE), ..ChangeQuery::default() };
+    script::project(&folder)?;
+    let wanted = ChangeQuery { change: Some(script::NAME), ..ChangeQuery::default() };
     let FoundChange::One(change) = target::find(&folder, &wanted)? else {
         bail!("the demo's project has no change: `{}`", folder.display());
     };

@@ -194,7 +194,6 @@ fn limits(options: &Options) -> PlannedLimits {
         asks_at_usage_limit: options.limit_wait == LimitWait::Confirmed,
         grace_seconds: options.grace.as_secs_f64(),
         retry_seconds: options.retry_pause.as_secs_f64(),
-        disk_wait_seconds: options.disk_wait.as_secs_f64(),
     }
 }
 
@@ -352,7 +351,6 @@ fn write_limits(text: &mut String, limits: &PlannedLimits) {
         ),
         ("between asking and killing", in_words(limits.grace_seconds)),
         ("the pause after a failed run", in_words(limits.retry_seconds)),
-        ("the wait for a full disk", in_words(limits.disk_wait_seconds)),
     ];
     text.push_str("\nLimits:\n");
     for (what, limit) in rows {

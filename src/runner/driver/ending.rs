@@ -59,7 +59,7 @@ impl Driver<'_> {
         let reason = gone.as_ref().unwrap_or(reason);
         let doubts = self.doubts(reason);
         let is_doubted = self.plan.options.doubted == Doubted::Fails && !doubts.is_empty();
-        let (code, words) = match self.full_disk(reason) {
+        let (code, words) = match self.ended_by_full_disk(reason) {
             Some(words) => (exit::FAILURE, words.to_owned()),
             None => {
                 (exit::exit_code(reason, signal), messages::end(reason, &self.files.state, signal))
@@ -104,7 +104,7 @@ impl Driver<'_> {
     fn tell_person(&self, reason: &TerminalReason) {
         let command = &self.plan.options.notify;
         let own = matches!(reason, TerminalReason::Cancelled | TerminalReason::Stopped);
-        if (own && self.full_disk(reason).is_none()) || command.is_empty() {
+        if (own && self.ended_by_full_disk(reason).is_none()) || command.is_empty() {
             return;
         }
         let (change, state) = (&self.plan.change, &self.files.state);
@@ -188,11 +188,7 @@ impl Driver<'_> {
         let state = &self.files.state;
         let mut parts =
             vec![counted(state.current_iteration.into(), "iteration"), lasted(self.elapsed())];
-        parts.extend(messages::not_counted(state.standstill()));
-        let waited = self.totals.waited_for_room;
-        if !waited.is_zero() {
-            parts.push(format!("waited {} for room on the disk", lasted(waited)));
-        }
+        parts.extend(messages::not_counted(state.stopped_seconds));
         let tokens = KnownSum { estimated: self.totals.estimated, ..messages::tokens(state) };
         parts.push(match tokens.tokens().as_str() {
             "unknown" => "tokens unknown".to_owned(),
