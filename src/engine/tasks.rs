@@ -2,15 +2,13 @@
 //!
 //! A task is a list item or a heading with a box in front. What else looks like a box is named (`reading`).
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::fingerprint::hash_of;
 use super::line::{Piece, TaskKind, Unread, code_in};
 use super::markdown::NO_BREAK;
 use super::observation::Tampered;
-use super::order::{map_of, places};
+use super::order::places;
 
 /// How many columns further in a nested task is: the width of the bullet it hangs from.
 pub(super) const NESTED: usize = 2;
@@ -119,11 +117,6 @@ impl TaskList {
         self.tasks.iter().filter(|task| !task.done)
     }
 
-    /// Returns the open tasks by id, each with a hash of its text.
-    pub fn open_by_text(&self) -> BTreeMap<String, u64> {
-        map_of(self.open().map(|task| (task.id.clone(), hash_of(task.title.as_bytes()))))
-    }
-
     /// Returns the open tasks in the order of the list, a line for each: its id, a space, and its text.
     pub fn open_lines(&self) -> String {
         let mut lines = String::new();
@@ -165,22 +158,6 @@ impl TaskList {
             }
         }
         (tampered, done)
-    }
-
-    /// Returns what became of tasks that were open, other than being done.
-    pub fn tampered_since(&self, before: &BTreeMap<String, u64>) -> Tampered {
-        let now = self.by_id();
-        let mut tampered = Tampered::default();
-        for (id, text) in before {
-            match now.last(id) {
-                None => tampered.removed.push(id.clone()),
-                Some(place) if hash_of(self.tasks[place].title.as_bytes()) != *text => {
-                    tampered.reworded.push(id.clone());
-                }
-                Some(_) => {}
-            }
-        }
-        tampered
     }
 
     /// Returns the tasks by their ids.
