@@ -5,6 +5,8 @@ use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
+use super::aside::AsideKind;
+
 /// A piece of a text that it shares with others: a list of thousands of tasks is copied once, and not twice a task.
 #[derive(Clone)]
 pub struct Piece {
@@ -128,67 +130,11 @@ fn starts_blank(text: &[u8]) -> bool {
     text.first().is_none_or(u8::is_ascii_whitespace) || text.starts_with("\u{a0}".as_bytes())
 }
 
-/// What a box is for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum TaskKind {
-    /// What the loop is to do.
-    #[default]
-    Work,
-    /// Work that may be left out.
-    Optional,
-    /// What a person has struck through.
-    Struck,
-    /// A line that says what a mark means.
-    Legend,
-    /// A line that says how a task is written.
-    Placeholder,
-    /// What whoever wrote the list asked of the list.
-    Gate,
-}
-
-/// A line that looks like a task and is none.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unread {
-    /// Its number, from 1.
-    pub line: usize,
-    /// Why it is none.
-    pub why: Why,
-    /// What it says, cut short.
-    pub text: String,
-    /// Whether its boxes are ticked.
-    pub is_ticked: bool,
-}
-
-/// Why a line with a box is no task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
-    /// The brackets are escaped.
-    Escaped,
-    /// It is a row of a table.
-    Table,
-    /// It is quoted.
-    Quote,
-    /// It is indented so far that it is code.
-    Code,
-    /// No bullet with a blank behind it stands before the box.
-    Bullet,
-    /// The box does not stand first.
-    Later,
-    /// No words stand behind the box.
-    Bare,
-    /// The box stands in words that are struck through.
-    Struck,
-    /// It says what a mark means.
-    Legend,
-    /// The file is UTF-16 text.
-    Encoding,
-}
-
 /// What the description of a task says.
 #[derive(Default)]
 pub struct TaskText<'a> {
-    /// Whether it says that the task is no work.
-    pub kind: TaskKind,
+    /// Why the task is no work, `None` where it is.
+    pub aside: Option<AsideKind>,
     /// Its id, `None` where it has none of its own.
     pub id: Option<&'a str>,
     /// The description after the id and the marks.
@@ -209,7 +155,7 @@ impl<'a> TaskText<'a> {
             let (id, rest) = text.split_at(end);
             task.id = Some(id);
             task.title = task.take_marks(rest);
-            task.kind = kind_of(task.title);
+            task.aside = is_struck(task.title).then_some(AsideKind::Struck);
             return Some(task);
         }
         let text = text.trim_start_matches('\u{200b}');
@@ -229,10 +175,10 @@ impl<'a> TaskText<'a> {
             rest = task.take_marks(after);
         }
         task.title = rest;
-        task.kind = match () {
-            () if struck.is_some() => TaskKind::Struck,
-            () if is_placeholder(text) => TaskKind::Placeholder,
-            () => kind_of(rest),
+        task.aside = if struck.is_none() && is_placeholder(text) {
+            Some(AsideKind::Placeholder)
+        } else {
+            (struck.is_some() || is_struck(rest)).then_some(AsideKind::Struck)
         };
         Some(task)
     }
@@ -252,10 +198,6 @@ impl<'a> TaskText<'a> {
         }
         rest
     }
-}
-
-fn kind_of(title: &str) -> TaskKind {
-    if is_struck(title) { TaskKind::Struck } else { TaskKind::Work }
 }
 
 fn is_struck(text: &str) -> bool {

@@ -5,10 +5,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::line::{Piece, TaskKind, Unread, code_in};
+use super::aside::{Aside, AsideKind, in_words, uncounted};
+use super::line::{Piece, code_in};
 use super::markdown::NO_BREAK;
 use super::observation::Tampered;
-use super::order::places;
+use super::order::{places, sorted};
 
 /// How many columns further in a nested task is: the width of the bullet it hangs from.
 pub(super) const NESTED: usize = 2;
@@ -23,7 +24,7 @@ pub struct TaskList {
     /// Boxes that are no work of the loop, in the order of the file.
     pub left_out: Vec<Task>,
     /// Lines that look like tasks and are none.
-    pub unread: Vec<Unread>,
+    pub unread: Vec<Aside>,
 }
 
 /// The tasks of a list by their ids.
@@ -41,8 +42,8 @@ pub struct Task {
     pub id: String,
     /// The text after the id and the marks.
     pub title: Piece,
-    /// What its box is for.
-    pub kind: TaskKind,
+    /// Why it is no work, `None` where it is.
+    pub aside: Option<AsideKind>,
     /// Whether the box is ticked.
     pub done: bool,
     /// What is in the box, a blank for nothing.
@@ -77,6 +78,18 @@ impl Task {
     /// Returns whether the id is in the list; otherwise it is made from the text.
     pub fn has_own_id(&self) -> bool {
         !self.id.starts_with('@')
+    }
+
+    /// Returns its id without the number that tells two of the same apart.
+    pub fn stem(&self) -> &str {
+        stem(&self.id)
+    }
+
+    /// What is told of a task that does not count, or has an odd mark.
+    fn as_aside(&self) -> Aside {
+        let kind = self.aside.unwrap_or(AsideKind::Mark);
+        let id = self.has_own_id().then(|| self.id.clone());
+        Aside { id, ..Aside::new(kind, self.line, self.title.to_string(), !self.done) }
     }
 
     /// Whether another task that stands behind this one is a part of it: nested in it, or numbered so.
@@ -173,9 +186,27 @@ impl TaskList {
         place.unwrap_or(self.tasks.len())
     }
 
+    /// Returns the lines that do not count, or have an odd mark, in the order of the file.
+    pub fn asides(&self) -> Vec<Aside> {
+        let odd = self.open().filter(|task| task.mark != ' ');
+        let tasks = self.left_out.iter().chain(odd).map(Task::as_aside);
+        let all = tasks.chain(self.unread.iter().cloned()).collect();
+        sorted(all, |one: &Aside, other| one.line.cmp(&other.line))
+    }
+
+    /// Returns what a person has to know of these lines.
+    pub fn asides_in_words(&self) -> Vec<String> {
+        in_words(&self.asides())
+    }
+
+    /// Returns which boxes are open and do not count, on one line; `None` for none.
+    pub fn uncounted(&self) -> Option<String> {
+        uncounted(self.asides())
+    }
+
     /// Returns the task of that id, letter case ignored; of those that are left out, what is work after all.
     pub fn find(&self, id: &str) -> Option<&Task> {
-        let optional = self.left_out.iter().filter(|task| task.kind == TaskKind::Optional);
+        let optional = self.left_out.iter().filter(|task| task.aside == Some(AsideKind::Optional));
         self.tasks.iter().chain(optional).find(|task| task.id.eq_ignore_ascii_case(id))
     }
 
@@ -234,6 +265,11 @@ impl TaskList {
     pub fn block_text(&self, task: &Task, text: &[u8]) -> String {
         String::from_utf8_lossy(self.whole_block(task, text)).into_owned()
     }
+}
+
+/// An id without the number that tells two of the same apart.
+pub(super) fn stem(id: &str) -> &str {
+    id.split('~').next().unwrap_or_default()
 }
 
 /// Whether these are the same bytes; eight at a step, where the library of a small program compares one by one.

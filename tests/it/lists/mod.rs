@@ -3,7 +3,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ralph_speckit::engine::TaskKind;
+use ralph_speckit::engine::aside::Aside;
 use ralph_speckit::engine::edit::{tick, untick};
 use ralph_speckit::engine::tasks::{Task, TaskList};
 
@@ -67,20 +67,9 @@ fn agree<'a>(tasks: impl Iterator<Item = &'a Task>, cell: &str) -> bool {
 }
 
 fn named(list: &TaskList) -> String {
-    let of_task = |task: &Task| {
-        let kind = match task.kind {
-            TaskKind::Work if task.mark == ' ' || task.done => return None,
-            TaskKind::Work => "mark".to_owned(),
-            kind => format!("{kind:?}").to_lowercase(),
-        };
-        Some((task.line, kind))
-    };
-    let of_tasks = list.tasks.iter().chain(&list.left_out).filter_map(of_task);
-    let unread =
-        list.unread.iter().map(|unread| (unread.line, format!("{:?}", unread.why).to_lowercase()));
-    let mut all: Vec<_> = of_tasks.chain(unread).collect();
-    all.sort();
-    let all: Vec<_> = all.iter().map(|(line, kind)| format!("L{line}:{kind}")).collect();
+    let name =
+        |aside: &Aside| format!("L{}:{}", aside.line, format!("{:?}", aside.kind).to_lowercase());
+    let all: Vec<_> = list.asides().iter().map(name).collect();
     if all.is_empty() { "-".to_owned() } else { all.join(" ") }
 }
 
@@ -238,7 +227,7 @@ fn every_case_has_its_right_value() {
     ] {
         let (list, text) = case(name);
         let found: Vec<_> = list.open().map(|task| task.id.as_str()).collect();
-        let told = list.asides().join("\n");
+        let told = list.asides_in_words().join("\n");
         assert_eq!((list.done(), found.join(" ").as_str()), (done, open), "{name}: {told}");
         assert!(told.contains(asides) && told.is_empty() == asides.is_empty(), "{name}: {told}");
         let commands = list.tasks.iter().filter_map(|task| task.verify_command(&text));
