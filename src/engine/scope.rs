@@ -1,7 +1,5 @@
 //! A part of a task list: what a loop is about that is not about all of it.
 
-use std::borrow::Cow;
-
 use super::aside::AsideKind;
 use super::choice::LONGEST_CHAIN;
 use super::edit::split_number;
@@ -25,17 +23,14 @@ impl TaskList {
         }
         self.take_in(|task| ids.iter().any(|id| task.id.eq_ignore_ascii_case(id)));
         let by_id = self.by_id();
-        let wanted = map_of(ids.iter().map(|id| (in_capitals(stem(id)), 0)));
-        let named: Vec<bool> =
-            self.tasks.iter().map(|task| wanted.contains_key(&in_capitals(task.stem()))).collect();
-        let mut kept = named.clone();
-        for (place, kept) in kept.iter_mut().enumerate() {
-            let mut one = place;
-            for _ in 0..LONGEST_CHAIN {
-                let fixed = self.tasks[one].fixes.as_deref().and_then(|id| by_id.last(id));
-                let Some(fixed) = fixed else { break };
-                *kept |= named[fixed];
-                one = fixed;
+        let fixed = |task: &Task| by_id.get(task.fixes.as_deref()?).copied();
+        let fixed: Vec<Option<usize>> = self.tasks.iter().map(fixed).collect();
+        let wanted = map_of(ids.iter().map(|id| (stem(id).to_ascii_uppercase(), ())));
+        let is_wanted = |task: &Task| wanted.contains_key(&task.stem().to_ascii_uppercase());
+        let mut kept: Vec<bool> = self.tasks.iter().map(is_wanted).collect();
+        for _ in 0..LONGEST_CHAIN {
+            for (place, fixed) in fixed.iter().enumerate() {
+                kept[place] |= fixed.is_some_and(|fixed| kept[fixed]);
             }
         }
         let line = |place: usize| self.tasks.get(place).map_or(usize::MAX, |task| task.line);
@@ -204,13 +199,6 @@ pub fn in_runs(ids: &[String]) -> String {
         }
     }
     words.join(", ")
-}
-
-fn in_capitals(id: &str) -> Cow<'_, str> {
-    if id.bytes().any(|byte| byte.is_ascii_lowercase()) {
-        return Cow::Owned(id.to_ascii_uppercase());
-    }
-    Cow::Borrowed(id)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //!
 //! A task is a list item or a heading with a box in front. What else looks like a box is named (`reading`).
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use super::aside::{Aside, AsideKind, in_words, uncounted};
 use super::line::{Piece, code_in};
 use super::markdown::NO_BREAK;
 use super::observation::Tampered;
-use super::order::{places, sorted};
+use super::order::{map_of, sorted};
 
 /// How many columns further in a nested task is: the width of the bullet it hangs from.
 pub(super) const NESTED: usize = 2;
@@ -25,12 +26,6 @@ pub struct TaskList {
     pub left_out: Vec<Task>,
     /// Lines that look like tasks and are none.
     pub unread: Vec<Aside>,
-}
-
-/// The tasks of a list by their ids.
-pub struct TasksById<'a> {
-    tasks: &'a [Task],
-    places: Vec<usize>,
 }
 
 /// One task of the list.
@@ -110,15 +105,6 @@ impl Task {
     }
 }
 
-impl TasksById<'_> {
-    /// Returns where the last task with this id is in the list, from 0; `None` when no task has it.
-    pub fn last(&self, id: &str) -> Option<usize> {
-        let id_of = |place: usize| self.tasks[place].id.as_str();
-        let place = *self.places[..self.places.partition_point(|it| id_of(*it) <= id)].last()?;
-        (id_of(place) == id).then_some(place)
-    }
-}
-
 impl TaskList {
     /// Returns how many tasks are ticked.
     pub fn done(&self) -> usize {
@@ -155,7 +141,7 @@ impl TaskList {
             let near = self.tasks.iter().skip(at).take(NEAR).position(|task| task.id == id);
             let place = match near {
                 Some(steps) => Some(at + steps),
-                None => by_id.get_or_insert_with(|| self.by_id()).last(id),
+                None => by_id.get_or_insert_with(|| self.by_id()).get(id).copied(),
             };
             let Some(place) = place else {
                 tampered.removed.push(id.to_owned());
@@ -173,17 +159,14 @@ impl TaskList {
         (tampered, done)
     }
 
-    /// Returns the tasks by their ids.
-    pub fn by_id(&self) -> TasksById<'_> {
-        let id = |place: usize| self.tasks[place].id.as_str();
-        let places = places(self.tasks.len(), &|one, other| id(one).cmp(id(other)));
-        TasksById { tasks: &self.tasks, places }
+    /// Returns the places of the tasks by their ids, of those with the same id the last one.
+    pub fn by_id(&self) -> BTreeMap<&str, usize> {
+        map_of(self.tasks.iter().enumerate().map(|(place, task)| (&*task.id, place)))
     }
 
     /// Returns the place of the first open task, from 0, or the number of tasks when none is open.
     pub fn first_open(&self) -> usize {
-        let place = self.tasks.iter().position(|task| !task.done);
-        place.unwrap_or(self.tasks.len())
+        self.tasks.iter().position(|task| !task.done).unwrap_or(self.tasks.len())
     }
 
     /// Returns the lines that do not count, or have an odd mark, in the order of the file.

@@ -60,10 +60,7 @@ pub fn list_at(path: &Path) -> Option<TaskList> {
 /// Returns how a list finds a task by its id, letter case ignored, without going through all of them.
 pub fn finder<'a>(list: &'a TaskList) -> impl Fn(&str) -> Option<&'a Task> {
     let by_id = list.by_id();
-    move |id| match by_id.last(id) {
-        Some(place) => Some(&list.tasks[place]),
-        None => list.find(id),
-    }
+    move |id| by_id.get(id).map(|place| &list.tasks[*place]).or_else(|| list.find(id))
 }
 
 /// Returns whether a folder that was a real path still is one: an agent may have put a link in its place, and what is behind
@@ -116,22 +113,14 @@ impl Tasks {
         }
         let file = match found {
             Ok(content) => self.parsed(content.bytes),
-            // A list that is gone is not done.
-            Err(Problem::Missing) => {
-                self.hash = 0;
-                let work = Work::List { done: 0, open: 0 };
-                return TaskListUpdate { work, ..TaskListUpdate::default() };
-            }
             Err(problem) => {
-                let problem = problem.to_string();
-                let hash = hash_of(problem.as_bytes());
-                self.hash = hash;
-                let work = Work::Unreadable { hash };
-                return TaskListUpdate {
-                    work,
-                    problem: Some(problem),
-                    ..TaskListUpdate::default()
-                };
+                let is_gone = matches!(problem, Problem::Missing);
+                let problem = (!is_gone).then(|| problem.to_string());
+                self.hash = problem.as_ref().map_or(0, |problem| hash_of(problem.as_bytes()));
+                // A list that is gone is not done.
+                let gone = Work::List { done: 0, open: 0 };
+                let work = if is_gone { gone } else { Work::Unreadable { hash: self.hash } };
+                return TaskListUpdate { work, problem, ..TaskListUpdate::default() };
             }
         };
         let list = &file.list;

@@ -201,8 +201,7 @@ fn setting(setting: &Setting) -> PlannedSetting {
 fn in_words(plan: &PlanForm) -> String {
     let mut text = String::from("Nothing is started (--dry-run).\n");
     write_change(&mut text, plan.change.as_ref());
-    let asides = plan.change.iter().flat_map(|change| aside::in_words(&change.asides));
-    for aside in asides {
+    for aside in plan.change.iter().flat_map(|change| aside::in_words(&change.asides)) {
         let _ = writeln!(text, "List: {}", text::line(&aside));
     }
     write_agent(&mut text, plan);

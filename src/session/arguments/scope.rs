@@ -186,11 +186,10 @@ impl<'a> TaskReader<'a> {
     /// The ids of what is marked, and of the tasks nested in it.
     fn selected(&self) -> Vec<String> {
         let mut marks = self.marks.clone();
-        for (place, task) in
-            self.list.tasks.iter().enumerate().filter(|(place, _)| self.marks[*place])
-        {
-            let nested = self.list.nested_in(task).len();
-            marks[place..=place + nested].fill(true);
+        for (place, task) in self.list.tasks.iter().enumerate() {
+            if self.marks[place] {
+                marks[place..=place + self.list.nested_in(task).len()].fill(true);
+            }
         }
         let all = self.list.tasks.iter().zip(marks);
         let all = all.filter(|(_, mark)| *mark).map(|(task, _)| task.id.clone());
