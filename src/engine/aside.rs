@@ -7,18 +7,16 @@ use super::order::few;
 /// The most lines that are told, and the most names in one of them.
 const TOLD: usize = 6;
 const NAMED: usize = 8;
+/// The most of a line that is shown, in bytes.
+const SHOWN: usize = 80;
 /// The same at the end of a loop, and the most characters of a line there.
 const NAMED_AT_END: usize = 4;
 const SHOWN_AT_END: usize = 40;
 /// The kinds that are told together.
-const TOGETHER: [AsideKind; 6] = [
-    AsideKind::Optional,
-    AsideKind::Struck,
-    AsideKind::Legend,
-    AsideKind::Placeholder,
-    AsideKind::Gate,
-    AsideKind::Mark,
-];
+const TOGETHER: [AsideKind; 6] = {
+    use AsideKind::{Gate, Legend, Mark, Optional, Placeholder, Struck};
+    [Optional, Struck, Legend, Placeholder, Gate, Mark]
+};
 
 /// Why a line with a box is no task that counts, or is one to look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -50,6 +48,8 @@ pub enum AsideKind {
     Later,
     /// No words stand behind the box.
     Bare,
+    /// No pair of brackets with at most one mark, or a link.
+    Odd,
     /// The file is UTF-16 text.
     Encoding,
 }
@@ -63,7 +63,7 @@ pub struct Aside {
     /// Its line in the file, from 1.
     pub line: usize,
     /// What it is: `optional`, `struck`, `legend`, `placeholder`, `gate`; `escaped`, `table`, `quote`, `code`, `bullet`, `later`,
-    /// `bare`, `encoding`; `mark` for a task that counts as open and has an odd mark.
+    /// `bare`, `odd`, `encoding`; `mark` for a task that counts as open and has an odd mark.
     #[cfg_attr(test, schemars(with = "String"))]
     pub kind: AsideKind,
     /// The same in more words, or why it does not count.
@@ -92,6 +92,7 @@ impl AsideKind {
             Self::Bullet => "no bullet with a blank behind it stands before the box",
             Self::Later => "its box does not stand first",
             Self::Bare => "no words stand behind its box",
+            Self::Odd => "its box is no plain pair of brackets",
             Self::Encoding => "the file is UTF-16 text: save it as UTF-8",
         }
     }
@@ -99,7 +100,9 @@ impl AsideKind {
 
 impl Aside {
     /// Returns a line of this kind.
-    pub fn new(kind: AsideKind, line: usize, text: String, is_open: bool) -> Self {
+    pub fn new(kind: AsideKind, line: usize, text: &[u8], is_open: bool) -> Self {
+        let words = text.trim_ascii();
+        let text = String::from_utf8_lossy(&words[..words.len().min(SHOWN)]).into_owned();
         Self { id: None, line, kind, why: kind.why(), text, is_open }
     }
 
@@ -120,10 +123,8 @@ impl Aside {
     /// The same with what it is.
     fn named_at_end(&self) -> String {
         let kind = format!("{:?}", self.kind).to_lowercase();
-        match self.id {
-            Some(_) => format!("{} ({kind})", self.name()),
-            None => format!("{} ({kind}: {})", self.name(), cut(&self.text)),
-        }
+        let text = self.id.is_none().then(|| format!(": {}", cut(&self.text)));
+        format!("{} ({kind}{})", self.name(), text.unwrap_or_default())
     }
 }
 

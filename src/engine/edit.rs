@@ -1,6 +1,6 @@
 //! Changing a task list: one box, or one line more; every other byte stays as it is.
 
-use super::line::{DRAWN, is_id, text_of};
+use super::line::{is_id, text_of};
 use super::tasks::{Task, TaskList};
 
 /// A list with one task more.
@@ -28,9 +28,9 @@ pub fn untick(text: &[u8], task: &Task) -> Vec<u8> {
 fn marked(text: &[u8], task: &Task, mark: u8) -> Vec<u8> {
     let behind = text.get(task.mark_at..).unwrap_or_default();
     let inner = behind.split(|byte| *byte == b']').next().unwrap_or_default();
-    let first = text_of(inner).chars().next().map_or(0, char::len_utf8);
-    let drawn = inner.get(first..).is_some_and(|rest| rest.starts_with(DRAWN.as_bytes()));
-    let length = first + if drawn { DRAWN.len() } else { 0 };
+    let inner = text_of(inner);
+    let first = inner.chars().next().map_or(0, char::len_utf8);
+    let length = first.max(inner.trim_end().trim_end_matches('\\').len());
     [&text[..text.len() - behind.len()], &[mark], &behind[length..]].concat()
 }
 

@@ -4,6 +4,7 @@
 //! [`Ledger`], or asks for the checks first, and the driver reports the [`Verdict`].
 
 pub mod aside;
+mod boxes;
 mod choice;
 mod contract;
 mod converge;

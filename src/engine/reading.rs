@@ -7,6 +7,7 @@ use std::sync::Arc;
 use memchr::memmem;
 
 use super::aside::{Aside, AsideKind};
+use super::boxes;
 use super::fingerprint::Hasher;
 use super::line::{Piece, TaskBox, TaskText, text_of};
 use super::markdown::{self, Kind, Line};
@@ -16,8 +17,6 @@ use super::tasks::{NESTED, Task, TaskList};
 const VERIFY: &[u8] = b"[VERIFY]";
 /// The most letters of a title that stand for an id.
 const SHORT: usize = 28;
-/// The most of a line that is shown, in bytes.
-const SHOWN: usize = 80;
 /// What a legend is called.
 const LEGENDS: &str = "legend|notation|key|symbols|markers|marks|status key|status markers|status legend|leyenda|legende|l\u{e9}gende|\u{56fe}\u{4f8b}|\u{51e1}\u{4f8b}";
 /// The longest of them, in bytes, with signs around it.
@@ -26,8 +25,11 @@ const LONGEST_LEGEND: usize = 24;
 impl TaskList {
     /// Returns the tasks found in the bytes of a `tasks.md`; never fails, whatever the input.
     pub fn parse(text: &[u8]) -> Self {
-        if text.starts_with(b"\xff\xfe") || text.starts_with(b"\xfe\xff") {
-            let unread = vec![Aside::new(AsideKind::Encoding, 1, String::new(), true)];
+        let is_utf16 = text.starts_with(b"\xff\xfe")
+            || text.starts_with(b"\xfe\xff")
+            || (memchr::memchr(0, text).is_some() && memmem::find(text, b"\0[\0").is_some());
+        if is_utf16 {
+            let unread = vec![Aside::new(AsideKind::Encoding, 1, b"", true)];
             return Self { unread, ..Self::default() };
         }
         let lines = markdown::lines(text);
@@ -43,9 +45,8 @@ impl TaskList {
         for (number, line) in lines.iter().enumerate() {
             reader.read(number + 1, line);
         }
-        let ListReader { mut tasks, unread, .. } = reader;
-        let left_out = tasks.extract_if(.., |task| task.aside.is_some()).collect();
-        Self { tasks, left_out, unread }
+        let left_out = reader.tasks.extract_if(.., |task| task.aside.is_some()).collect();
+        Self { tasks: reader.tasks, left_out, unread: reader.unread }
     }
 
     /// Returns how many boxes of a checklist are open, and how many there are.
@@ -64,8 +65,8 @@ struct Above {
     is_blank: bool,
     /// Whether that is a line that nobody sees.
     is_hidden: bool,
-    /// The heading right above, with nothing but blank lines between: its place, and its words.
-    heading: Option<(usize, Arc<str>)>,
+    /// The words of the heading right above, with nothing but blank lines between.
+    heading: Option<Arc<str>>,
     /// Whether the heading is of a legend.
     has_legend: bool,
     /// Whether the line above is of a legend.
@@ -159,7 +160,7 @@ impl ListReader {
             self.base = NESTED;
         } else {
             self.note(number, line);
-            self.above.heading = Some((line.start + line.text.len(), self.phase.clone()));
+            self.above.heading = Some(self.phase.clone());
         }
     }
 
@@ -199,26 +200,29 @@ impl ListReader {
         number: usize,
         line: &Line<'_>,
         found: &TaskBox,
-        heading: Option<&(usize, Arc<str>)>,
+        heading: Option<&Arc<str>>,
     ) {
         let behind = line.words()[found.text_at..].trim_ascii();
-        let end = match heading {
-            Some((end, _)) => *end,
-            None => line.start + line.text.trim_ascii_end().len(),
-        };
+        let end = line.start + line.text.trim_ascii_end().len();
         let said = match (heading, self.whole.as_deref()) {
-            (Some((_, title)), _) => Cow::Borrowed(&**title),
+            (Some(title), _) => Cow::Borrowed(&**title),
             (None, Some(whole)) => {
                 Cow::Borrowed(whole.get(end - behind.len()..end).unwrap_or_default())
             }
             (None, None) => text_of(behind),
         };
-        let Some(task) = TaskText::read(&said) else {
-            if said.is_empty() {
-                self.name(number, line, AsideKind::Bare);
-            }
-            return;
+        let task = TaskText::read(&said);
+        let none = match task.id {
+            None if said.is_empty() => Some(AsideKind::Bare),
+            // A number in brackets is one of a reference, where no id makes a task of it.
+            None if found.mark.is_ascii_digit() => Some(AsideKind::Odd),
+            Some(id) if id.starts_with("CHK") => Some(AsideKind::Gate),
+            _ => None,
         };
+        if let Some(kind) = none {
+            self.unread.push(Aside::new(kind, number, line.text, !found.is_ticked()));
+            return;
+        }
         let aside = self.aside(&task, found, &said);
         for outer in &self.open {
             let block = &mut self.tasks[*outer].block;
@@ -236,7 +240,7 @@ impl ListReader {
             id,
             title: match &self.whole {
                 Some(whole) if heading.is_none() => Piece::of(whole, end - task.title.len()..end),
-                _ => task.title.into(),
+                _ => Piece::of(&task.title.into(), 0..task.title.len()),
             },
             aside,
             done: found.is_ticked(),
@@ -315,78 +319,12 @@ impl ListReader {
 
     /// Notes a line that looks like a task.
     fn note(&mut self, number: usize, line: &Line<'_>) {
-        if let Some(kind) = why_unread(line) {
+        if let Some((kind, is_open)) = boxes::seen_in(line) {
             let is_legend = self.above.is_legend() || is_legend(&text_of(line.words()));
-            self.name(number, line, if is_legend { AsideKind::Legend } else { kind });
+            let kind = if is_legend { AsideKind::Legend } else { kind };
+            self.unread.push(Aside::new(kind, number, line.text, is_open));
         }
     }
-
-    fn name(&mut self, number: usize, line: &Line<'_>, kind: AsideKind) {
-        let words = line.text.trim_ascii();
-        let text = text_of(&words[..words.len().min(SHOWN)]).into_owned();
-        self.unread.push(Aside::new(kind, number, text, !is_ticked(words)));
-    }
-}
-
-/// Why a line that is no task looks like one, `None` where it does not.
-fn why_unread(line: &Line<'_>) -> Option<AsideKind> {
-    let words = line.words();
-    // Boxes that are drawn.
-    if ["\u{2610}", "\u{2611}", "\u{2612}", "\u{2b1c}", "\u{ff3b}"]
-        .iter()
-        .any(|drawn| words.starts_with(drawn.as_bytes()))
-    {
-        return Some(AsideKind::Later);
-    }
-    memchr::memchr(b'[', words)?;
-    if [&b"\\[ \\]"[..], b"\\[x\\]", b"\\[X\\]", b"\\[ ]", b"\\[x]"]
-        .iter()
-        .any(|mark| memmem::find(words, mark).is_some())
-    {
-        return Some(AsideKind::Escaped);
-    }
-    let (mut ticks, mut counted) = (0, 0);
-    let at = memchr::memchr_iter(b'[', words).find(|at| {
-        ticks += memchr::memchr_iter(b'`', &words[counted..*at]).count();
-        counted = *at;
-        let in_code = ticks % 2 == 1;
-        let found = TaskBox::read(&words[*at..]);
-        !in_code && found.is_some_and(|found| found.is_ticked() || !found.mark.is_alphanumeric())
-    })?;
-    let (before, found) = (words[..at].trim_ascii_end(), TaskBox::read(&words[at..])?);
-    let behind = words[at + found.text_at..].trim_ascii();
-    let ends_line = behind.iter().all(|byte| b"*_.|".contains(byte));
-    let is_item = line.kind == Kind::Item;
-    Some(match line.kind {
-        Kind::Code => AsideKind::Code,
-        _ if words.starts_with(b">") => AsideKind::Quote,
-        _ if words.starts_with(b"|") || memmem::find(words, b" | ").is_some() => AsideKind::Table,
-        _ if before.ends_with(b"~~") => AsideKind::Struck,
-        _ if !before.ends_with(b"**")
-            && before.iter().all(|byte| b"-+*0123456789.) ".contains(byte)) =>
-        {
-            AsideKind::Bullet
-        }
-        _ if is_item
-            || ends_line
-            || before.is_empty()
-            || b":-*>".contains(&before[before.len() - 1]) =>
-        {
-            AsideKind::Later
-        }
-        _ => return None,
-    })
-}
-
-/// Whether the boxes in a line are ticked, all of them.
-fn is_ticked(line: &[u8]) -> bool {
-    let plain: Vec<u8> = line.iter().copied().filter(|byte| *byte != b'\\').collect();
-    let boxes = memchr::memchr_iter(b'[', &plain).filter_map(|at| TaskBox::read(&plain[at..]));
-    let mut ticked = boxes
-        .filter(|found| found.is_ticked() || !found.mark.is_alphanumeric())
-        .map(|found| found.is_ticked())
-        .peekable();
-    ticked.peek().is_some() && ticked.all(|ticked| ticked)
 }
 
 /// The ids that are taken. As long as each is greater than the one before, as in nearly every list, no

@@ -7,6 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::aside::{Aside, AsideKind, in_words, uncounted};
+use super::boxes::open_in;
 use super::line::{Piece, code_in};
 use super::markdown::NO_BREAK;
 use super::observation::Tampered;
@@ -84,7 +85,7 @@ impl Task {
     fn as_aside(&self) -> Aside {
         let kind = self.aside.unwrap_or(AsideKind::Mark);
         let id = self.has_own_id().then(|| self.id.clone());
-        Aside { id, ..Aside::new(kind, self.line, self.title.to_string(), !self.done) }
+        Aside { id, text: self.title.to_string(), ..Aside::new(kind, self.line, b"", !self.done) }
     }
 
     /// Whether another task that stands behind this one is a part of it: nested in it, or numbered so.
@@ -173,7 +174,12 @@ impl TaskList {
     pub fn asides(&self) -> Vec<Aside> {
         let odd = self.open().filter(|task| task.mark != ' ');
         let tasks = self.left_out.iter().chain(odd).map(Task::as_aside);
-        let all = tasks.chain(self.unread.iter().cloned()).collect();
+        // Looked for here and not at each reading of the list.
+        let others = self.tasks.iter().filter_map(|task| {
+            let text = &task.title.as_bytes()[open_in(task.title.as_bytes())?..];
+            Some(Aside::new(AsideKind::Later, task.line, text, true))
+        });
+        let all = tasks.chain(self.unread.iter().cloned()).chain(others).collect();
         sorted(all, |one: &Aside, other| one.line.cmp(&other.line))
     }
 
