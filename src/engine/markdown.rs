@@ -1,10 +1,11 @@
 //! The lines of a Markdown text, each with what CommonMark makes of it.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use memchr::memmem;
 
-use super::line::TaskBox;
+use super::line::{TaskBox, text_of};
 
 /// The no-break space. CommonMark takes a no-break space for a letter; people see a blank.
 pub const NO_BREAK: &[u8] = "\u{a0}".as_bytes();
@@ -47,6 +48,17 @@ impl<'a> Line<'a> {
     /// What it says.
     pub fn words(&self) -> &'a [u8] {
         self.text.get(self.words_at..).unwrap_or_default()
+    }
+
+    /// The box that its words begin with.
+    pub fn task_box(&self) -> Option<TaskBox> {
+        TaskBox::read(self.words())
+    }
+
+    /// Its words, without that box.
+    pub fn title(&self) -> Cow<'a, str> {
+        let text_at = self.task_box().map_or(0, |found| found.text_at);
+        text_of(self.words()[text_at..].trim_ascii())
     }
 
     /// Whether it is read by nobody who looks at the page.

@@ -4,6 +4,7 @@
 //! [`Ledger`], or asks for the checks first, and the driver reports the [`Verdict`].
 
 pub mod aside;
+mod boxes;
 mod choice;
 mod contract;
 mod converge;
@@ -34,6 +35,7 @@ mod unproved;
 pub mod unticked;
 mod verdict;
 
+pub use aside::AsideKind;
 pub use contract::{Check, Contract, Guardrails, REVIEW, ReviewWhen, WithoutWork};
 pub use converge::Converging;
 pub use decide::{
@@ -45,7 +47,6 @@ pub use fallback::{AgentRest, Lineup, NextAgent, OVERLOAD_REST, OVERLOADS, RestC
 pub use fingerprint::{Fingerprint, Hasher, Tree, hash_of, hash_of_long};
 pub use landing::{NearLimit, near_limit};
 pub use ledger::Ledger;
-pub use line::{TaskKind, Unread, Why};
 pub use observation::{
     Attempt, CheckResult, Demand, Difference, FinishedPart, Observation, ReviewResult, Tampered,
     TokenTotals, UnchangedFiles, Waiting, Work,

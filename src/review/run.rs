@@ -16,6 +16,7 @@ use super::record::{self, Review, ReviewOutcome};
 use super::watch::{Halt, ReviewWatch};
 use crate::checks::PASSED;
 use crate::engine::CheckResult;
+use crate::engine::order::few;
 use crate::engine::tasks::TaskList;
 use crate::evidence::task_list;
 use crate::evidence::tree::{Bounds, FoundFile, Go, Whole, look};
@@ -271,14 +272,10 @@ struct Changes {
 
 /// Says which changes git leaves out of a patch, `None` where there are none.
 fn not_in_patch(hidden: &[PathBuf]) -> Option<String> {
-    let names: Vec<String> =
-        hidden.iter().take(3).map(|it| printable(&it.to_string_lossy())).collect();
-    let more = hidden.len() - names.len();
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let names = few(&mut hidden.iter().map(|path| printable(&path.to_string_lossy())), 3);
     (!names.is_empty()).then(|| {
         format!(
-            "git shows no changes of {}{more}, by .gitattributes or a mark in its index: the reader got their text instead",
-            names.join(", ")
+            "git shows no changes of {names}, by .gitattributes or a mark in its index: the reader got their text instead"
         )
     })
 }

@@ -60,7 +60,7 @@ pub struct RunnerReport {
     /// What the state file says.
     pub state: LoopState,
     /// The lines of the change's list that do not count, or have an odd mark.
-    pub beside: Vec<Aside>,
+    pub asides: Vec<Aside>,
     /// The iteration that runs, or in which the runner was killed.
     pub running_iteration: Option<Iteration>,
     /// How well the tasks are proved that were ticked in this run.
@@ -100,7 +100,7 @@ impl RunnerReport {
             runner,
             paused_since: requests.pause_asked().filter(|_| runner == RunnerLife::Alive),
             unreadable,
-            beside: beside(root, change, state.include_optional),
+            asides: asides(root, change, state.include_optional),
             state,
             running_iteration,
             proofs,
@@ -139,7 +139,7 @@ impl RunnerReport {
             DoneWhen::Check => "the checks pass",
         };
         let _ = writeln!(text, "  Done when: {done}");
-        for aside in in_words(&self.beside) {
+        for aside in in_words(&self.asides) {
             let _ = writeln!(text, "  List: {}", printable(&aside));
         }
         let agent = [&state.harness, &state.harness_version, &state.model];
@@ -332,10 +332,10 @@ impl RunnerReport {
 }
 
 /// What of the list of a change does not count; nothing where the change is gone.
-fn beside(root: &Path, change: &str, optional: bool) -> Vec<Aside> {
+fn asides(root: &Path, change: &str, optional: bool) -> Vec<Aside> {
     let wanted = ChangeQuery { change: Some(change), module: None };
     let Ok(FoundChange::One(change)) = find(root, &wanted) else { return Vec::new() };
-    change.task_list().unwrap_or_default().list.with_optional(optional).beside()
+    change.task_list().unwrap_or_default().list.with_optional(optional).asides()
 }
 
 /// Returns the reports on all changes of a project that a runner has worked on, by their ids.

@@ -416,7 +416,7 @@ fn done(change: &Change, options: &Options) -> Result<DoneWhen> {
     {
         let list = file.list.with_optional(options.include_optional);
         if list.tasks.is_empty() {
-            let beside = text::below(&list.asides());
+            let beside = text::below(&list.asides_in_words());
             bail!(
                 "the task list holds no task: a task is a line such as `- [ ] T001 Do it`{beside}\nwrite its tasks so, or use --done manual"
             );

@@ -30,7 +30,7 @@ impl From<&RunnerReport> for RunnerForm {
             r#loop: (is_known || !report.unreadable.is_empty()).then(|| report.form()),
             ended_at: time(&state.ended_at),
             exit_code: state.exit_code,
-            asides: report.beside.clone(),
+            asides: report.asides.clone(),
             done_when: state.done_criteria,
             harness: words(&state.harness),
             harness_version: words(&state.harness_version),

@@ -2,7 +2,8 @@
 //! what looks like one and stands behind them, or is none of the list, is refused: nobody guesses what a loop is about.
 
 use super::feature::names_feature;
-use crate::engine::TaskKind;
+use crate::engine::AsideKind;
+use crate::engine::order::few;
 use crate::engine::tasks::{Task, TaskList};
 use crate::evidence::task_list::TASKS;
 use crate::feature::project::printable;
@@ -108,8 +109,8 @@ impl<'a> TaskReader<'a> {
                     return Err(self.no_task(end));
                 }
             }
-            self.mark(|it| stem(it) == stem(task));
-            if task.kind == TaskKind::Optional {
+            self.mark(|it| it.stem() == task.stem());
+            if task.aside == Some(AsideKind::Optional) {
                 self.optional.push(task.id.clone());
             }
             return Ok(Some(after));
@@ -185,11 +186,10 @@ impl<'a> TaskReader<'a> {
     /// The ids of what is marked, and of the tasks nested in it.
     fn selected(&self) -> Vec<String> {
         let mut marks = self.marks.clone();
-        for (place, task) in
-            self.list.tasks.iter().enumerate().filter(|(place, _)| self.marks[*place])
-        {
-            let nested = self.list.nested_in(task).len();
-            marks[place..=place + nested].fill(true);
+        for (place, task) in self.list.tasks.iter().enumerate() {
+            if self.marks[place] {
+                marks[place..=place + self.list.nested_in(task).len()].fill(true);
+            }
         }
         let all = self.list.tasks.iter().zip(marks);
         let all = all.filter(|(_, mark)| *mark).map(|(task, _)| task.id.clone());
@@ -253,16 +253,11 @@ impl<'a> TaskReader<'a> {
     fn no_part(&self, part: &str) -> Refusal {
         let mut headings: Vec<&str> = self.list.tasks.iter().map(|task| &*task.phase).collect();
         headings.dedup();
-        let more = headings.len().saturating_sub(SHOWN);
-        let shown: Vec<String> =
-            headings.iter().take(SHOWN).map(|it| format!("`{}`", text::title(it, 60))).collect();
-        let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let quoted = |heading: &&str| format!("`{}`", text::title(heading, 60));
+        let shown = few(&mut headings.iter().map(quoted), SHOWN);
         Refusal::new(
             format!("{TASKS} has no heading `{}`", printable(part)),
-            format!(
-                "its headings are {}{rest}; words that are only for the agent go after ` -- `",
-                shown.join(", ")
-            ),
+            format!("its headings are {shown}; words that are only for the agent go after ` -- `"),
         )
     }
 
@@ -308,11 +303,6 @@ fn is_gap(letter: char) -> bool {
 fn first(text: &str) -> (&str, &str) {
     let text = text.trim_start_matches(is_gap);
     text.split_at(text.find(is_gap).unwrap_or(text.len()))
-}
-
-/// An id without the number that tells two of the same apart.
-fn stem(task: &Task) -> &str {
-    task.id.split('~').next().unwrap_or_default()
 }
 
 /// What stands before the first number of an id with a letter in front, before the last one otherwise: `T` of `T004.F1`.

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::proof::{lack, not_proved};
+use crate::engine::order::few;
 use crate::engine::{CheckResult, Converging, Shortfall, Tampered};
 use crate::evidence::task_list::TASKS;
 use crate::feature::project::printable;
@@ -170,11 +171,7 @@ fn changed_tasks(tampered: &Tampered) -> String {
 
 /// Returns a few ids of tasks and how many more there are.
 pub fn ids(all: &[String]) -> String {
-    let shown: Vec<String> =
-        all.iter().take(IDS).map(|id| printable(id).chars().take(40).collect()).collect();
-    let more =
-        if all.len() > IDS { format!(" and {} more", all.len() - IDS) } else { String::new() };
-    format!("{}{more}", shown.join(", "))
+    few(&mut all.iter().map(|id| printable(id).chars().take(40).collect::<String>()), IDS)
 }
 
 /// Returns lines of another program, none of which can be taken for the signal.
