@@ -103,7 +103,7 @@ impl Aside {
             Why::Escaped => ("escaped", "its brackets are escaped"),
             Why::Table => ("table", "it is a row of a table"),
             Why::Quote => ("quote", "it is a quote"),
-            Why::Code => ("code", "it is indented as code"),
+            Why::Code => ("code", "it is HTML, or indented as code"),
             Why::Bullet => ("bullet", "no bullet with a blank behind it stands before the box"),
             Why::Later => ("later", "its box does not stand first"),
             Why::Bare => ("bare", "no words stand behind its box"),

@@ -330,14 +330,26 @@ impl ListReader {
     fn name(&mut self, number: usize, line: &Line<'_>, why: Why) {
         let words = line.text.trim_ascii();
         let text = text_of(&words[..words.len().min(SHOWN)]).into_owned();
-        let is_ticked = super::aside::is_ticked(words);
+        let is_checked = |tag| memmem::find(tag, b"checked").is_some();
+        let is_ticked = super::aside::is_ticked(words) || html_box(words).is_some_and(is_checked);
         self.unread.push(Unread { line: number, why, text, is_ticked });
     }
+}
+
+/// The first tag for a checkbox, outside of code.
+fn html_box(words: &[u8]) -> Option<&[u8]> {
+    let at = memmem::find(words, b"<input")?;
+    let tag = words[at..].split(|byte| *byte == b'>').next()?;
+    let in_code = memchr::memchr_iter(b'`', &words[..at]).count() % 2 == 1;
+    (!in_code && memmem::find(tag, b"checkbox").is_some()).then_some(tag)
 }
 
 /// Why a line that is no task looks like one, `None` where it does not.
 fn why_unread(line: &Line<'_>) -> Option<Why> {
     let words = line.words();
+    if html_box(words).is_some() {
+        return Some(Why::Code);
+    }
     // Boxes that are drawn.
     if ["\u{2610}", "\u{2611}", "\u{2612}", "\u{2b1c}", "\u{ff3b}"]
         .iter()

@@ -261,6 +261,11 @@ fn boxes_in_odd_blocks_are_told() {
         ("- a\n  <!--\n- [ ] T1 b -->\n", "T1", ""),
         ("<pre>\n- [ ] no\n</pre>\n- [ ] T1 a\n", "T1", ""),
         ("<pre>\n- [ ] T1 a\n", "T1", ""),
+        // Boxes of HTML.
+        ("- <input type=\"checkbox\"> T1 a\n", "", "code 1"),
+        ("<li><input disabled type=checkbox />T1 `a.py`</li>\n", "", "code 1"),
+        ("Write `<input type=\"checkbox\">` into it\n", "", ""),
+        ("- [ ] T1 Write <input type=\"checkbox\"> into it\n", "T1", ""),
     ] {
         let list = TaskList::parse(text.as_bytes());
         let ids: Vec<_> = list.open().map(|task| task.id.as_str()).collect();
@@ -268,4 +273,6 @@ fn boxes_in_odd_blocks_are_told() {
             list.beside().iter().map(|aside| format!("{} {}", aside.kind, aside.line)).collect();
         assert_eq!((ids.join(" ").as_str(), beside.join(" ").as_str()), (open, named), "{text}");
     }
+    let ticked = TaskList::parse(b"<input type=\"checkbox\" checked> T1 a\n");
+    assert_eq!((ticked.beside().len(), ticked.uncounted()), (1, None));
 }
