@@ -88,7 +88,7 @@ impl AsideKind {
             Self::Escaped => "its brackets are escaped",
             Self::Table => "it is a row of a table",
             Self::Quote => "it is a quote",
-            Self::Code => "it is indented as code",
+            Self::Code => "it is HTML, or indented as code",
             Self::Bullet => "no bullet with a blank behind it stands before the box",
             Self::Later => "its box does not stand first",
             Self::Bare => "no words stand behind its box",

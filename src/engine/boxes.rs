@@ -14,6 +14,9 @@ const NEAR: usize = 40;
 /// Returns why a line that is no task looks like one, and whether a box in it is open; `None` where it has no box.
 pub fn seen_in(line: &Line<'_>) -> Option<(AsideKind, bool)> {
     let words = line.words();
+    if let Some(tag) = html_box(words) {
+        return Some((AsideKind::Code, memmem::find(tag, b"checked").is_none()));
+    }
     memchr::memchr3(b'[', 0xe2, 0xf0, words).or_else(|| memchr::memchr(0xef, words))?;
     let words = &*without_code(words.trim_ascii_end());
     let mut boxes = all(words).filter(|(at, found)| is_box(words, *at, found));
@@ -26,6 +29,14 @@ pub fn seen_in(line: &Line<'_>) -> Option<(AsideKind, bool)> {
 pub fn open_in(words: &[u8]) -> Option<usize> {
     memchr::memchr3(b'[', 0xe2, 0xf0, words)?;
     all(&without_code(words)).find(|(_, found)| found.is_blank).map(|(at, _)| at)
+}
+
+/// The first tag for a checkbox, outside of code.
+fn html_box(words: &[u8]) -> Option<&[u8]> {
+    let at = memmem::find(words, b"<input")?;
+    let tag = words[at..].split(|byte| *byte == b'>').next()?;
+    let in_code = memchr::memchr_iter(b'`', &words[..at]).count() % 2 == 1;
+    (!in_code && memmem::find(tag, b"checkbox").is_some()).then_some(tag)
 }
 
 /// All that may be boxes, each with its place.

@@ -17,7 +17,7 @@ mod fingerprint;
 mod landing;
 mod ledger;
 mod line;
-pub(crate) mod markdown;
+pub mod markdown;
 mod named;
 mod observation;
 pub mod order;

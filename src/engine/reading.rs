@@ -129,7 +129,7 @@ impl ListReader {
                     self.leave(line.column + 1, line.start);
                 }
                 self.above.is_hidden = true;
-                return;
+                return self.note(number, line);
             }
             Kind::Blank => {
                 self.above.is_blank = true;

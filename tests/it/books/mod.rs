@@ -1,5 +1,6 @@
 //! `spool task` and the books it keeps, driven as an agent and a person drive them: the real programs.
 
+mod blocks;
 mod by_hand;
 mod checks;
 mod crash;
