@@ -270,9 +270,9 @@ fn boxes_in_odd_blocks_are_told() {
         let list = TaskList::parse(text.as_bytes());
         let ids: Vec<_> = list.open().map(|task| task.id.as_str()).collect();
         let beside: Vec<_> =
-            list.beside().iter().map(|aside| format!("{} {}", aside.kind, aside.line)).collect();
+            list.asides().iter().map(|aside| format!("{} {}", aside.kind, aside.line)).collect();
         assert_eq!((ids.join(" ").as_str(), beside.join(" ").as_str()), (open, named), "{text}");
     }
     let ticked = TaskList::parse(b"<input type=\"checkbox\" checked> T1 a\n");
-    assert_eq!((ticked.beside().len(), ticked.uncounted()), (1, None));
+    assert_eq!((ticked.asides().len(), ticked.uncounted()), (1, None));
 }
