@@ -25,6 +25,7 @@ mod paths;
 mod pinned;
 #[cfg(unix)]
 mod private;
+mod progress;
 mod properties;
 mod reviews;
 mod shown;
@@ -37,3 +38,4 @@ pub mod transcript;
 mod traps;
 mod undone;
 mod unopened;
+mod worktree;
