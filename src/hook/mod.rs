@@ -136,6 +136,7 @@ fn answer_to(event: &HookEvent, deadline: Deadline) -> HookAnswer {
         EventKind::Stop => stop::answer(event, deadline),
         EventKind::Command { name, arguments } => prompt::answer(event, name, arguments),
         EventKind::Resumed { .. } => session::answer(event),
+        EventKind::Cleared => session::carried_over(event),
         EventKind::AsksPermission { what } => permission::answer(event, what),
         EventKind::TurnFailed { class } => failure::answer(event, class),
         EventKind::Other => HookAnswer::silent(),

@@ -5,6 +5,7 @@ mod beside;
 mod brevity;
 mod checklists;
 mod checks;
+mod clear;
 mod continuing;
 mod converge;
 mod crowd;
