@@ -74,8 +74,8 @@ pub fn path_from(root: &Path, folder: &Path) -> Vec<u8> {
 
 /// Returns the task list in another work tree that has more ticks than the project's own, which is in this folder of it.
 pub fn list_with_more(root: &Path, folder: &Path, done: usize) -> Option<PathBuf> {
-    let lists = copies(root).into_iter().map(|copy| copy.join(folder));
+    let mut lists = copies(root).into_iter().map(|copy| copy.join(folder));
     let has_more =
         |folder: &PathBuf| task_list::read(folder).is_ok_and(|file| file.list.done() > done);
-    Some(lists.filter(has_more).next()?.join(task_list::TASKS))
+    Some(lists.find(has_more)?.join(task_list::TASKS))
 }

@@ -315,7 +315,10 @@ impl FeatureStop {
             (&session.context.project.root, snapshot.tasks.as_ref().map(TaskList::done));
         let folder = Path::new(&snapshot.feature.relative);
         if let Some(words) = ticked_elsewhere(root, folder, done.unwrap_or_default()) {
-            shown = [&shown, "\n", &words].concat().trim_start().to_owned();
+            if !shown.is_empty() {
+                shown.push('\n');
+                shown += &words;
+            }
             text.push(if form == ContinueForm::Block { '\n' } else { ' ' });
             text += &words;
         }
