@@ -165,6 +165,16 @@ pub fn names_of_variables() -> Vec<String> {
     std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()).collect()
 }
 
+/// Returns the folder that this program stands in, `None` where it is gone.
+pub fn current_folder() -> Option<PathBuf> {
+    std::env::current_dir().ok()
+}
+
+/// Goes to a folder; stays where that cannot be.
+pub fn stand_in(folder: &std::path::Path) {
+    let _stays = std::env::set_current_dir(folder);
+}
+
 /// Returns the path of the running program, `None` where the system does not say.
 pub fn program() -> Option<PathBuf> {
     std::env::current_exe().ok()

@@ -21,6 +21,8 @@ pub const MOST_DENIED: usize = 50;
 
 /// How many iterations in a row may pass in which nobody looked at the files.
 pub const UNSEEN: u32 = 32;
+/// After how many iterations that seem to have changed nothing the files are first looked at.
+const COMPARED: u32 = 3;
 
 /// A verdict and the ledger after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,15 +80,15 @@ pub(super) fn wants_review(contract: &Contract, ledger: &Ledger, seen: &Observat
 /// Returns whether the files have to be looked at before `decide` can judge this observation: the loop
 /// would end for want of progress, or the agent would be warned of that, and a changed file would keep it going.
 ///
-/// Looking is dear in a large project. From time to time it happens all the same, for nobody remembers
-/// the times of more than [`UNSEEN`] iterations.
+/// Looking is dear in a large project. From time to time it happens all the same: nobody remembers the times of more than
+/// [`UNSEEN`] iterations, and what the files contain is compared with an earlier look, after [`COMPARED`] of them.
 pub(super) fn wants_files(contract: &Contract, ledger: &Ledger, seen: &Observation) -> bool {
     if seen.files != UnchangedFiles::NotLooked || seen.demand.is_some() {
         return false;
     }
     let (after, rails) = (count(ledger, seen), &contract.guardrails);
     let unchanged = after.unchanged;
-    let many = unchanged > 0 && unchanged.is_multiple_of(UNSEEN);
+    let many = unchanged == COMPARED || (unchanged > 0 && unchanged.is_multiple_of(UNSEEN));
     let unseen_calls = seen.tool_calls.is_none() && after.idle_stops >= rails.max_idle_stops;
     unchanged.saturating_add(1) >= rails.max_unchanged || many || unseen_calls
 }

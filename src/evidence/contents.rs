@@ -8,10 +8,8 @@ use std::time::Duration;
 use super::comments::Hashes;
 use super::entries::{Entries, FileSeen, NamedFiles, SeenFile};
 use super::grown::{MANY_NEW, MUCH_NEW, NoLook, fullest};
-use super::tree::{Bounds, FoundFile, Go, Whole, is_own, look};
+use super::tree::{ASIDE, Bounds, FoundFile, Go, IGNORED, Whole, is_own, look};
 use crate::engine::Hasher;
-use crate::engine::order::sorted;
-use crate::engine::proof::{ChangedFile, ContentChange};
 use crate::store::read;
 use crate::system::folders::FileStat;
 use crate::system::names;
@@ -31,12 +29,6 @@ const SEEN: &[u8] = b"seen4\0";
 const LEFT_ALONE: Duration = Duration::from_secs(3);
 /// The most files that are looked at although git ignores them, because the task list names them.
 pub const MOST_NAMED: usize = 500;
-/// What the mode of such a file has besides.
-const IGNORED: u64 = 1 << 63;
-/// Files that say something by being there, with nothing in them.
-const EMPTY_BY_PURPOSE: [&[u8]; 6] =
-    [b"__init__.py", b".gitkeep", b".keep", b"py.typed", b".nojekyll", b".npmignore"];
-
 /// What is known of each file that is work, by its path relative to the project, as bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contents(pub(super) Entries);
@@ -60,51 +52,9 @@ pub struct ContentsLook<'a> {
 struct UnreadFile<'a> {
     path: Vec<u8>,
     stat: FileStat,
+    marks: u64,
     /// What was known of it before.
     then: Option<SeenFile<'a>>,
-}
-
-impl Contents {
-    /// Returns the files that differ since an earlier look, in the order of their paths, and how. A new file is compared with
-    /// an empty one: without any code in it, it is not content yet, unless its name says that it is empty by purpose.
-    pub fn changed_since(&self, earlier: &Self) -> Vec<ChangedFile> {
-        let (mut changed, mut new, mut gone) = (Vec::new(), Vec::new(), Vec::new());
-        let mut before = earlier.0.search();
-        let mut now = self.0.iter();
-        loop {
-            before.skip_same(&mut now);
-            let Some(file) = now.next() else { break };
-            let Some(then) = before.find(file.path()) else {
-                new.push(file);
-                continue;
-            };
-            let seen = file.seen();
-            let change = seen.differs_from(&then.seen());
-            changed.extend(change.map(|change| (file.path(), seen.of_work(change))));
-        }
-        if self.0.len() - new.len() < earlier.0.len() {
-            let mut now = self.0.search();
-            gone.extend(earlier.0.iter().filter(|file| now.find(file.path()).is_none()));
-        }
-        for file in &new {
-            let seen = file.seen();
-            let is_moved = gone.iter().any(|gone: &SeenFile<'_>| seen.is_moved_from(&gone.seen()));
-            let change = if is_moved { ContentChange::Moved } else { seen.as_new(file.path()) };
-            changed.push((file.path(), seen.of_work(change)));
-        }
-        for file in &gone {
-            let seen = file.seen();
-            let is_moved = new.iter().any(|new| new.seen().is_moved_from(&seen));
-            let change = if is_moved { ContentChange::Moved } else { ContentChange::Gone };
-            changed.push((file.path(), seen.of_work(change)));
-        }
-        let changed = sorted(changed, |(one, _): &(&[u8], _), (other, _)| one.cmp(other));
-        let file = |(path, change): (&[u8], ContentChange)| ChangedFile {
-            path: String::from_utf8_lossy(path).into_owned(),
-            change,
-        };
-        changed.into_iter().map(file).collect()
-    }
 }
 
 impl ContentsLook<'_> {
@@ -115,6 +65,11 @@ impl ContentsLook<'_> {
 
     /// Returns the contents as they are now; an error where there is more than can be looked through.
     pub fn look(&self) -> Result<Contents, NoLook> {
+        self.look_at(MOST_FILES)
+    }
+
+    /// Returns the same for at most so many files and folders.
+    pub fn look_at(&self, entries: usize) -> Result<Contents, NoLook> {
         let began = world::now();
         let none = Entries::default();
         let earlier = self.earlier.map_or(&none, |earlier| &earlier.0);
@@ -125,10 +80,10 @@ impl ContentsLook<'_> {
         let time = self.limit.min(LIMIT);
         let deadline = Deadline::after(time);
         let mut unread: Vec<UnreadFile<'_>> = Vec::new();
-        let bounds = Bounds { since: FileTime::default(), entries: MOST_FILES, time };
+        let bounds = Bounds { since: FileTime::default(), entries, time };
         let mut path = Vec::new();
         let whole = look(self.root, bounds, &mut |file| {
-            let FoundFile::File { folder, name, stat, .. } = file else { return Go::On };
+            let FoundFile::File { folder, name, stat, marks, .. } = file else { return Go::On };
             let next = before.next_in(folder, name);
             let then = next.or_else(|| {
                 path.clear();
@@ -146,12 +101,15 @@ impl ContentsLook<'_> {
             }
             let read = read_of(stat);
             let is_within = read <= left;
+            if !is_within && marks & ASIDE != 0 {
+                return Go::On;
+            }
             left = left.saturating_sub(read);
             known += usize::from(then.is_some());
             named.meet(path);
-            match then.filter(|then| is_untouched(then.seen(), stat)) {
+            match then.filter(|then| is_untouched(then.seen(), stat, marks)) {
                 Some(then) => found.push_file(then),
-                None => unread.push(UnreadFile { path: path.to_vec(), stat: *stat, then }),
+                None => unread.push(UnreadFile { path: path.to_vec(), stat: *stat, marks, then }),
             }
             if is_within { Go::On } else { Go::Stop }
         });
@@ -162,11 +120,12 @@ impl ContentsLook<'_> {
             Whole::TooLarge => return Err(self.too_large(&unread, |_| 1)),
             Whole::Stopped => return Err(self.too_large(&unread, read_of)),
         }
-        for (place, UnreadFile { path, stat, then }) in unread.iter().enumerate() {
+        for (place, UnreadFile { path, stat, marks, then }) in unread.iter().enumerate() {
             if place % 64 == 63 && deadline.is_over() {
                 return Err(self.too_slow(&unread));
             }
-            found.push(path, self.seen(path, stat, *then, began));
+            let seen = self.seen(path, stat, *then, began);
+            found.push(path, FileSeen { mode: seen.mode | marks, ..seen });
         }
         for (path, _) in named.files.iter().filter(|(path, met)| !met && *path != self.without) {
             let at = Path::new(path);
@@ -191,6 +150,18 @@ impl ContentsLook<'_> {
         Ok(Contents(found))
     }
 
+    /// Returns what these files contain now; one that is gone contains nothing.
+    #[cfg(feature = "cli")]
+    pub fn look_at_these<'b>(&self, paths: impl Iterator<Item = &'b [u8]>) -> Contents {
+        let (began, mut found) = (world::now(), Entries::default());
+        for path in paths {
+            let seen = self.stat_of(path).map(|stat| self.seen(path, &stat, None, began));
+            let (content, changed) = (Hashes::of_nothing(), FileTime::default());
+            found.push(path, seen.unwrap_or(FileSeen { content, mode: 0, changed }));
+        }
+        Contents(found)
+    }
+
     /// Adds the files of an earlier look that are still there and were not found.
     fn add_missing(&self, found: &mut Entries, known: &Entries, left: &mut u64, began: WallTime) {
         let mut now = found.search();
@@ -205,7 +176,7 @@ impl ContentsLook<'_> {
             if read <= *left {
                 *left -= read;
                 again = self.seen(path, &stat, Some(file), began);
-                again.mode |= IGNORED;
+                again.mode |= IGNORED | (seen.mode & ASIDE);
             }
             found.push(path, again);
         }
@@ -265,49 +236,8 @@ impl ContentsLook<'_> {
 }
 
 /// Whether all is as it was at an earlier look.
-fn is_untouched(then: FileSeen, stat: &FileStat) -> bool {
-    then.changed.is_known() && then.changed == stat.changed() && then.mode == stat.mode()
-}
-
-impl FileSeen {
-    /// The same change, as far as it shows work: git ignores what programs make as they run.
-    fn of_work(&self, change: ContentChange) -> ContentChange {
-        let is_work = matches!(change, ContentChange::Content | ContentChange::Gone);
-        if is_work && self.mode & IGNORED != 0 { ContentChange::Ignored } else { change }
-    }
-
-    /// How it differs from what it was, `None` where it does not.
-    fn differs_from(&self, before: &Self) -> Option<ContentChange> {
-        let (now, then) = (&self.content, &before.content);
-        match () {
-            () if now.bytes == then.bytes && (self.mode ^ before.mode) & !IGNORED == 0 => None,
-            () if now.bytes == then.bytes => Some(ContentChange::Mode),
-            () if now.is_of_link() => Some(ContentChange::Link),
-            () if now.words == then.words => Some(ContentChange::Blanks),
-            () if now.code == then.code => Some(ContentChange::Comments),
-            () if now.code == Hashes::of_nothing().code => Some(ContentChange::Gone),
-            () => Some(ContentChange::Content),
-        }
-    }
-
-    /// Whether it is a file that is gone, at another path.
-    fn is_moved_from(&self, gone: &Self) -> bool {
-        let (now, then) = (&self.content, &gone.content);
-        let is_empty = now.code == Hashes::of_nothing().code;
-        !is_empty && (now.bytes == then.bytes || (now.code == then.code && !now.is_of_link()))
-    }
-
-    /// How a new file differs from none.
-    fn as_new(&self, path: &[u8]) -> ContentChange {
-        let nothing = Hashes::of_nothing();
-        let is_by_purpose = EMPTY_BY_PURPOSE.iter().any(|name| path.ends_with(name));
-        match () {
-            () if self.content.is_of_link() => ContentChange::Link,
-            () if is_by_purpose || self.content.code != nothing.code => ContentChange::Content,
-            () if self.content.words != nothing.words => ContentChange::Comments,
-            () => ContentChange::Blanks,
-        }
-    }
+fn is_untouched(then: FileSeen, stat: &FileStat, marks: u64) -> bool {
+    then.changed.is_known() && then.changed == stat.changed() && then.mode == stat.mode() | marks
 }
 
 /// A look at the contents that was kept.
@@ -361,6 +291,12 @@ fn read_of(stat: &FileStat) -> u64 {
     stat.size().min(MOST_OF_ONE)
 }
 
+/// Returns a number for what a file contains now, and its mode, as [`FileSeen::number`] has it.
+pub fn number_of(root: &Path, path: &[u8], stat: &FileStat) -> u64 {
+    let look = ContentsLook { root, without: "", named: &[], earlier: None, limit: LIMIT };
+    look.seen(path, stat, None, WallTime::default()).number()
+}
+
 /// The hashes of what a file contains, or of where a link leads; a long file is known by its size, beginning and end. `None`
 /// for one that cannot be read.
 fn hashes_of_file(path: &Path, name: &[u8], size: u64) -> Option<Hashes> {
@@ -383,6 +319,7 @@ fn hashes_of_file(path: &Path, name: &[u8], size: u64) -> Option<Hashes> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::proof::{ChangedFile, ContentChange};
 
     fn look_at(root: &Path, without: &str, named: &[String]) -> Option<Contents> {
         ContentsLook { root, without, named, earlier: None, limit: LIMIT }.contents()

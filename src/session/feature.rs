@@ -1,6 +1,7 @@
 //! A stop in a feature's loop (spec 003): what is read and observed of the feature, and what is said about it.
 
 use std::io;
+use std::path::Path;
 use std::time::Duration;
 
 use super::context::{ChecksRun, StopContext, StopSession};
@@ -10,13 +11,15 @@ use crate::engine::tasks::TaskList;
 use crate::engine::{
     Contract, Demand, FinishedPart, Observation, Shortfall, TerminalReason, Verdict, ends,
 };
-use crate::feature::project::printable;
+use crate::evidence::contents::{Contents, KeptContents};
+use crate::feature::project::{Project, printable};
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::feature::state::State;
 use crate::hosts::{ContinueForm, HookAnswer};
 use crate::session::messages::landing::{self, HandoffPlace};
 use crate::session::messages::proof::unticked;
 use crate::session::messages::shortfall::converged;
+use crate::session::messages::shortfall::ticked_elsewhere;
 use crate::session::messages::{ends, feature as messages};
 use crate::session::pinned;
 use crate::session::task_log::receipts_of;
@@ -24,7 +27,9 @@ use crate::session::ticks::{self, StopTicks};
 use crate::store::closing::{EndNotice, close_record};
 use crate::store::loops::{Claim, Loops, OpenTasks, Record};
 use crate::store::pins::PinState;
+use crate::store::receipts::Receipts;
 use crate::text;
+use crate::world::WallTime;
 
 /// The most tasks that are gone and remembered.
 const MOST_GONE: usize = 200;
@@ -206,6 +211,14 @@ impl FeatureStop {
         self.ticks.look_for_unticked(context.project, &self.snapshot, pin, idle);
     }
 
+    /// What the files contained at the last tick of this loop, or when it was armed; `None` where nobody has looked.
+    pub fn kept_contents(&self, project: &Project, armed_at: WallTime) -> Option<Contents> {
+        let receipts = receipts_of(project, &self.snapshot.feature).ok()?;
+        let kept = [Receipts::contents, Receipts::armed_contents].into_iter();
+        let mut kept = kept.filter_map(|kept| KeptContents::parse(kept(&receipts)?));
+        kept.find(|kept| kept.number == armed_at.millis())?.contents
+    }
+
     /// Keeps the receipts of what was ticked by hand, and about which open tasks the agent is asked where it continues: once about
     /// each. An error says why one cannot be kept.
     pub fn keep_ticks(
@@ -292,12 +305,23 @@ impl FeatureStop {
             let first = text.lines().next().unwrap_or_default().to_owned();
             return HookAnswer::block(&text, &format!("Ralph-speckit: {first}")).log(&first);
         }
-        let shown = if session.context.settings.quiet {
+        let mut shown = if session.context.settings.quiet {
             String::new()
         } else {
             messages::progress(snapshot, &record.ledger, missing)
         };
         let mut text = messages::resume(snapshot, record, missing, form);
+        let (root, done) =
+            (&session.context.project.root, snapshot.tasks.as_ref().map(TaskList::done));
+        let folder = Path::new(&snapshot.feature.relative);
+        if let Some(words) = ticked_elsewhere(root, folder, done.unwrap_or_default()) {
+            if !shown.is_empty() {
+                shown.push('\n');
+                shown += &words;
+            }
+            text.push(if form == ContinueForm::Block { '\n' } else { ' ' });
+            text += &words;
+        }
         if !self.ticks.unticked.is_empty() {
             text.push(if form == ContinueForm::Block { '\n' } else { ' ' });
             text += &unticked(&self.ticks.unticked, "`spool task done ID`, or tick its box");

@@ -94,8 +94,7 @@ impl Driver<'_> {
                 .warn(&format!("`{}` cannot be read: {problem}", tasks.path.display()));
         }
         self.judge_ticks(&mut looked, last_words(&ran.report), &mut entry, began_at);
-        let commits =
-            self.look_at_changes((&before, list_before), &looked, &ran, &mut entry, &mut log);
+        let commits = self.look_at_changes(&before, &looked, &ran, &mut entry, &mut log);
         self.fill(&mut entry, &ran, &counted, &looked);
         self.fill_cost(&mut entry, cost);
         self.keep_unfinished(&mut entry, &ran);

@@ -1,11 +1,13 @@
 //! What keeps the work from being done: one sentence for an agent, a few words for the journal and a person.
 
 use std::fmt::Write;
+use std::path::Path;
 
 use super::proof::{lack, not_proved};
 use crate::engine::order::few;
 use crate::engine::{CheckResult, Converging, Shortfall, Tampered};
 use crate::evidence::task_list::TASKS;
+use crate::evidence::work_trees::list_with_more;
 use crate::feature::project::printable;
 use crate::store::due::ExtensionHooks;
 use crate::text::{self, counted, grouped};
@@ -32,6 +34,16 @@ pub struct Reader<'a> {
     pub bullet: &'a str,
     /// The most characters of failing output.
     pub output: usize,
+}
+
+/// Says that the list of another work tree has more ticks than the loop's own, which is in this folder of the project; `None`
+/// where none has.
+pub fn ticked_elsewhere(root: &Path, folder: &Path, done: usize) -> Option<String> {
+    let copy = printable(&list_with_more(root, folder, done)?.to_string_lossy());
+    let list = printable(&root.join(folder).join(TASKS).to_string_lossy());
+    Some(format!(
+        "The work tree's list is ticked ({copy}), the loop's list is {list}: tick what is done there."
+    ))
 }
 
 /// Writes a sentence on each thing that is missing, and the failed checks with the end of their output.

@@ -1,0 +1,138 @@
+//! What differs between two looks at the files of a project, and how.
+
+use super::comments::Hashes;
+use super::contents::Contents;
+use super::entries::{FileSeen, SeenFile};
+use super::tree::{ASIDE, IGNORED};
+use crate::engine::Hasher;
+use crate::engine::order::sorted;
+use crate::engine::proof::{ChangedFile, ContentChange};
+
+/// What the mode of a file has besides.
+const MARKS: u64 = IGNORED | ASIDE;
+/// Files that say something by being there, with nothing in them.
+const EMPTY_BY_PURPOSE: [&[u8]; 6] =
+    [b"__init__.py", b".gitkeep", b".keep", b"py.typed", b".nojekyll", b".npmignore"];
+
+impl Contents {
+    /// Returns the files that differ since an earlier look, in the order of their paths, and how. A new file is compared with
+    /// an empty one: without any code in it, it is not content yet, unless its name says that it is empty by purpose.
+    pub fn changed_since(&self, earlier: &Self) -> Vec<ChangedFile> {
+        let file = |(file, change): (SeenFile<'_>, ContentChange)| ChangedFile {
+            path: String::from_utf8_lossy(file.path()).into_owned(),
+            change,
+        };
+        self.differences(earlier).into_iter().map(file).collect()
+    }
+
+    /// Returns the same with what is known of them, or was known of one that is gone. A file that was checked out into another
+    /// work tree is no new one, nor is one gone that goes with it.
+    pub fn differences<'a>(&'a self, earlier: &'a Self) -> Vec<(SeenFile<'a>, ContentChange)> {
+        let (mut changed, mut new, mut gone) = (Vec::new(), Vec::new(), Vec::new());
+        let mut before = earlier.0.search();
+        let mut now = self.0.iter();
+        loop {
+            before.skip_same(&mut now);
+            let Some(file) = now.next() else { break };
+            let seen = file.seen();
+            let Some(then) = before.find(file.path()) else {
+                let mut is_same = |path: &[u8]| {
+                    before.find(path).is_some_and(|then| then.seen().content == seen.content)
+                };
+                let mut ends = memchr::memchr_iter(b'/', file.path());
+                if seen.mode & ASIDE == 0 || !ends.any(|end| is_same(&file.path()[end + 1..])) {
+                    new.push(file);
+                }
+                continue;
+            };
+            let change = seen.differs_from(&then.seen());
+            changed.extend(change.map(|change| (file, seen.of_work(change))));
+        }
+        if self.0.len() - new.len() < earlier.0.len() {
+            let mut now = self.0.search();
+            let own = earlier.0.iter().filter(|file| file.seen().mode & ASIDE == 0);
+            gone.extend(own.filter(|file| now.find(file.path()).is_none()));
+        }
+        for file in &new {
+            let seen = file.seen();
+            let is_moved = gone.iter().any(|gone: &SeenFile<'_>| seen.is_moved_from(&gone.seen()));
+            let change = if is_moved { ContentChange::Moved } else { seen.as_new(file.path()) };
+            changed.push((*file, seen.of_work(change)));
+        }
+        for file in &gone {
+            let seen = file.seen();
+            let is_moved = new.iter().any(|new| new.seen().is_moved_from(&seen));
+            let change = if is_moved { ContentChange::Moved } else { ContentChange::Gone };
+            changed.push((*file, seen.of_work(change)));
+        }
+        sorted(changed, |(one, _), (other, _)| one.path().cmp(other.path()))
+    }
+
+    /// Returns the path of each of them, with whether it is gone, and whether it is in another work tree or the log of a repository.
+    #[cfg(feature = "cli")]
+    pub fn changed_places<'a>(
+        &'a self,
+        earlier: &'a Self,
+    ) -> impl Iterator<Item = (&'a [u8], bool, bool)> {
+        let mut now = self.0.search();
+        self.differences(earlier).into_iter().map(move |(file, _)| {
+            (file.path(), now.find(file.path()).is_none(), file.seen().mode & ASIDE != 0)
+        })
+    }
+
+    /// Returns a number that is another one where any file contains something else.
+    #[cfg(feature = "cli")]
+    pub fn hash(&self) -> u64 {
+        let one = |file: SeenFile<'_>| {
+            let number = Hasher::default().with_number(file.seen().number());
+            number.with(file.path()).finish()
+        };
+        self.0.iter().map(one).fold(0, u64::wrapping_add)
+    }
+}
+
+impl FileSeen {
+    /// Returns a number for what it contains, and its mode.
+    pub fn number(&self) -> u64 {
+        Hasher::default().with_number(self.content.bytes).with_number(self.mode & !MARKS).finish()
+    }
+
+    /// The same change, as far as it shows work: git ignores what programs make as they run.
+    fn of_work(&self, change: ContentChange) -> ContentChange {
+        let is_work = matches!(change, ContentChange::Content | ContentChange::Gone);
+        if is_work && self.mode & IGNORED != 0 { ContentChange::Ignored } else { change }
+    }
+
+    /// How it differs from what it was, `None` where it does not.
+    fn differs_from(&self, before: &Self) -> Option<ContentChange> {
+        let (now, then) = (&self.content, &before.content);
+        match () {
+            () if now.bytes == then.bytes && (self.mode ^ before.mode) & !MARKS == 0 => None,
+            () if now.bytes == then.bytes => Some(ContentChange::Mode),
+            () if now.is_of_link() => Some(ContentChange::Link),
+            () if now.words == then.words => Some(ContentChange::Blanks),
+            () if now.code == then.code => Some(ContentChange::Comments),
+            () if now.code == Hashes::of_nothing().code => Some(ContentChange::Gone),
+            () => Some(ContentChange::Content),
+        }
+    }
+
+    /// Whether it is a file that is gone, at another path.
+    fn is_moved_from(&self, gone: &Self) -> bool {
+        let (now, then) = (&self.content, &gone.content);
+        let is_empty = now.code == Hashes::of_nothing().code;
+        !is_empty && (now.bytes == then.bytes || (now.code == then.code && !now.is_of_link()))
+    }
+
+    /// How a new file differs from none.
+    fn as_new(&self, path: &[u8]) -> ContentChange {
+        let nothing = Hashes::of_nothing();
+        let is_by_purpose = EMPTY_BY_PURPOSE.iter().any(|name| path.ends_with(name));
+        match () {
+            () if self.content.is_of_link() => ContentChange::Link,
+            () if is_by_purpose || self.content.code != nothing.code => ContentChange::Content,
+            () if self.content.words != nothing.words => ContentChange::Comments,
+            () => ContentChange::Blanks,
+        }
+    }
+}
