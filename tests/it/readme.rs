@@ -85,10 +85,14 @@ fn the_limits_in_the_documents_are_those_of_the_engine() {
     assert!(ends.contains(&format!("or {} in a row that left", rails.max_unchanged)), "{ends}");
     let readme = text("README.md");
     assert!(readme.contains(&format!("Claude Code {OLDEST} or later")), "{OLDEST} is not named");
-    for version in ["2.1.332", "2.1.143"] {
-        assert!(text("scripts/fetch-clients").contains(version), "{version} is not fetched");
+    let script = text("scripts/fetch-clients");
+    let versions = script.lines().find_map(|line| line.strip_prefix("claude_versions='")).unwrap();
+    let (newest, oldest) = versions.trim_end_matches('\'').split_once(' ').unwrap();
+    assert_eq!(oldest, OLDEST);
+    for version in [newest, oldest] {
         assert!(section("docs/limits.md", "## Limits").contains(version), "{version} is not named");
     }
+    assert!(text("Dockerfile").contains(&format!("claude-code@{newest}\n")), "not the newest");
 }
 
 #[test]
