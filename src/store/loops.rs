@@ -371,14 +371,14 @@ fn make_inside(root: &Path, folder: &Path) -> io::Result<()> {
 
 /// Returns of each file whether it is one of those written last, so many of them, or was written since a time.
 pub fn newest(
-    files: impl Iterator<Item = PathBuf>,
+    files: impl Iterator<Item = impl AsRef<Path>>,
     most: usize,
     since: Option<WallTime>,
 ) -> Vec<bool> {
     let written = |file| fs::metadata(file).and_then(|meta| meta.modified()).ok();
-    let times: Vec<_> = files.map(written).collect();
-    let is_since = |time| since.is_some_and(|since| WallTime::from(time) >= since);
-    let mut is_new: Vec<bool> = times.iter().map(|time| time.is_some_and(is_since)).collect();
+    let times: Vec<_> = files.map(|file| written(file).map(WallTime::from)).collect();
+    let is_since = |time: &Option<WallTime>| since.is_some() && *time >= since;
+    let mut is_new: Vec<bool> = times.iter().map(is_since).collect();
     let places = places(times.len(), &|one, other| times[other].cmp(&times[one]));
     for place in places.into_iter().take(most) {
         is_new[place] = true;

@@ -88,7 +88,7 @@ fn the_limits_in_the_documents_are_those_of_the_engine() {
     let script = text("scripts/fetch-clients");
     let versions = script.lines().find_map(|line| line.strip_prefix("claude_versions='")).unwrap();
     let (newest, oldest) = versions.trim_end_matches('\'').split_once(' ').unwrap();
-    assert_eq!(oldest, OLDEST);
+    assert_eq!(oldest, OLDEST.to_string());
     for version in [newest, oldest] {
         assert!(section("docs/limits.md", "## Limits").contains(version), "{version} is not named");
     }
