@@ -7,7 +7,7 @@ use super::order::few;
 /// The most lines that are told, and the most names in one of them.
 const TOLD: usize = 6;
 const NAMED: usize = 8;
-/// The most of a line that is shown, in bytes.
+/// The most of a line that is shown, in characters.
 const SHOWN: usize = 80;
 /// The same at the end of a loop, and the most characters of a line there.
 const NAMED_AT_END: usize = 4;
@@ -40,7 +40,7 @@ pub enum AsideKind {
     Table,
     /// A line of a quote.
     Quote,
-    /// A line that is indented so far that it is code.
+    /// A line of indented code, or a checkbox in HTML.
     Code,
     /// No bullet with a blank behind it stands before the box.
     Bullet,
@@ -92,7 +92,7 @@ impl AsideKind {
             Self::Bullet => "no bullet with a blank behind it stands before the box",
             Self::Later => "its box does not stand first",
             Self::Bare => "no words stand behind its box",
-            Self::Odd => "its box is no plain pair of brackets",
+            Self::Odd => "its box is not `[ ]` with a blank behind it",
             Self::Encoding => "the file is UTF-16 text: save it as UTF-8",
         }
     }
@@ -101,18 +101,25 @@ impl AsideKind {
 impl Aside {
     /// Returns a line of this kind.
     pub fn new(kind: AsideKind, line: usize, text: &[u8], is_open: bool) -> Self {
-        let words = text.trim_ascii();
-        let text = String::from_utf8_lossy(&words[..words.len().min(SHOWN)]).into_owned();
+        let text = cut(&String::from_utf8_lossy(text.trim_ascii()), SHOWN);
+        // What a legend shows is no box.
+        let is_open = is_open && kind != AsideKind::Legend;
         Self { id: None, line, kind, why: kind.why(), text, is_open }
     }
 
     /// The line, and why it does not count.
-    fn told(&self) -> String {
+    pub fn told(&self) -> String {
         let Self { line, kind, why, text, .. } = self;
         if *kind == AsideKind::Encoding {
             return (*why).to_owned();
         }
         format!("line {line} looks like a task and does not count, for {why}: {text}")
+    }
+
+    /// Whether this word stands in it.
+    pub fn has_word(&self, word: &str) -> bool {
+        let is_end = |letter: char| letter.is_whitespace() || "[](){}|*_`:,".contains(letter);
+        self.text.split(is_end).any(|other| other.eq_ignore_ascii_case(word))
     }
 
     /// Its id, or its line where it has none.
@@ -123,7 +130,7 @@ impl Aside {
     /// The same with what it is.
     fn named_at_end(&self) -> String {
         let kind = format!("{:?}", self.kind).to_lowercase();
-        let text = self.id.is_none().then(|| format!(": {}", cut(&self.text)));
+        let text = self.id.is_none().then(|| format!(": {}", cut(&self.text, SHOWN_AT_END)));
         format!("{} ({kind}{})", self.name(), text.unwrap_or_default())
     }
 }
@@ -132,8 +139,8 @@ impl Aside {
 pub fn in_words(asides: &[Aside]) -> Vec<String> {
     let together = |kind: AsideKind| {
         let mut names = asides.iter().filter(|aside| aside.kind == kind).map(Aside::name);
-        let named = few(&mut names, NAMED);
-        (!named.is_empty()).then(|| format!("{}: {named}", kind.why()))
+        let first = few(&mut names, NAMED);
+        (!first.is_empty()).then(|| format!("{}: {first}", kind.why()))
     };
     let mut told: Vec<String> = TOGETHER.into_iter().filter_map(together).collect();
     let alone = || asides.iter().filter(|aside| !TOGETHER.contains(&aside.kind));
@@ -146,6 +153,9 @@ pub fn in_words(asides: &[Aside]) -> Vec<String> {
 
 /// Returns which of these boxes are open and do not count, on one line; `None` for none.
 pub fn uncounted(mut asides: Vec<Aside>) -> Option<String> {
+    if asides.iter().any(|aside| aside.kind == AsideKind::Encoding) {
+        return Some(AsideKind::Encoding.why().to_owned());
+    }
     asides.retain(|aside| aside.is_open && aside.kind != AsideKind::Mark);
     let boxes = match asides.len() {
         0 => return None,
@@ -156,9 +166,9 @@ pub fn uncounted(mut asides: Vec<Aside>) -> Option<String> {
     Some(format!("{boxes}: {named}"))
 }
 
-fn cut(text: &str) -> String {
+fn cut(text: &str, most: usize) -> String {
     let mut letters = text.chars();
-    let start: String = letters.by_ref().take(SHOWN_AT_END).collect();
+    let start: String = letters.by_ref().take(most).collect();
     if letters.next().is_some() { start.trim_end().to_owned() + "…" } else { start }
 }
 

@@ -14,10 +14,10 @@ const NEAR: usize = 40;
 /// Returns why a line that is no task looks like one, and whether a box in it is open; `None` where it has no box.
 pub fn seen_in(line: &Line<'_>) -> Option<(AsideKind, bool)> {
     let words = line.words();
-    if let Some(tag) = html_box(words) {
-        return Some((AsideKind::Code, memmem::find(tag, b"checked").is_none()));
+    if let Some(is_open) = open_in_html(words) {
+        return Some((AsideKind::Code, is_open));
     }
-    memchr::memchr3(b'[', 0xe2, 0xf0, words).or_else(|| memchr::memchr(0xef, words))?;
+    may_have_box(words)?;
     let words = &*without_code(words.trim_ascii_end());
     let mut boxes = all(words).filter(|(at, found)| is_box(words, *at, found));
     let (at, first) = boxes.next()?;
@@ -27,16 +27,27 @@ pub fn seen_in(line: &Line<'_>) -> Option<(AsideKind, bool)> {
 
 /// Returns where words have another box that is open, behind the one of their task.
 pub fn open_in(words: &[u8]) -> Option<usize> {
-    memchr::memchr3(b'[', 0xe2, 0xf0, words)?;
+    may_have_box(words)?;
     all(&without_code(words)).find(|(_, found)| found.is_blank).map(|(at, _)| at)
 }
 
-/// The first tag for a checkbox, outside of code.
-fn html_box(words: &[u8]) -> Option<&[u8]> {
-    let at = memmem::find(words, b"<input")?;
-    let tag = words[at..].split(|byte| *byte == b'>').next()?;
-    let in_code = memchr::memchr_iter(b'`', &words[..at]).count() % 2 == 1;
-    (!in_code && memmem::find(tag, b"checkbox").is_some()).then_some(tag)
+/// The place of the first byte that every box begins with.
+fn may_have_box(words: &[u8]) -> Option<usize> {
+    memchr::memchr3(b'[', 0xe2, 0xf0, words).or_else(|| memchr::memchr(0xef, words))
+}
+
+/// Whether one of the checkboxes that HTML draws is open, `None` for none.
+fn open_in_html(words: &[u8]) -> Option<bool> {
+    memchr::memchr(b'<', words)?;
+    let words = without_code(words).to_ascii_lowercase();
+    let words = String::from_utf8_lossy(&words);
+    let tags = words.split("<input").skip(1).filter_map(|rest| rest.split('>').next());
+    let is_checked = |tag: &str| {
+        let mut names = tag.split([' ', '\t', '/']);
+        names.any(|name| name.split('=').next() == Some("checked"))
+    };
+    let boxes = tags.filter(|tag| tag.contains("checkbox"));
+    boxes.map(|tag| !is_checked(tag)).reduce(|one, other| one || other)
 }
 
 /// All that may be boxes, each with its place.
@@ -52,8 +63,9 @@ fn is_box(words: &[u8], at: usize, found: &TaskBox) -> bool {
     let may_be_value = found.is_odd || words[at..].starts_with(b"[]");
     let ends: &[u8] = if may_be_value { b"|" } else { b"|:>*-" };
     let clause = before.rsplit(|byte| ends.contains(byte)).next().unwrap_or_default();
-    // An id has a letter.
-    let is_first = clause.iter().filter(|byte| byte.is_ascii_alphabetic()).count() < 2;
+    // One letter may be that of an id, such as `T4`.
+    let clause = String::from_utf8_lossy(clause);
+    let is_first = clause.chars().filter(|letter| letter.is_alphabetic()).count() < 2;
     let mut behind = words[at + found.text_at..].trim_ascii_start().iter();
     let is_last = !may_be_value && behind.all(|byte| b"*_.|".contains(byte));
     found.is_blank

@@ -45,7 +45,8 @@ pub fn insert_after(text: &[u8], list: &TaskList, task: &Task, line: &str) -> Op
     }
     let family = list.whole_block(task, text);
     let own_line = family.split(|byte| b"\r\n".contains(byte)).next()?;
-    let bullet = own_line.get(..task.mark_at.checked_sub(task.block.start + 1)?)?;
+    let before = own_line.get(..task.mark_at.checked_sub(task.block.start)?)?;
+    let bullet = &before[..memchr::memrchr(b'[', before)?];
     // The blank lines after the block stay after the new task.
     let used = task.block.start + family.len();
     let line_end = memchr::memchr2(b'\n', b'\r', &text[used..]).map(|end| used + end);

@@ -81,20 +81,34 @@ impl TaskBox {
     pub fn any(words: &[u8]) -> Option<Self> {
         let Some(inner) = words.strip_prefix(b"[") else { return Self::drawn(words) };
         let end = inner.iter().take(LONGEST_MARK + 1).position(|byte| *byte == b']')?;
-        let (written, behind) = (std::str::from_utf8(&inner[..end]).ok()?, &inner[end + 1..]);
+        let behind = &inner[end + 1..];
+        let Ok(written) = std::str::from_utf8(&inner[..end]) else {
+            // A blank of another encoding, perhaps.
+            let text_at = end + 2;
+            return Some(Self {
+                mark: '?',
+                text_at,
+                is_blank: true,
+                is_odd: true,
+                ..Self::default()
+            });
+        };
         // The bracket may be escaped.
         let written = written.strip_suffix('\\').unwrap_or(written);
-        let bare = written.trim().trim_start_matches("&nbsp;");
+        let bare = written.trim();
+        let bare = if bare.starts_with('&') && bare.ends_with(';') { "" } else { bare };
         let mut letters = bare.trim_end_matches(DRAWN).chars();
         let mark = letters.next().unwrap_or(' ');
-        let has_more = letters.next().is_some();
+        let more = letters.clone().count();
+        // `[US1]` and `[see below]` are words; `[x?]` and `[1/2]` are two marks.
+        let is_word = |letter: char| letter.is_alphanumeric() && !is_tick(letter);
+        let is_words = letters.all(char::is_alphanumeric) && bare.contains(is_word)
+            || (more > 2 && bare.contains(char::is_alphanumeric));
         let star = if behind.starts_with(b"\\*") { 2 } else { behind.starts_with(b"*").into() };
         let is_free = starts_blank(&behind[star..]);
         let is_link = !is_free && (b"([".contains(&behind[0]) || is_target(behind));
         let is_blank = bare.is_empty() && !written.is_empty();
-        // Spec-kit's `[P]` says what may be done side by side; its notes explain the mark in a list.
-        if mark == 'P'
-            || (has_more && bare.contains(|letter: char| letter.is_alphanumeric() || letter == '['))
+        if (more > 0 && (is_words || bare.contains('[')))
             || (!is_free && mark.is_alphanumeric() && !is_tick(mark))
             || (is_link && !is_blank)
         {
@@ -102,12 +116,12 @@ impl TaskBox {
         }
         let blanks = if bare.is_empty() { 0 } else { written.len() - written.trim_start().len() };
         Some(Self {
-            mark,
+            mark: if more > 0 { '?' } else { mark },
             mark_at: 1 + blanks,
             text_at: end + 2 + if is_free { star } else { 0 },
             is_optional: is_free && star > 0,
             is_blank,
-            is_odd: has_more || is_link,
+            is_odd: more > 0 || is_link,
         })
     }
 

@@ -303,7 +303,7 @@ fn bullet_length(text: &[u8]) -> Option<usize> {
 }
 
 /// A line, and a place in its words.
-type Place = (usize, usize);
+type EndPlace = (usize, usize);
 
 /// Up to which place a fence or comment is known to stay open: the same search is never made twice.
 #[derive(Default)]
@@ -314,7 +314,7 @@ struct Unclosed {
 impl Unclosed {
     /// Returns the line that closes what the first of these opens, and where in its words; `None` where the text ends before,
     /// or the item from this column on. What stands outside of the item closes it where that is all it does.
-    fn end_of(&mut self, opened: &Hiding, lines: &[Line<'_>], item: usize) -> Option<Place> {
+    fn end_of(&mut self, opened: &Hiding, lines: &[Line<'_>], item: usize) -> Option<EndPlace> {
         let Hiding { end, length } = *opened;
         // What would close a longer fence would have closed a shorter one too.
         let mut known = self.until.range((end, item, 0)..=(end, item, length));
@@ -352,7 +352,12 @@ const HIDING: [(&[u8], &[u8]); 4] =
 
 impl Hiding {
     fn opened_by(words: &[u8]) -> Option<Self> {
-        let (_, end) = HIDING.into_iter().find(|(start, _)| words.starts_with(start))?;
+        let begins = |start: &[u8]| {
+            let behind = words.strip_prefix(start)?.first();
+            let is_tag = behind.is_none_or(|byte| b" \t>".contains(byte));
+            (start != b"<pre" || is_tag).then_some(())
+        };
+        let (_, end) = HIDING.into_iter().find(|(start, _)| begins(start).is_some())?;
         let length = words.iter().take_while(|byte| end == [**byte]).count();
         // Three backticks and more on one line are inline code, not the start of a fence.
         let is_inline = end == b"`" && words[length..].contains(&b'`');

@@ -59,6 +59,7 @@ impl TaskList {
 }
 
 /// What stands above a line.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of the lines above")]
 #[derive(Default)]
 struct Above {
     /// Whether that is a blank line.
@@ -95,6 +96,14 @@ fn is_legend(words: &str) -> bool {
     }
     let name = name.trim_matches(['*', '_', ' ']).to_lowercase();
     LEGENDS.split('|').any(|legend| legend == name)
+}
+
+fn words_of(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|letter: char| !letter.is_alphabetic()).filter(|word| !word.is_empty())
+}
+
+fn is_gate(word: &str) -> bool {
+    word.eq_ignore_ascii_case("gate") || word.eq_ignore_ascii_case("gates")
 }
 
 /// A list that is being read.
@@ -174,9 +183,9 @@ impl ListReader {
         self.leave_after_blank(line);
         let plain = text_of(words);
         self.above.begins_legend =
-            plain.trim_end().ends_with([':', '*', '\u{ff1a}']) && is_legend(&plain);
-        let first = plain.trim_start_matches(['*', '_', ' ']).get(..4);
-        self.above.says_gate |= first.is_some_and(|first| first.eq_ignore_ascii_case("gate"));
+            !plain.trim_end_matches(['*', '_', ' ', ':', '\u{ff1a}']).contains([':', '\u{ff1a}'])
+                && is_legend(&plain);
+        self.above.says_gate |= words_of(&plain).next().is_some_and(is_gate);
         self.above.heading = None;
         self.check(line, words);
         self.note(number, line);
@@ -214,6 +223,8 @@ impl ListReader {
         let task = TaskText::read(&said);
         let none = match task.id {
             None if said.is_empty() => Some(AsideKind::Bare),
+            // Spec-kit's `[P]` says what may be done side by side; its notes explain the mark in a list.
+            None if found.mark == 'P' => return,
             // A number in brackets is one of a reference, where no id makes a task of it.
             None if found.mark.is_ascii_digit() => Some(AsideKind::Odd),
             Some(id) if id.starts_with("CHK") => Some(AsideKind::Gate),
@@ -265,7 +276,7 @@ impl ListReader {
         match task.aside {
             _ if found.is_optional => Some(AsideKind::Optional),
             _ if self.has_formats && says_format(said) => Some(AsideKind::Placeholder),
-            _ if self.above.is_legend() => Some(AsideKind::Legend),
+            _ if task.id.is_none() && self.above.is_legend() => Some(AsideKind::Legend),
             _ if task.id.is_none() && self.is_gate() => Some(AsideKind::Gate),
             // A part of a task that does not count does not count either.
             own => own.or_else(|| self.tasks[*self.open.last()?].aside),
@@ -275,7 +286,7 @@ impl ListReader {
     /// Whether tasks here are what whoever wrote the list asked of the list.
     fn is_gate(&self) -> bool {
         let is_checklist = self.phase.contains("hecklist") || self.phase.contains("CHECKLIST");
-        is_checklist && (self.above.says_gate || self.phase.to_lowercase().contains("gate"))
+        is_checklist && (self.above.says_gate || words_of(&self.phase).any(is_gate))
     }
 
     /// A line that says how a task is checked belongs to the innermost task that it stands in.

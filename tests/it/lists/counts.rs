@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::{rows, words};
 use crate::hook::support::{Bench, FEATURE};
+use crate::support::limited::Limited;
 use crate::support::scratch::Said;
 
 #[test]
@@ -45,7 +46,7 @@ fn every_program_counts_the_same() {
         let runner = bench();
         fs::write(runner.feature_path("spec.md"), "# What is wanted\n").unwrap();
         let run = ["ralph", "--harness-command", "true", "--max-iterations", "1", "--change"];
-        let ended = runner.spool().args(run).arg(FEATURE).output().unwrap();
+        let ended = runner.spool().args(run).arg(FEATURE).finish();
         let told = String::from_utf8_lossy(&ended.stdout);
         assert!(told.contains(&format!(" {done}/{all} tasks")), "{name}: {told}");
     }

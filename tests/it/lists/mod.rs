@@ -301,6 +301,25 @@ fn no_open_box_is_silent() {
         "- Status of T2: [~] begun",
         "- Tickets [-]",
         "- T2 b \u{2610}",
+        "- [P] T2 b",
+        "- [x?] T2 b",
+        "- [x-] T2 b",
+        "- [xx] T2 b",
+        "- [1/2] T2 b",
+        "- [1\u{fe0f}\u{20e3}] T2 b",
+        "- [&#160;] T2 b",
+        "- [&ensp;] T2 b",
+        "<INPUT TYPE=\"CHECKBOX\"> T2",
+        "<input type=\"text\"> <input type=\"checkbox\"> T2",
+        "<input type=\"checkbox\" class=\"unchecked\"> T2",
+        "<input type=\"checkbox\" data-checked=\"false\"> T2",
+        "<input type=\"checkbox\" checked> A <input type=\"checkbox\"> T2",
+        "<prerequisites>\n- [ ] T2 b\n</prerequisites>\n\n<pre>log</pre>",
+        "## API Gateway Checklist\n- [ ] install it",
+        "Key: **never skip a test**\n\n- [ ] T2 b",
+        "Legend:\n\n- [ ] open\n\n---\n\n- [ ] T2 b",
+        "## Symbols\n- [ ] T2 b",
+        "- [x] T2 b \u{ff3b} \u{ff3d} c",
         "- \u{25a1} T2",
         "- \u{25fb}\u{fe0e} T2",
         "- \u{1f532} T2",
@@ -321,6 +340,10 @@ fn no_open_box_is_silent() {
         assert!(is_open || list.uncounted().is_some(), "{line}");
         assert!(is_open || !list.asides().is_empty(), "{line}");
     }
+}
+
+#[test]
+fn utf16_without_a_mark_is_named() {
     let wide: Vec<u8> = "- [ ] T1 a\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
     assert_eq!(named(&TaskList::parse(&wide)), "L1:encoding");
     let wide: Vec<u8> = "- [ ] T1 a\n".encode_utf16().flat_map(u16::to_be_bytes).collect();
@@ -337,6 +360,7 @@ fn what_is_no_box_is_silent() {
         "- Return Item[] or int[]",
         "- default: [] (empty)",
         "- Press [?] for help",
+        "- \u{41d}\u{430}\u{436}\u{43c}\u{438}\u{442}\u{435} [?] \u{434}\u{43b}\u{44f}",
         "- Press [/] to search, `[ ]` to mark",
         "- arrays `a[ ]` too",
         "see note[*] here",
@@ -345,6 +369,8 @@ fn what_is_no_box_is_silent() {
         "[![](badge.svg)](https://example.org)",
         "- [](#part) Part",
         "- [P] may run beside others",
+        "- [US1] is a story",
+        "- [see the list] of others",
         "- [x] T2 b <!-- - [ ] T3 -->",
         "Use ``[ ] `x` `` here",
     ] {
