@@ -4,7 +4,7 @@
 use super::{meant, whole_number};
 use crate::engine::ReviewWhen;
 use crate::evidence::task_list;
-use crate::feature::project::{Feature, Project, printable};
+use crate::feature::project::{Feature, Project, SHELVES, printable};
 use crate::refusal::Refusal;
 use crate::text::distance;
 
@@ -131,7 +131,8 @@ impl FeatureRequest {
             Err(found) => found,
             Ok(_) => return Ok((None, &self.words)),
         };
-        if names_feature(name.rsplit(['/', '\\']).next().unwrap_or_default()) {
+        let is_on_shelf = is_path && SHELVES.iter().any(|shelf| name.starts_with(shelf));
+        if is_on_shelf || names_feature(name.rsplit(['/', '\\']).next().unwrap_or_default()) {
             return Err(found.into());
         }
         let is_meant = |known: &str| distance(known, name) * 4 <= known.len();
