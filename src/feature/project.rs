@@ -24,7 +24,7 @@ const MOST: u64 = 1 << 16;
 const MOST_NAMES: usize = 20_000;
 const MOST_FEATURES: usize = 2_000;
 /// Where features are kept, in the order in which a name is looked up.
-const SHELVES: [&str; 2] = [".specify/specs", "specs"];
+pub const SHELVES: [&str; 2] = [".specify/specs", "specs"];
 
 /// A spec-kit project; its root is a real path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -234,7 +234,11 @@ impl Project {
         {
             return Ok(feature);
         }
-        self.on_shelf(name)
+        self.on_shelf(name).or_else(|error| {
+            let claim = Loops::of(&self.root).claim(name).filter(|claim| claim.closed.is_none());
+            let claimed = claim.and_then(|claim| self.feature_at(&claim.folder).ok());
+            claimed.filter(|feature| feature.name == name).ok_or(error)
+        })
     }
 
     fn on_shelf(&self, name: &str) -> Result<Feature, FeatureError> {
@@ -301,6 +305,14 @@ impl Project {
                 }
             }
         }
+        // A loop may drive a feature that nothing names any more.
+        for claim in Loops::of(&self.root).live_claims() {
+            if found.iter().all(|feature| feature.name != claim.about)
+                && let Ok(feature) = self.feature_at(&claim.folder)
+            {
+                found.push(feature);
+            }
+        }
         sorted(found, |one, other| one.name.cmp(&other.name))
     }
 
@@ -311,7 +323,7 @@ impl Project {
 }
 
 /// Where the search for a project begins: spec-kit's variable names a project inside of this folder.
-fn begin(start: &Path) -> Cow<'_, Path> {
+pub fn begin(start: &Path) -> Cow<'_, Path> {
     let named = world::variable("SPECIFY_INIT_DIR").map(|folder| start.join(folder));
     let named = named.filter(|folder| folder.join(".specify").is_dir());
     named.map_or(Cow::Borrowed(start), Cow::Owned)

@@ -151,6 +151,13 @@ impl Loops {
         load(&self.claim_path(feature).ok()?).ok().flatten()
     }
 
+    /// Returns the claims of loops that live.
+    pub fn live_claims(&self) -> Vec<Claim> {
+        let found = read::entries(&below(&self.folder, &["claims"]), MOST_SESSIONS).entries;
+        let claims = found.iter().filter_map(|entry| load::<Claim>(&entry.path()).ok().flatten());
+        claims.filter(|claim| claim.closed.is_none()).collect()
+    }
+
     /// Returns the claim on a feature for somebody who acts on it: one that cannot be opened is an error,
     /// and not none.
     pub fn read_claim(&self, feature: &str) -> io::Result<Option<Claim>> {

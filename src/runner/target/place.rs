@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
+use crate::feature::project::begin;
 use crate::store::read;
 use crate::system::files::real_path;
 
@@ -25,7 +26,7 @@ pub struct Place {
 impl Place {
     /// Returns the nearest project at or above a folder.
     pub fn around(start: &Path) -> Result<Self> {
-        let start = real_path(start)
+        let start = real_path(&begin(start))
             .with_context(|| format!("cannot open the folder `{}`", start.display()))?;
         let is_project = |folder: &&Path| MARKS.iter().any(|mark| folder.join(mark).is_dir());
         let root = start.ancestors().take(LEVELS).find(is_project).with_context(|| {

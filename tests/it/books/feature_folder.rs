@@ -42,6 +42,24 @@ fn a_nested_feature_is_known_to_all() {
 }
 
 #[test]
+fn a_loop_of_no_current_feature_is_shown() {
+    let bench = project("specs/group/US9-x", "specs/group/US9-x");
+    armed(&bench, "");
+    bench.write(".specify/feature.json", r#"{"feature_directory": "specs/002-y"}"#);
+    bench.write("specs/002-y/tasks.md", LIST);
+    let said = |words: &str| Said::of(bench.spool().args(words.split(' ')));
+    let status = said("status --json").json();
+    let names: Vec<_> =
+        status["features"].as_array().unwrap().iter().map(|it| &it["name"]).collect();
+    assert_eq!(names, ["002-y", "US9-x"]);
+    for typed in ["US9-x", "specs/group/US9-x/tasks.md"] {
+        said(&format!("status {typed}")).ok();
+    }
+    said("stop US9-x").ok();
+    assert!(!bench.record("s1").ledger.is_live());
+}
+
+#[test]
 fn a_shelf_does_not_hide_the_named_folder() {
     let bench = project("specs/feature/US123-x", "specs/feature/US123-x");
     bench.write("specs/US123-x/tasks.md", "- [ ] T009 Another\n");
