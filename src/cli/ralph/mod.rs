@@ -388,6 +388,9 @@ fn done(change: &Change, options: &Options) -> Result<DoneWhen> {
     }
     let folder = change.folder.display();
     match task_list::read(&change.folder) {
+        Err(Problem::Missing) if change.folder.join(TASKS).is_symlink() => bail!(
+            "`{folder}/{TASKS}` is a link to nothing\nput the list there, or use --done manual"
+        ),
         Ok(_) | Err(Problem::Missing) => {}
         Err(problem) => bail!(
             "`{folder}/{TASKS}` cannot be read: {problem}\nput the list there, or use --done manual"

@@ -13,7 +13,7 @@ const MOST_FOLDERS: usize = 1_000;
 /// The most that is read of a file of OpenSpec, in bytes.
 const MOST_OF_YAML: u64 = 64 << 10;
 /// A folder whose documents are lists.
-const LIST_FOLDER: &str = "tasks/";
+const LIST_FOLDER: &str = "tasks";
 
 /// What kind of project a change is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +65,7 @@ impl Change {
     }
 
     /// Returns the lists of the change that no loop goes by, by their names in its folder: those in folders inside of it, those in
-    /// capitals, and what its schema of OpenSpec calls its list. A list that cannot be read is one of them.
+    /// capitals, documents in a folder `tasks`, and what its schema of OpenSpec calls its list. A list that cannot be read is one of them.
     pub fn other_lists(&self) -> Vec<String> {
         let (tracked, mut found) = (self.tracked(), Vec::new());
         let mut folders = vec![String::new()];
@@ -78,7 +78,11 @@ impl Change {
             let folder = self.folder.join(&inside);
             for name in names_in(&folder).0 {
                 let path = format!("{inside}{name}");
-                let is_list = inside.ends_with(LIST_FOLDER) && name.ends_with(".md")
+                let is_list = inside
+                    .rsplit('/')
+                    .nth(1)
+                    .is_some_and(|name| name.eq_ignore_ascii_case(LIST_FOLDER))
+                    && is_markdown(&name)
                     || name.eq_ignore_ascii_case(TASKS)
                     || tracked.as_deref().is_some_and(|tracked| is_called(&path, tracked));
                 if folder.join(&name).is_dir() {
@@ -95,7 +99,12 @@ impl Change {
     fn tracked(&self) -> Option<String> {
         let openspec = self.root.join("openspec");
         let own = value_of(&self.folder, ".openspec.yaml", "schema");
-        let schema = own.or_else(|| value_of(&openspec, "config.yaml", "schema"))?;
+        let of_project = || {
+            ["config.yaml", "config.yml"]
+                .iter()
+                .find_map(|name| value_of(&openspec, name, "schema"))
+        };
+        let schema = own.or_else(of_project)?;
         let schemas = openspec.join("schemas");
         is_feature_name(&schema)
             .then(|| value_of(&schemas.join(schema), "schema.yaml", "tracks"))?
@@ -134,6 +143,12 @@ impl Change {
 fn has_work(folder: &Path, name: &str) -> bool {
     let list = read::read_in(folder, name, MOST).map(|file| TaskList::parse(&file.bytes));
     list.map_or(true, |list| list.open().next().is_some() || list.uncounted().is_some())
+}
+
+fn is_markdown(name: &str) -> bool {
+    Path::new(name)
+        .extension()
+        .is_some_and(|end| end.eq_ignore_ascii_case("md") || end.eq_ignore_ascii_case("markdown"))
 }
 
 /// The value of a key in a file of YAML, at any depth.

@@ -77,8 +77,9 @@ fn named(place: &Place, listing: &Listing, name: &str, module: Option<&str>) -> 
     }
     if !is_feature_name(name) {
         bail!(
-            "`{}` cannot be a change: it is no path of a change, and a name has no `/`, no `..`, no control characters and no leading `-`",
-            printable(name)
+            "`{}` cannot be a change: no change has this path, and a name has no `/`, no `..`, no control characters and no leading `-`\n{}",
+            printable(name),
+            names::one_of(&listing.all().map(|change| change.id.clone()).collect::<Vec<_>>())
         );
     }
     let in_module = |change: &&Change| module.is_none_or(|module| is_of_module(change, module));

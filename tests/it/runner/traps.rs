@@ -626,6 +626,11 @@ fn other_lists_have_many_forms() {
         bench.ralph("").run().with_code(2).warns("more lists than a loop goes by");
         fs::remove_file(&path).unwrap();
     }
+    fs::remove_file(change.join("tasks.md")).unwrap();
+    std::os::unix::fs::symlink("nowhere.md", change.join("tasks.md")).unwrap();
+    bench.ralph("").run().with_code(2).warns("is a link to nothing");
+    fs::remove_file(change.join("tasks.md")).unwrap();
+    fs::write(change.join("tasks.md"), "- [x] 1.1 Made\n").unwrap();
     std::os::unix::fs::symlink(beside.join("deep"), change.join("linked")).unwrap();
     bench.ralph("").run().with_code(2).warns("loop goes by: linked/tasks.md");
     fs::remove_file(change.join("linked")).unwrap();
