@@ -29,6 +29,7 @@ impl Contents {
     /// work tree is no new one, nor is one gone that goes with it.
     pub fn differences<'a>(&'a self, earlier: &'a Self) -> Vec<(SeenFile<'a>, ContentChange)> {
         let (mut changed, mut new, mut gone) = (Vec::new(), Vec::new(), Vec::new());
+        let mut checked_out = 0;
         let mut before = earlier.0.search();
         let mut now = self.0.iter();
         loop {
@@ -42,13 +43,15 @@ impl Contents {
                 let mut ends = memchr::memchr_iter(b'/', file.path());
                 if seen.mode & ASIDE == 0 || !ends.any(|end| is_same(&file.path()[end + 1..])) {
                     new.push(file);
+                } else {
+                    checked_out += 1;
                 }
                 continue;
             };
             let change = seen.differs_from(&then.seen());
             changed.extend(change.map(|change| (file, seen.of_work(change))));
         }
-        if self.0.len() - new.len() < earlier.0.len() {
+        if self.0.len() - new.len() - checked_out < earlier.0.len() {
             let mut now = self.0.search();
             let own = earlier.0.iter().filter(|file| file.seen().mode & ASIDE == 0);
             gone.extend(own.filter(|file| now.find(file.path()).is_none()));
@@ -127,7 +130,8 @@ impl FileSeen {
     /// How a new file differs from none.
     fn as_new(&self, path: &[u8]) -> ContentChange {
         let nothing = Hashes::of_nothing();
-        let is_by_purpose = EMPTY_BY_PURPOSE.iter().any(|name| path.ends_with(name));
+        let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+        let is_by_purpose = EMPTY_BY_PURPOSE.contains(&name);
         match () {
             () if self.content.is_of_link() => ContentChange::Link,
             () if is_by_purpose || self.content.code != nothing.code => ContentChange::Content,

@@ -68,11 +68,11 @@ pub fn still(
     let mut found = Vec::new();
     let (mut kept, mut left) = (kept.map(|kept| kept.0.search()), READ);
     let bounds = Bounds { since: first.next(), entries: usize::MAX, time: moment.time() };
-    let whole = look(root, bounds, &mut |it| {
-        match it {
+    let whole = look(root, bounds, &mut |seen| {
+        match seen {
             FoundFile::File { folder, name, changed, stat, .. } if counts(changed) => {
                 let size = stat.size();
-                if found.len() == COMPARED || size > left {
+                if found.len() >= COMPARED || size > left {
                     newest = newest.max(changed);
                     return Go::On;
                 }

@@ -16,7 +16,7 @@ use crate::world::{Deadline, FileTime};
 /// The loop's own files: they change at every iteration and prove nothing.
 const OWN_FILES: [&[u8]; 2] = [b".speckit-state.json", b".progress.md"];
 /// How many folders in an ignored one are looked at for repositories.
-const MOST_IGNORED: usize = 1_000;
+const MOST_IGNORED: usize = 200;
 /// What the mode of a file has besides where git ignores it.
 pub const IGNORED: u64 = 1 << 63;
 /// The same for a file in another work tree, and for the log of a repository in this one.
@@ -91,7 +91,8 @@ pub struct Bounds {
 }
 
 /// Shows `visit` the files below `root` that are work: what git tracks or does not ignore, the loop's
-/// own notes left out. Links are not followed. Of each repository in it, ignored or not, the log of the head is shown as well, and
+/// own notes left out. Links are not followed. The log of the head is shown of each repository that is not ignored, of an ignored
+/// folder that is one, and of those directly in it; and
 /// at last the files of the other work trees in which the project's work goes on, by paths that may begin with `../`.
 pub fn look(root: &Path, bounds: Bounds, visit: &mut dyn FnMut(FoundFile<'_>) -> Go) -> Whole {
     // Nothing seen is not the same as nothing there.

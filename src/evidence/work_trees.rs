@@ -72,10 +72,15 @@ pub fn path_from(root: &Path, folder: &Path) -> Vec<u8> {
     path
 }
 
-/// Returns the task list in another work tree that has more ticks than the project's own, which is in this folder of it.
-pub fn list_with_more(root: &Path, folder: &Path, done: usize) -> Option<PathBuf> {
+/// Returns the task list in another work tree in which a task is ticked that is open in the project's own, which is in this folder
+/// of it.
+pub fn ticked_copy(root: &Path, folder: &Path) -> Option<PathBuf> {
     let mut lists = copies(root).into_iter().map(|copy| copy.join(folder));
-    let has_more =
-        |folder: &PathBuf| task_list::read(folder).is_ok_and(|file| file.list.done() > done);
+    let own = task_list::read(&root.join(folder)).ok()?.list;
+    let is_open = |id: &str| own.find(id).is_some_and(|task| !task.done);
+    let has_more = |folder: &PathBuf| {
+        task_list::read(folder)
+            .is_ok_and(|file| file.list.tasks.iter().any(|task| task.done && is_open(&task.id)))
+    };
     Some(lists.find(has_more)?.join(task_list::TASKS))
 }

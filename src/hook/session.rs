@@ -46,7 +46,11 @@ fn carry(event: &HookEvent) -> Option<HookAnswer> {
     match adopt(&project, adopter) {
         Ok(taken) => {
             life::note(&loops, session, transcript);
-            Some(HookAnswer::session_context(taken.contract).also_notify(&taken.line))
+            let line = format!(
+                "Ralph-speckit: the loop of {} goes on in this session\nTo stop it: /speckit:cancel",
+                printable(&left.about)
+            );
+            Some(HookAnswer::session_context(taken.contract).also_notify(&line))
         }
         Err(refusal) => Some(HookAnswer::notify(&format!(
             "Ralph-speckit: the loop of {} stayed with the session before: {refusal}",

@@ -311,10 +311,9 @@ impl FeatureStop {
             messages::progress(snapshot, &record.ledger, missing)
         };
         let mut text = messages::resume(snapshot, record, missing, form);
-        let (root, done) =
-            (&session.context.project.root, snapshot.tasks.as_ref().map(TaskList::done));
+        let root = &session.context.project.root;
         let folder = Path::new(&snapshot.feature.relative);
-        if let Some(words) = ticked_elsewhere(root, folder, done.unwrap_or_default()) {
+        if let Some(words) = ticked_elsewhere(root, folder) {
             if !shown.is_empty() {
                 shown.push('\n');
                 shown += &words;

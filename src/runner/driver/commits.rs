@@ -71,9 +71,9 @@ impl Driver<'_> {
         entry.files =
             changed.iter().take(MOST_FILES).map(|file| file.display().to_string()).collect();
         if let Some(tasks) = &self.view.tasks {
-            let (root, done) = (self.view.folder, tasks.looked().list.done());
+            let root = self.view.folder;
             let folder = tasks.path.parent().and_then(|folder| folder.strip_prefix(root).ok());
-            let words = folder.and_then(|folder| ticked_elsewhere(root, folder, done));
+            let words = folder.and_then(|folder| ticked_elsewhere(root, folder));
             self.feedback.remarks.extend(words);
         }
         let made = aside.iter().filter(|path| path.ends_with("logs/HEAD")).count() as u64;

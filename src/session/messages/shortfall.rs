@@ -7,7 +7,7 @@ use super::proof::{lack, not_proved};
 use crate::engine::order::few;
 use crate::engine::{CheckResult, Converging, Shortfall, Tampered};
 use crate::evidence::task_list::TASKS;
-use crate::evidence::work_trees::list_with_more;
+use crate::evidence::work_trees::ticked_copy;
 use crate::feature::project::printable;
 use crate::store::due::ExtensionHooks;
 use crate::text::{self, counted, grouped};
@@ -36,13 +36,13 @@ pub struct Reader<'a> {
     pub output: usize,
 }
 
-/// Says that the list of another work tree has more ticks than the loop's own, which is in this folder of the project; `None`
-/// where none has.
-pub fn ticked_elsewhere(root: &Path, folder: &Path, done: usize) -> Option<String> {
-    let copy = printable(&list_with_more(root, folder, done)?.to_string_lossy());
+/// Says that a task is ticked in the list of another work tree, and not in the loop's own, which is in this folder of the project;
+/// `None` where none is.
+pub fn ticked_elsewhere(root: &Path, folder: &Path) -> Option<String> {
+    let copy = printable(&ticked_copy(root, folder)?.to_string_lossy());
     let list = printable(&root.join(folder).join(TASKS).to_string_lossy());
     Some(format!(
-        "The work tree's list is ticked ({copy}), the loop's list is {list}: tick what is done there."
+        "The work tree's list is ticked ({copy}), and the loop's list is {list}: tick what is done in {list}."
     ))
 }
 

@@ -36,14 +36,14 @@ fn the_loop_goes_on_in_the_next_session() {
         lists(&bench, listed);
         let answer = clears(&bench, "s2");
         assert!(answer.to_string().contains("task 2 of 3"), "{answer}");
-        assert!(answer.message().contains("Loop taken over from session s1"), "{answer}");
+        assert!(answer.message().contains("goes on in this session"), "{answer}");
         bench.transcript("s2").tool("Edit");
         assert!(bench.stop("s2").run().reason().contains("T002"));
         bench.stop("s1").run();
         assert!(!bench.record("s1").ledger.is_live(), "never in two sessions");
         // Once more.
         lists(&bench, "s3");
-        assert!(clears(&bench, "s3").message().contains("from session s2"));
+        assert!(clears(&bench, "s3").message().contains("goes on in this session"));
     }
 }
 

@@ -43,14 +43,24 @@ fn both_lists_are_named() {
         std::fs::write(&copy, LIST.replace("[ ]", "[x]")).unwrap();
         let stop = stops_in(&bench, &tree);
         let words = format!(
-            "The work tree's list is ticked ({}), the loop's list is {}: tick what is done there.",
+            "The work tree's list is ticked ({}), and the loop's list is {list}: tick what is done in {list}.",
             copy.display(),
-            list.display()
+            list = list.display()
         );
         assert!(stop.reason().contains(&words), "{stop}");
         assert!(stop.message().contains(&words), "{stop}");
         assert!(!stops_in(&bench, &bench.root).reason().contains("work tree"), "it has left it");
     }
+}
+
+#[test]
+fn a_copy_with_another_tick_is_named() {
+    let (bench, tree) = entered(INSIDE, true);
+    let list = bench.feature_path("tasks.md");
+    let copy = tree.join(list.strip_prefix(&bench.root).unwrap());
+    std::fs::write(&list, LIST.replace("[ ] T001", "[x] T001")).unwrap();
+    std::fs::write(&copy, LIST.replace("[ ] T002", "[x] T002")).unwrap();
+    assert!(stops_in(&bench, &tree).reason().contains("The work tree's list is ticked"));
 }
 
 #[test]
