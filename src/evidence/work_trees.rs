@@ -75,7 +75,8 @@ pub fn path_from(root: &Path, folder: &Path) -> Vec<u8> {
 /// Returns the task list in another work tree in which a task is ticked that is open in the project's own, which is in this folder
 /// of it.
 pub fn ticked_copy(root: &Path, folder: &Path) -> Option<PathBuf> {
-    let mut lists = copies(root).into_iter().map(|copy| copy.join(folder));
+    let mut lists = copies(root).into_iter().map(|copy| copy.join(folder)).peekable();
+    lists.peek()?;
     let own = task_list::read(&root.join(folder)).ok()?.list;
     let is_open = |id: &str| own.find(id).is_some_and(|task| !task.done);
     let has_more = |folder: &PathBuf| {
