@@ -180,7 +180,7 @@ impl FolderChange {
         let is_same = |stat: &FileStat| stat.changed().distance(self.at) <= STEP;
         // What was not written just before was there under another name.
         let is_new = |stat: &FileStat| stat.modified().after(WRITTEN) >= self.at;
-        self.explained |= stat.is_some_and(|stat| is_same(stat) && is_new(stat));
+        self.explained = self.explained || stat.is_some_and(|stat| is_same(stat) && is_new(stat));
     }
 }
 
