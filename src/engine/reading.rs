@@ -49,12 +49,19 @@ impl TaskList {
         Self { tasks: reader.tasks, left_out, unread: reader.unread }
     }
 
-    /// Returns how many boxes of a checklist are open, and how many there are.
+    /// Returns how many boxes of a checklist are open, and how many there are. None is work, and all count but those in prose and
+    /// those that say how a list is read.
     pub fn boxes(text: &[u8]) -> (usize, usize) {
-        let lines = markdown::lines(text);
-        let items = lines.iter().filter(|line| line.kind == Kind::Item);
-        let boxes = items.filter_map(Line::task_box);
-        boxes.fold((0, 0), |(open, all), found| (open + usize::from(!found.is_ticked()), all + 1))
+        use AsideKind::{Bullet, Later, Legend, Mark, Optional, Placeholder, Struck};
+        let (list, mut open, mut all) = (Self::parse(text), 0, 0);
+        for aside in list.asides() {
+            let is_other = matches!(aside.kind, Bullet | Later | Legend | Mark | Optional)
+                || matches!(aside.kind, Placeholder | Struck);
+            if !is_other {
+                (open, all) = (open + usize::from(aside.is_open), all + 1);
+            }
+        }
+        (list.open().count() + open, list.tasks.len() + all)
     }
 }
 
@@ -145,7 +152,10 @@ impl ListReader {
                 return;
             }
             Kind::Heading(level) => self.heading(number, line, level),
-            Kind::Rule => self.close(0, line.start),
+            Kind::Rule => {
+                self.close(0, line.start);
+                self.above.begins_legend = false;
+            }
             Kind::Quote | Kind::Code => {
                 self.leave_after_blank(line);
                 self.note(number, line);

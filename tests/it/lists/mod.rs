@@ -253,6 +253,19 @@ fn every_case_has_its_right_value() {
     assert_eq!(flat.next()[0].id, "1.1");
     let (_, quality) = case("checklists/example-in-a-fence.md");
     assert_eq!(TaskList::boxes(&quality), (0, 1));
+    for line in [
+        "- [ ] CHK001 a",
+        "1. [ ] a",
+        "## [ ] a",
+        "| [ ] | a |",
+        "\\[ \\] a",
+        "\u{2610} a",
+        "> - [ ] a",
+    ] {
+        assert_eq!(TaskList::boxes(format!("- [x] b\n\n{line}\n").as_bytes()), (1, 2), "{line}");
+    }
+    let example = "Legend:\n- [ ] open\n\n```\n- [ ] a\n```\n\n---\n\n- [x] b\n- [ ] ~~c~~\n";
+    assert_eq!(TaskList::boxes(example.as_bytes()), (0, 1));
 }
 
 /// A list whose other task is ticked, with this line in it.
