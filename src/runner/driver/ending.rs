@@ -30,6 +30,7 @@ use crate::session::messages::shortfall::converged;
 use crate::store::journal::Entry;
 use crate::store::names::{EndName, JournalEvent};
 use crate::store::receipts::Receipts;
+use crate::text;
 use crate::world;
 
 impl Driver<'_> {
@@ -136,6 +137,14 @@ impl Driver<'_> {
     /// What speaks against taking the end at its word, a sentence each.
     fn doubts(&self, reason: &TerminalReason) -> Vec<String> {
         let list = self.view.tasks.as_ref().filter(|_| *reason == TerminalReason::Completed);
+        // The agent may have written another list meanwhile.
+        let others = list.map(|_| self.plan.change.other_lists()).unwrap_or_default();
+        let others = (!others.is_empty()).then(|| {
+            format!(
+                "boxes are open in lists that the loop does not go by: {}",
+                text::line(&others.join(", "))
+            )
+        });
         caveats::doubts(&Facts {
             uncounted: list.and_then(|tasks| tasks.looked().list.uncounted()),
             worktree: self.view.folder,
@@ -147,7 +156,7 @@ impl Driver<'_> {
                 && self.plan.done == DoneWhen::Manual
                 && self.plan.options.checks.is_empty(),
             no_change: &self.proofs.no_change,
-            noted: self.noted_by_review(reason),
+            noted: self.noted_by_review(reason).into_iter().chain(others).collect(),
             uncommitted: self.totals.uncommitted.len(),
             converging: self.files.state.ledger.converging,
             hooks: match reason {

@@ -638,6 +638,20 @@ fn other_lists_have_many_forms() {
 }
 
 #[test]
+fn a_list_made_meanwhile_is_named_at_the_end() {
+    for (flags, code) in [("", 0), ("--strict", 11)] {
+        let bench = Bench::with_tasks("- [ ] 1.1 Make it\n");
+        bench.agent(&format!(
+            "echo 1 > made.txt; sed -i 's/\\[ \\]/[x]/' {}; mkdir -p {}; echo '- [ ] 1.2 More' > {}",
+            in_change("tasks.md"),
+            in_change("b"),
+            in_change("b/tasks.md")
+        ));
+        bench.ralph(flags).run().with_code(code).says("does not go by: b/tasks.md");
+    }
+}
+
+#[test]
 fn only_its_own_schema_names_a_list() {
     let bench = Bench::with_tasks("- [x] 1.1 Made\n");
     bench.agent(&says(PROMISE));
