@@ -9,7 +9,7 @@ const TOLD: usize = 6;
 const NAMED: usize = 8;
 /// The most of a line that is shown, in characters.
 const SHOWN: usize = 80;
-/// The same at the end of a loop, and the most characters of a line there.
+/// The most names at the end of a loop, and the most characters of a line there.
 const NAMED_AT_END: usize = 4;
 const SHOWN_AT_END: usize = 40;
 /// The kinds that are told together.
@@ -127,7 +127,7 @@ impl Aside {
         self.id.clone().unwrap_or_else(|| format!("line {}", self.line))
     }
 
-    /// The same with what it is.
+    /// The name with the kind of the line.
     fn named_at_end(&self) -> String {
         let kind = format!("{:?}", self.kind).to_lowercase();
         let text = self.id.is_none().then(|| format!(": {}", cut(&self.text, SHOWN_AT_END)));

@@ -15,7 +15,7 @@ const NEAR: usize = 40;
 pub fn seen_in(line: &Line<'_>) -> Option<(AsideKind, bool)> {
     let words = line.words();
     if let Some(is_open) = open_in_html(words) {
-        return Some((AsideKind::Code, is_open));
+        return Some((AsideKind::Code, is_open || open_in(words).is_some()));
     }
     may_have_box(words)?;
     let words = &*without_code(words.trim_ascii_end());

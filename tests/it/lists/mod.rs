@@ -321,6 +321,7 @@ fn no_open_box_is_silent() {
         "- [1/2] T2 b",
         "- [1\u{fe0f}\u{20e3}] T2 b",
         "- [&#160;] T2 b",
+        "<input type=checkbox checked> a [ ] T2 b",
         "- [&ensp;] T2 b",
         "<INPUT TYPE=\"CHECKBOX\"> T2",
         "<input type=\"text\"> <input type=\"checkbox\"> T2",
