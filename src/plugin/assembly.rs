@@ -347,7 +347,7 @@ fn put_in_place(fresh: TempDir, folder: &Path) -> Result<()> {
 
 /// Swaps the two folders in one step, so that a hook that starts at this moment finds one whole plugin or the other.
 fn exchange(fresh: TempDir, folder: &Path) -> Result<()> {
-    let swapped = files::swap_folders(fresh.path(), folder)
+    let swapped = files::exchange(fresh.path(), folder)
         .with_context(|| format!("could not put the plugin in place at `{}`", folder.display()))?;
     if swapped {
         // What the temporary name means now is the old plugin.

@@ -82,10 +82,9 @@ pub fn unowned(context: &StopContext<'_>) -> io::Result<Unowned> {
         let there = loops.read_claim(&feature.name)?;
         let pin = unbound_pin(context, &feature, there.as_ref());
         let (claim, _) = claimed(there, pin.as_deref());
-        if let Some(answer) = claim.as_ref().and_then(over) {
+        if let Some(answer) = claim_feature(context, &feature, claim.as_ref())? {
             return Ok(Unowned::Answer(answer));
         }
-        claim_feature(context, &feature, claim.as_ref())?;
         if let (Some(pin), Some(wrong)) = (&pin, wrong) {
             let words = reconcile::sentence(&trial, &[wrong], pin);
             let entry = Entry::now(JournalEvent::Tampered, &feature.name, 0, &words);
@@ -155,17 +154,21 @@ fn note_allowed(loops: &Loops, claim: Option<&Claim>, session: &str) {
     let _noted = owner.map(|owner| loops.note_let_go(session, &claim.about, owner));
 }
 
-/// Binds the feature to this session, unless another hook of the same session has just done it.
+/// Binds the feature to this session, unless another stop of the same session has just done it; the answer where that one has
+/// ended the loop as well.
 fn claim_feature(
     context: &StopContext<'_>,
     feature: &Feature,
     claim: Option<&Claim>,
-) -> io::Result<()> {
+) -> io::Result<Option<HookAnswer>> {
     let StopContext { project, loops, event, .. } = *context;
     let folder = loops.session(&event.session)?;
     let earlier = folder.record()?;
+    if let Some(answer) = claim.and_then(|it| allowed(it, earlier.as_ref(), &event.session)) {
+        return Ok(Some(answer));
+    }
     if earlier.as_ref().is_some_and(|it| it.ledger.is_live() && it.about == feature.name) {
-        return Ok(());
+        return Ok(None);
     }
     earlier.as_ref().map_or(Ok(()), |earlier| loops.settle(earlier))?;
     let record = fresh_record(project, feature, claim, earlier.as_ref(), event);
@@ -188,7 +191,7 @@ fn claim_feature(
     life::note(loops, &event.session, event.transcript.as_deref());
     let armed_by = &record.armed_by;
     let words = format!("the first session that stopped took the loop (armed by {armed_by})");
-    folder.note(&Entry::now(JournalEvent::Claimed, &feature.name, 0, &words))
+    folder.note(&Entry::now(JournalEvent::Claimed, &feature.name, 0, &words)).map(|()| None)
 }
 
 /// A record with an empty ledger; `earlier` is the session's last loop, which has ended.

@@ -23,6 +23,7 @@ use crate::refusal::Refusal;
 use crate::session::end::{LateNotice, end_feature};
 use crate::session::part;
 use crate::session::pinned;
+use crate::store::amend::amend;
 use crate::store::closing::EndNotice;
 use crate::store::journal::{self, Entry};
 use crate::store::lock::Lock;
@@ -30,7 +31,7 @@ use crate::store::loops::{Asked, Loops, Record, TERMINAL, is_session_id};
 use crate::store::names::{EndName, JournalEvent};
 use crate::store::pins::{LoopLimits, PinKey, PinState, Pins};
 use crate::store::read;
-use crate::store::write::{Flush, LEFT_ALONE, append_line, remove_leftovers, write_whole};
+use crate::store::write::{LEFT_ALONE, append_line, remove_leftovers};
 use crate::text;
 
 pub use receipts::{Tick, begin_tasks, is_together, receipts_of};
@@ -198,8 +199,10 @@ impl<'a> Books<'a> {
     /// Ticks a task and returns whether its box was open; the tasks that it repairs stay open.
     pub fn done(&mut self, id: &str) -> Result<Done, Refusal> {
         let task = self.task(id)?.clone();
-        let text = tick(&self.text, &task);
-        self.write_list(text)?;
+        let is_there = self.change_list(|list, text| Some(tick(text, list.find(&task.id)?)))?;
+        if !is_there {
+            return Err(no_task(self.feature, &self.list, &task.id));
+        }
         if let Ok(state) = &mut self.state {
             state.forget_failures(&task.id);
         }
@@ -291,7 +294,7 @@ impl<'a> Books<'a> {
             }
             return Ok((id, Done::Before));
         }
-        let Some(Grown { text, id, .. }) = add_after(&self.text, &self.list, &after, &what) else {
+        let Some(Grown { id, .. }) = add_after(&self.text, &self.list, &after, &what) else {
             return Err(Refusal::new(
                 format!(
                     "`{what}` cannot be added after {} as a task of its own: it reads as something else, or another task says the same",
@@ -303,7 +306,16 @@ impl<'a> Books<'a> {
         // Before the list has it: a call that is killed leaves no task that nobody waits for.
         join(&id)?;
         self.asked = part::asked(self.project, self.feature);
-        self.write_list(text)?;
+        let grown = |list: &TaskList, text: &[u8]| {
+            let grown = add_after(text, list, list.find(&after.id)?, &what)?;
+            (grown.id == id).then_some(grown.text)
+        };
+        if !self.change_list(grown)? {
+            return Err(Refusal::new(
+                format!("another program has changed {}/{TASKS}", self.feature.relative),
+                "run the same command again",
+            ));
+        }
         self.write_state()?;
         self.note(&JournalEvent::Added, &words(&id))?;
         Ok((id, Done::Now))
@@ -347,12 +359,15 @@ impl<'a> Books<'a> {
             return Ok(None);
         }
         let what = format!("Remove what made it fail: {why}");
-        let Some(Grown { text, id, .. }) = repair_after(&self.text, &self.list, task, &what) else {
+        let Some(Grown { id, .. }) = repair_after(&self.text, &self.list, task, &what) else {
             return Ok(None);
         };
         state.add_repair(&original.id, &id, &task.id, why);
-        self.write_list(text)?;
-        Ok(Some(id))
+        let grown = |list: &TaskList, text: &[u8]| {
+            let grown = repair_after(text, list, list.find(&task.id)?, &what)?;
+            (grown.id == id).then_some(grown.text)
+        };
+        Ok(self.change_list(grown)?.then_some(id))
     }
 
     /// The tasks that the loop is about.
@@ -377,15 +392,18 @@ impl<'a> Books<'a> {
         }))
     }
 
-    fn write_list(&mut self, text: Vec<u8>) -> Result<(), Refusal> {
+    /// Changes the list as it is on the disk now; `false` where `change` has nothing to change there any more.
+    fn change_list(
+        &mut self,
+        change: impl Fn(&TaskList, &[u8]) -> Option<Vec<u8>>,
+    ) -> Result<bool, Refusal> {
         let path = self.feature.folder.join(TASKS);
-        if text != self.text {
-            write_whole(&path, &text, Flush::ToDisk)
-                .map_err(|error| Refusal::unwritable(&path, &error))?;
-        }
+        let written = amend(&path, task_list::MOST, |text| change(&TaskList::parse(text), text))
+            .map_err(|error| Refusal::unwritable(&path, &error))?;
+        let Some(text) = written else { return Ok(false) };
         self.list = TaskList::parse(&text);
         self.text = text;
-        Ok(())
+        Ok(true)
     }
 
     /// Brings the counters of the state file into line with the list; a feature without one has none.

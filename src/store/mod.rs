@@ -1,5 +1,6 @@
 //! Files: read with bounds, written whole, locked where two writers can meet.
 
+pub(crate) mod amend;
 pub(crate) mod claim;
 pub(crate) mod client;
 pub(crate) mod closing;

@@ -80,6 +80,26 @@ fn write_for(readers: Readers, path: &Path, parts: &[&[u8]], flush: Flush) -> io
 }
 
 fn write_once(readers: Readers, path: &Path, parts: &[&[u8]], flush: Flush) -> io::Result<()> {
+    let (temporary, is_new) = write_beside(readers, path, parts, flush)?;
+    let placed = match flush {
+        Flush::ToSystem if !is_new => files::swap(&temporary, path),
+        _ => files::rename(&temporary, path),
+    };
+    removed_if_failed(&temporary, placed)
+}
+
+/// Writes the new content of a person's file beside it, flushed to the disk, and returns its path.
+pub(super) fn write_next(path: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
+    Ok(write_beside(Readers::AsBefore, path, &[bytes], Flush::ToDisk)?.0)
+}
+
+/// Writes the new content of a file beside it, and returns its path and whether the file is new.
+fn write_beside(
+    readers: Readers,
+    path: &Path,
+    parts: &[&[u8]],
+    flush: Flush,
+) -> io::Result<(PathBuf, bool)> {
     let before = match path.symlink_metadata() {
         Ok(meta) if meta.is_file() => Some(meta),
         Ok(_) => return Err(not_a_file()),
@@ -96,19 +116,18 @@ fn write_once(readers: Readers, path: &Path, parts: &[&[u8]], flush: Flush) -> i
         for part in parts.iter().filter(|part| !part.is_empty()) {
             file.write_all(part)?;
         }
-        if flush == Flush::ToDisk {
-            file.sync_all()?;
-        }
-        match flush {
-            Flush::ToSystem if before.is_some() => files::swap(&temporary, path),
-            _ => files::rename(&temporary, path),
-        }
+        if flush == Flush::ToDisk { file.sync_all() } else { Ok(()) }
     });
-    if written.is_err() {
+    removed_if_failed(&temporary, written)?;
+    Ok((temporary, before.is_none()))
+}
+
+fn removed_if_failed(temporary: &Path, result: io::Result<()>) -> io::Result<()> {
+    if result.is_err() {
         // What failed is reported; a leftover that cannot be removed would only hide it.
-        let _ = fs::remove_file(&temporary);
+        let _ = fs::remove_file(temporary);
     }
-    written
+    result
 }
 
 /// Appends one line in one write, so that lines of other writers are never torn.
@@ -167,7 +186,7 @@ pub fn open_or_create(path: &Path, options: &mut OpenOptions) -> io::Result<File
     Ok(file)
 }
 
-fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+pub(super) fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     files::without_links(options);
     let file = match files::open(options, path) {
         Ok(file) => file,

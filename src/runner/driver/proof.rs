@@ -14,7 +14,7 @@ use crate::engine::promise::no_changes;
 use crate::engine::proof::{
     ChangedFile, FileFacts, JudgedTask, LeastProof, Proof, TaskFacts, Unproved, VerifyShown, judge,
 };
-use crate::engine::tasks::Task;
+use crate::engine::tasks::{Task, TaskList};
 use crate::engine::unticked::{FIRST, unticked};
 use crate::engine::{Work, ran_no_test};
 use crate::evidence::contents::{Contents, ContentsLook, KeptContents};
@@ -28,9 +28,10 @@ use crate::runner::target::ChangeKind;
 use crate::runner::task_list::{TaskListUpdate, Tasks};
 use crate::session::messages::proof::{self as messages, REASON, lack, remedy};
 use crate::session::proof::{NamedPlaces, named_in};
+use crate::store::amend::amend;
 use crate::store::loops::Loops;
 use crate::store::receipts::{Receipt, Witness};
-use crate::store::write::{Flush, LEFT_ALONE, remove_dead_leftovers, write_whole};
+use crate::store::write::{LEFT_ALONE, remove_dead_leftovers};
 use crate::system::names;
 use crate::world::{self, Stopwatch, WallTime};
 
@@ -427,16 +428,14 @@ impl Driver<'_> {
         let _lock = (change.kind == ChangeKind::SpecKit && folder == change.folder)
             .then(|| Loops::of(&change.root).feature_lock(&change.id, &change.folder, PATIENCE))
             .transpose()?;
-        let file =
-            task_list::read(&folder).map_err(|problem| io::Error::other(problem.to_string()))?;
-        // From the last to the first: a check mark is longer than the blank that takes its place.
-        let mut found: Vec<_> = ids.iter().filter_map(|id| file.list.find(id)).collect();
-        found.sort_by_key(|task| Reverse(task.mark_at));
-        let text = found.into_iter().fold(file.bytes.clone(), |text, task| untick(&text, task));
-        if text == file.bytes {
-            return Ok(());
-        }
-        write_whole(&folder.join(TASKS), &text, Flush::ToDisk)
+        amend(&folder.join(TASKS), task_list::MOST, |text| {
+            let list = TaskList::parse(text);
+            let mut found: Vec<_> = ids.iter().filter_map(|id| list.find(id)).collect();
+            // From the last to the first: a check mark is longer than the blank that takes its place.
+            found.sort_by_key(|task| Reverse(task.mark_at));
+            Some(found.into_iter().fold(text.to_vec(), |text, task| untick(&text, task)))
+        })?;
+        Ok(())
     }
 
     /// Removes what a runner has left beside the list that was killed while it opened a box.

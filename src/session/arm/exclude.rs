@@ -7,7 +7,7 @@ use crate::evidence::ignored::{MOST, Repository, common_folder};
 use crate::evidence::index;
 use crate::feature::{PROGRESS, STATE};
 use crate::store::read::{self, Problem};
-use crate::store::write::{Flush, write_whole};
+use crate::store::write::append_line;
 use crate::system::files::real_path;
 
 /// What is added to `info/exclude`.
@@ -45,7 +45,7 @@ pub fn keep_out(folder: &Path) -> Option<String> {
     // Where it is there already, that is as good.
     let _ = fs::create_dir(&info);
     let path = info.join("exclude");
-    let mut text = match read::read(&path, MOST) {
+    let text = match read::read(&path, MOST) {
         Ok(content) => content.bytes,
         Err(Problem::Missing) => Vec::new(),
         Err(_) => return None,
@@ -53,10 +53,6 @@ pub fn keep_out(folder: &Path) -> Option<String> {
     if info.is_symlink() || text.windows(LINES.len()).any(|it| it == LINES.as_bytes()) {
         return None;
     }
-    if !text.is_empty() && !text.ends_with(b"\n") {
-        text.push(b'\n');
-    }
-    text.extend_from_slice(LINES.as_bytes());
-    write_whole(&path, &text, Flush::ToDisk).ok()?;
+    append_line(&path, LINES.trim_end().as_bytes()).ok()?;
     Some("git ignores the loop's own files from now on (`.git/info/exclude`).".to_owned())
 }

@@ -113,8 +113,8 @@ pub fn swap(temporary: &Path, path: &Path) -> io::Result<()> {
     fs::rename(temporary, path)
 }
 
-/// Has two folders swap their names in one step; `false` where the file system cannot.
-pub fn swap_folders(one: &Path, other: &Path) -> io::Result<bool> {
+/// Has two files or folders swap their names in one step; `false` where the file system cannot.
+pub fn exchange(one: &Path, other: &Path) -> io::Result<bool> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
     use rustix::io::Errno;
     match renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE) {

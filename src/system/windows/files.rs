@@ -130,7 +130,7 @@ pub fn swap(temporary: &Path, path: &Path) -> io::Result<()> {
 }
 
 /// Has two folders swap their names in one step, which this system cannot.
-pub fn swap_folders(_: &Path, _: &Path) -> io::Result<bool> {
+pub fn exchange(_: &Path, _: &Path) -> io::Result<bool> {
     Ok(false)
 }
 

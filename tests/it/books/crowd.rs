@@ -161,3 +161,37 @@ fn l5_ticks_that_were_acknowledged_survive_git_clean_in_a_loop() {
         "acknowledged after at most {TRIES} calls each"
     );
 }
+
+#[test]
+fn n1_a_persons_lines_stay_in_the_list() {
+    const LINES: usize = 2000;
+    let project = Project::armed_with(&list(30), "--max-task-iterations 1000");
+    let (written, is_over) = (Mutex::new(0), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        let _end = Over(&is_over);
+        scope.spawn(|| {
+            for line in 0..LINES {
+                if is_over.load(Ordering::Relaxed) {
+                    break;
+                }
+                let mut file =
+                    std::fs::File::options().append(true).open(project.tasks_path()).unwrap();
+                std::io::Write::write_all(&mut file, format!("- [ ] Mine {line}.\n").as_bytes())
+                    .unwrap();
+                *written.lock().unwrap() = line + 1;
+                std::thread::yield_now();
+            }
+        });
+        for number in 1..=30 {
+            let id = format!("T{number:03}");
+            project.task(&["add", "--after", &id, &format!("More of {number}")]).ok();
+            project.task(&["done", &id]).ok();
+        }
+    });
+    let (tasks, written) = (project.tasks(), written.into_inner().unwrap());
+    let lost: Vec<_> =
+        (0..written).filter(|line| !tasks.contains(&format!("- [ ] Mine {line}.\n"))).collect();
+    assert!(lost.is_empty(), "{} of {written} lost: {lost:?}", lost.len());
+    assert_eq!(tasks.matches("- [x] T").count(), 30);
+    assert_eq!(tasks.matches("More of ").count(), 30);
+}

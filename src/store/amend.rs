@@ -1,0 +1,117 @@
+//! Changing a file of a person, who may write it in the same moment: no line of theirs is lost.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::time::Duration;
+
+use super::read::{self, Problem};
+use super::write::{Flush, open, write_next, write_whole};
+use crate::system::files::{self, FileId};
+use crate::world;
+
+/// How often a change is made again that another program has crossed.
+const TRIES: usize = 50;
+/// How long a program that had the file open before it was replaced has for the rest of its write.
+const LATE: Duration = Duration::from_millis(5);
+
+/// Changes a file by what `change` makes of its bytes, flushed to the disk, and returns the new bytes.
+///
+/// Where another program has written the file meanwhile, `change` is asked again. `None` from `change` leaves the file as it
+/// is. Bytes that keep their places are written in place; everything else replaces the file.
+pub fn amend(
+    path: &Path,
+    most: u64,
+    mut change: impl FnMut(&[u8]) -> Option<Vec<u8>>,
+) -> io::Result<Option<Vec<u8>>> {
+    for _ in 0..TRIES {
+        let before = read::read(path, most).map_err(|problem| match problem {
+            Problem::Missing => io::ErrorKind::NotFound.into(),
+            problem => io::Error::other(problem.to_string()),
+        })?;
+        let before = before.bytes;
+        let Some(after) = change(&before) else { return Ok(None) };
+        let is_written = match after.len() == before.len() {
+            _ if after == before => true,
+            true => match put_in_place(path, &before, &after) {
+                // The folder may allow what the file does not.
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                    put_whole(path, &before, &after)?
+                }
+                result => result?,
+            },
+            false => put_whole(path, &before, &after)?,
+        };
+        if is_written {
+            return Ok(Some(after));
+        }
+    }
+    Err(io::Error::other("another program writes it all the time"))
+}
+
+/// Writes the bytes that differ into the file; `false` where its content is another one, or another file has its name now.
+fn put_in_place(path: &Path, before: &[u8], after: &[u8]) -> io::Result<bool> {
+    let mut file = open(path, File::options().read(true).write(true))?;
+    if content(&mut file)? != before {
+        return Ok(false);
+    }
+    let bytes = before.iter().zip(after).zip(0..);
+    for ((_, byte), at) in bytes.filter(|((old, new), _)| old != new) {
+        file.seek(SeekFrom::Start(at))?;
+        file.write_all(&[*byte])?;
+    }
+    file.sync_all()?;
+    Ok(FileId::of(&file) == FileId::at(path))
+}
+
+/// Replaces the file; `false` where its content is another one.
+fn put_whole(path: &Path, before: &[u8], after: &[u8]) -> io::Result<bool> {
+    let beside = write_next(path, after)?;
+    let written = put_from(&beside, path, before);
+    // It may have the place already; where it cannot be removed, it is litter that the next program removes.
+    let _ = fs::remove_file(&beside);
+    written
+}
+
+fn put_from(beside: &Path, path: &Path, before: &[u8]) -> io::Result<bool> {
+    let mut old = open(path, File::options().read(true))?;
+    if content(&mut old)? != before {
+        return Ok(false);
+    }
+    if !files::exchange(beside, path)? {
+        files::rename(beside, path)?;
+        world::pause(LATE);
+        let late = content(&mut old)?;
+        if late.starts_with(before) {
+            return append_late(path, before, &late);
+        }
+        write_whole(path, &late, Flush::ToDisk)?;
+        return Ok(false);
+    }
+    world::pause(LATE);
+    let late = content(&mut old)?;
+    if FileId::of(&old) == FileId::at(beside) && late.starts_with(before) {
+        return append_late(path, before, &late);
+    }
+    // Another program's version goes back to its place.
+    files::exchange(beside, path)?;
+    Ok(false)
+}
+
+/// Appends what another program appended to the old file after it was replaced.
+fn append_late(path: &Path, before: &[u8], late: &[u8]) -> io::Result<bool> {
+    if let Some(appended @ [_, ..]) = late.strip_prefix(before) {
+        open(path, File::options().append(true))?.write_all(appended)?;
+    }
+    Ok(true)
+}
+
+fn content(file: &mut File) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(0))?;
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests;
