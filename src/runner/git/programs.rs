@@ -18,16 +18,10 @@ use crate::world::WallTime;
 /// The sections and keys with which a command of ours starts a program, or takes in more of the configuration. Editors, pagers,
 /// aliases, merge drivers and trailers belong to commands that no call of ours makes, and `diff` is told to leave its programs out;
 /// `remote` and what it needs is there for the objects that a partial clone fetches later.
-const SECTIONS: [&str; 7] =
-    ["credential.", "filter.", "gpg.", "hook.", "include.", "includeif.", "protocol."];
-const KEYS: [&str; 5] = [
-    "core.alternaterefscommand",
-    "core.askpass",
-    "core.gitproxy",
-    "core.sshcommand",
-    "gc.recentobjectshook",
-];
-const OF_REMOTES: [&str; 3] = [".promisor", ".uploadpack", ".vcs"];
+const SECTIONS: &str = "credential filter gpg hook include includeif protocol";
+const KEYS: &str =
+    "core.alternaterefscommand core.askpass core.gitproxy core.sshcommand gc.recentobjectshook";
+const OF_REMOTES: &str = "promisor uploadpack vcs";
 /// The most that is read of a hook, in bytes.
 const HOOK: u64 = 1 << 20;
 
@@ -83,7 +77,9 @@ impl Git {
 }
 
 fn starts_a_program(key: &str) -> bool {
-    SECTIONS.iter().any(|section| key.starts_with(section))
-        || KEYS.contains(&key)
-        || (key.starts_with("remote.") && OF_REMOTES.iter().any(|end| key.ends_with(end)))
+    let is_one_of = |all: &str, word: &str| all.split(' ').any(|known| known == word);
+    let (section, name) = (key.split('.').next().unwrap_or(key), key.rsplit('.').next());
+    is_one_of(SECTIONS, section)
+        || is_one_of(KEYS, key)
+        || (section == "remote" && name.is_some_and(|name| is_one_of(OF_REMOTES, name)))
 }
