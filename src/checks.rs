@@ -4,11 +4,11 @@
 
 use std::io;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
 use crate::engine::{Check, CheckResult, FinishedPart, ReviewResult, ran_no_test};
-use crate::exec::{Program, ProgramEnd, ProgramOutput, shell};
+use crate::exec::{LIMIT_ALONE, Program, ProgramOutput, shell};
 use crate::mask::masked;
 use crate::text;
 use crate::world::{self, Deadline};
@@ -39,7 +39,7 @@ pub fn run_each(
             let limit = Duration::from_secs(check.limit_seconds).min(deadline.left());
             let kept = if check.looks_at_output() { LOOKED_AT } else { TAIL };
             let ran = shell_output(&check.run, folder, limit, kept);
-            let (passed, outcome) = outcome(&ran, limit);
+            let (passed, outcome) = outcome(ran.as_ref().map(ProgramOutput::status), limit);
             let output = ran.map(|ran| ran.output).unwrap_or_default();
             result(check, passed, outcome, &output)
         })
@@ -97,7 +97,7 @@ pub fn run_review(check: &Check, call: &ReviewCall, folder: &Path) -> CheckResul
     let mut spool = Command::new(beside);
     spool.args(&call.arguments).current_dir(folder).env(PASSED, &call.passed);
     let ran = Program::new(spool, call.limit).kept().run_for_tail(LOOKED_AT, &mut || false);
-    let (passed, outcome) = outcome(&ran, call.limit);
+    let (passed, outcome) = outcome(ran.as_ref().map(ProgramOutput::status), call.limit);
     reviewed(check, passed, outcome, &ran.map(|ran| ran.output).unwrap_or_default())
 }
 
@@ -134,7 +134,7 @@ pub fn result(check: &Check, mut passed: bool, mut outcome: String, output: &[u8
 /// hook without asking, a person ends `spool` with Ctrl-C, and nothing of the check may stay alive.
 pub fn run_verify(command: &str, folder: &Path, limit: Duration) -> (CheckResult, bool) {
     let ran = shell_output(command, folder, limit, LOOKED_AT);
-    let (passed, outcome) = outcome(&ran, limit);
+    let (passed, outcome) = outcome(ran.as_ref().map(ProgramOutput::status), limit);
     let output = ran.map(|ran| ran.output).unwrap_or_default();
     let check = Check { run: command.to_owned(), ..Check::default() };
     (result(&check, passed, outcome, &output), ran_no_test(&output))
@@ -171,12 +171,18 @@ impl PersonNotice {
 }
 
 /// How long a command that tells a person may take.
-pub const NOTICE_LIMIT: Duration = Duration::from_secs(5);
+pub const NOTICE_LIMIT: Duration = LIMIT_ALONE;
 
-/// Has the command line of a person tell them something, and returns how that failed, `None` when it did not.
+/// Has the command line of a person tell them something, and returns how that failed, `None` when it did not. One that takes
+/// longer than `patience` goes on alone, until its limit.
 ///
 /// No word of the notice is in a command line: all are in variables, and the words on its standard input as well.
-pub fn tell(command: &str, notice: &PersonNotice, project: &Path) -> Option<String> {
+pub fn tell(
+    command: &str,
+    notice: &PersonNotice,
+    project: &Path,
+    patience: Duration,
+) -> Option<String> {
     let mut shell = shell::line_with_words(command);
     // Of a project that is gone, a person wants to know as well.
     let folder = project.ancestors().find(|it| it.is_dir()).unwrap_or(project);
@@ -188,20 +194,18 @@ pub fn tell(command: &str, notice: &PersonNotice, project: &Path) -> Option<Stri
     ] {
         shell.env(name, &*text::block(value));
     }
-    let ran = Program::new(shell, NOTICE_LIMIT).kept().run_for_tail(TAIL, &mut || false);
-    let (passed, outcome) = outcome(&ran, NOTICE_LIMIT);
+    let (passed, outcome) = match Program::new(shell, patience).run_or_leave() {
+        Ok(None) => (false, format!("not over yet, ended after {} s", NOTICE_LIMIT.as_secs())),
+        end => outcome(end.as_ref().copied(), NOTICE_LIMIT),
+    };
     (!passed).then_some(outcome)
 }
 
-fn outcome(ran: &io::Result<ProgramOutput>, limit: Duration) -> (bool, String) {
-    let status = match ran {
+fn outcome(end: Result<Option<ExitStatus>, &io::Error>, limit: Duration) -> (bool, String) {
+    let status = match end {
         Err(error) => return (false, format!("it could not be started: {error}")),
-        Ok(ran) => match ran.end {
-            ProgramEnd::Left(status) => status,
-            ProgramEnd::OverTime | ProgramEnd::Interrupted => {
-                return (false, format!("over its limit of {} s, ended", limit.as_secs()));
-            }
-        },
+        Ok(None) => return (false, format!("over its limit of {} s, ended", limit.as_secs())),
+        Ok(Some(status)) => status,
     };
     match status.code() {
         Some(0) => (true, "exit code 0".to_owned()),

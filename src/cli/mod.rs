@@ -105,6 +105,7 @@ pub fn main() -> ExitCode {
     if let Some(code) = play_if_asked(std::env::args_os()) {
         return code;
     }
+    crate::system::signals::outlive_long_files();
     crate::exec::supervise::supervise_if_asked();
     crate::runner::process::supervise_if_asked();
     completions::answer_if_asked(command_line);

@@ -8,7 +8,6 @@ use super::context::Where;
 use super::names::feature_named;
 use crate::checks::{MARK, PASSED};
 use crate::engine::CheckResult;
-use crate::exec::find::find_inside;
 use crate::feature::project::{Feature, Project};
 use crate::forms;
 use crate::forms::review::ReviewForm;
@@ -102,12 +101,6 @@ pub fn run(args: &ReviewArgs) -> Result<ExitCode> {
         bail!(
             "`{}` cannot be held to reading, so it may change what it reviews\nname another agent program with --harness, or add --may-write",
             harness.name()
-        );
-    }
-    if let Some(program) = harness.program().and_then(|it| find_inside(it, &project.root)) {
-        bail!(
-            "the reader on your PATH is in the project that it would review, where whoever did the work can put another program in its place: `{}`\nput a folder outside of the project first on the PATH, or name another agent program with --harness",
-            program.display()
         );
     }
     let approval = if harness.can_only_read() { Approval::ReadOnly } else { Approval::Own };

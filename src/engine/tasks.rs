@@ -196,7 +196,11 @@ impl TaskList {
     /// Returns the task of that id, letter case ignored; of those that are left out, what is work after all.
     pub fn find(&self, id: &str) -> Option<&Task> {
         let optional = self.left_out.iter().filter(|task| task.aside == Some(AsideKind::Optional));
-        self.tasks.iter().chain(optional).find(|task| task.id.eq_ignore_ascii_case(id))
+        self.tasks.iter().chain(optional).find(|task| {
+            #[cfg(test)]
+            tests::LOOKED_AT.set(tests::LOOKED_AT.get() + 1);
+            task.id.eq_ignore_ascii_case(id)
+        })
     }
 
     /// Returns the task of this list that a later task was, `None` for a new one. Id and title decide; then the title alone,
@@ -206,7 +210,10 @@ impl TaskList {
         let is_in = |list: &Self, task: &Task| {
             list.find(&task.id).is_some_and(|other| other.title == task.title)
         };
-        let mut same = self.find(&task.id);
+        // As a rule a list keeps its order.
+        let place = later.tasks.partition_point(|other| other.mark_at < task.mark_at);
+        let near = self.tasks.get(place).filter(|then| then.id == task.id);
+        let mut same = near.or_else(|| self.find(&task.id));
         if same.is_some_and(|then| then.title == task.title) {
             return same;
         }
@@ -273,9 +280,32 @@ fn is_same(one: &[u8], other: &[u8]) -> bool {
 mod tests {
     use super::*;
 
+    thread_local! {
+        /// How many tasks were looked at to find one by its id.
+        pub static LOOKED_AT: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+    }
+
     fn ids(text: &str) -> Vec<String> {
         let list = TaskList::parse(text.as_bytes());
         list.tasks.iter().map(|task| task.id.clone()).collect()
+    }
+
+    #[test]
+    fn h7_each_task_of_a_long_list_is_found() {
+        let list = |count: usize| {
+            let text =
+                (0..count).fold(String::new(), |text, at| text + &format!("- [ ] T{at} a\n"));
+            TaskList::parse(text.as_bytes())
+        };
+        let steps = |count: usize| {
+            let (earlier, later) = (list(count), list(count));
+            LOOKED_AT.set(0);
+            for task in &later.tasks {
+                assert_eq!(earlier.same_task(task, &later).unwrap().id, task.id);
+            }
+            LOOKED_AT.get()
+        };
+        assert!(steps(2_000) <= 2 * steps(1_000), "{} {}", steps(1_000), steps(2_000));
     }
 
     #[test]

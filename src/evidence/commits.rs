@@ -95,27 +95,6 @@ pub fn head_at(root: &Path, place: LogPlace) -> Option<String> {
     grown.or_else(|| from_end(meta.len()))
 }
 
-/// Returns the commits that were made one upon the other since the log of the head had this length, the first one upon `head`;
-/// `None` for none, where anything else has moved the head, and where the log does not tell.
-#[cfg(feature = "cli")]
-pub fn made_upon(root: &Path, from: u64, head: Option<&str>) -> Option<Vec<String>> {
-    let (file, meta) = read::open(&log_of(root)?).ok()?;
-    let text = String::from_utf8(read_from(file, from, MOST)?).ok()?;
-    let is_whole = text.ends_with('\n') && meta.len() == from + text.len() as u64;
-    let mut made: Vec<String> = Vec::new();
-    for line in text.lines().filter(|_| is_whole) {
-        let (names, message) = line.split_once('\t')?;
-        let mut names = names.split(' ');
-        let (before, after) = (names.next()?, names.next()?);
-        let is_upon = match made.last().map(String::as_str).or(head) {
-            Some(last) => last == before && message.starts_with("commit: "),
-            None => message.starts_with("commit (initial): "),
-        };
-        made.push(Some(after.to_owned()).filter(|_| is_upon)?);
-    }
-    (!made.is_empty()).then_some(made)
-}
-
 fn read_from(mut file: File, start: u64, most: u64) -> Option<Vec<u8>> {
     let mut text = Vec::new();
     file.seek(SeekFrom::Start(start)).ok()?;

@@ -1,8 +1,10 @@
 //! Where a program is.
 
+use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 use crate::system::files;
 use crate::world;
@@ -10,12 +12,27 @@ use crate::world;
 /// Where the system looks for programs when there is no `PATH`.
 const WITHOUT_PATH: &str = if cfg!(unix) { "/usr/bin:/bin" } else { "" };
 
-/// Returns where a program is: a path leads there by itself, a name is looked for in the absolute folders of the
-/// `PATH`; `None` when nothing there can be started.
+/// The projects that this process works on, real paths.
+static PROJECTS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Has no program looked for in a project, a real path: whoever works on the project can put another one in its place.
+pub fn leave_out(project: &Path) {
+    let mut projects = PROJECTS.lock().unwrap_or_else(PoisonError::into_inner);
+    // A repository around the person's own folder has all that the person has installed there.
+    let has_home = world::home().is_some_and(|home| home.starts_with(project));
+    if !has_home && !projects.iter().any(|known| known == project) {
+        projects.push(project.to_owned());
+    }
+}
+
+/// Returns where a program is: a path leads there by itself, a name is looked for in the absolute folders of the `PATH`, but in
+/// no project; `None` when nothing there can be started.
 ///
 /// A relative folder of the `PATH` means another one in each folder that a program is started in.
 pub fn find(program: impl AsRef<Path>) -> Option<PathBuf> {
-    find_in(program.as_ref(), &world::raw_variable("PATH").unwrap_or_else(|| WITHOUT_PATH.into()))
+    let projects = PROJECTS.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let path = world::raw_variable("PATH").unwrap_or_else(|| WITHOUT_PATH.into());
+    find_in(program.as_ref(), &path, &projects)
 }
 
 /// Returns whether a program is a name, and no path: which file it is, only the `PATH` says.
@@ -23,24 +40,10 @@ pub fn is_name(program: &Path) -> bool {
     program.components().count() == 1
 }
 
-/// Returns where a program is, `None` when nothing can be started there or when it is in this project, a real path: whoever
-/// works on the project can put another program in its place.
-#[cfg(feature = "cli")]
-pub fn find_outside(program: impl AsRef<Path>, project: &Path) -> Option<PathBuf> {
-    find(program).filter(|found| !is_in(found, project))
-}
-
-/// Returns where the `PATH` has a program in this project, a real path; `None` for one elsewhere, and for a path: whoever
-/// named it meant that file.
-#[cfg(feature = "cli")]
-pub fn find_inside(program: &Path, project: &Path) -> Option<PathBuf> {
-    find(program).filter(|found| is_name(program) && is_in(found, project))
-}
-
 /// Whether a program is in this project, a real path, or leads there.
-#[cfg(feature = "cli")]
 fn is_in(program: &Path, project: &Path) -> bool {
-    let leads_there = |path: &Path| files::real_path(path).is_ok_and(|it| it.starts_with(project));
+    let leads_there =
+        |path: &Path| files::real_path(path).is_ok_and(|real| real.starts_with(project));
     program.starts_with(project)
         || leads_there(program)
         || program.parent().is_some_and(leads_there)
@@ -61,27 +64,32 @@ pub fn resolved(command: Command) -> io::Result<Command> {
         }
         _ => return Ok(command),
     };
-    let mut found = Command::new(path);
-    found.args(command.get_args());
+    Ok(with_all_of(Command::new(path), &command))
+}
+
+/// Returns a command with the arguments, the variables and the folder of another one.
+pub fn with_all_of(mut program: Command, command: &Command) -> Command {
+    program.args(command.get_args());
     for (name, value) in command.get_envs() {
         match value {
-            Some(value) => found.env(name, value),
-            None => found.env_remove(name),
+            Some(value) => program.env(name, value),
+            None => program.env_remove(name),
         };
     }
     if let Some(folder) = command.get_current_dir() {
-        found.current_dir(folder);
+        program.current_dir(folder);
     }
-    Ok(found)
+    program
 }
 
-fn find_in(program: &Path, path: &std::ffi::OsStr) -> Option<PathBuf> {
+fn find_in(program: &Path, path: &OsStr, projects: &[PathBuf]) -> Option<PathBuf> {
     let startable = |path| files::names_of_program(path).find(|it| files::is_program(it));
     if !is_name(program) {
         return startable(program.to_owned());
     }
     let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute());
-    folders.map(|folder| folder.join(program)).find_map(startable)
+    let mut found = folders.filter_map(|folder| startable(folder.join(program)));
+    found.find(|found| !projects.iter().any(|project| is_in(found, project)))
 }
 
 #[cfg(test)]
@@ -94,11 +102,11 @@ mod tests {
         std::fs::write(folder.path().join("plain"), "").unwrap();
         std::fs::create_dir(folder.path().join("folder")).unwrap();
         for name in ["plain", "folder", "nothing"] {
-            assert_eq!(find_in(Path::new(name), folder.path().as_os_str()), None, "{name}");
+            assert_eq!(find_in(Path::new(name), folder.path().as_os_str(), &[]), None, "{name}");
             assert_eq!(find(folder.path().join(name)), None, "{name}");
         }
-        assert!(find_in(Path::new("sh"), "/nowhere:/bin:/usr/bin".as_ref()).is_some());
-        assert_eq!(find_in(Path::new("sh"), "../bin:bin:".as_ref()), None);
+        assert!(find_in(Path::new("sh"), "/nowhere:/bin:/usr/bin".as_ref(), &[]).is_some());
+        assert_eq!(find_in(Path::new("sh"), "../bin:bin:".as_ref(), &[]), None);
     }
 
     #[test]
@@ -117,8 +125,7 @@ mod tests {
     }
 
     #[test]
-    #[cfg(feature = "cli")]
-    fn a_program_is_in_a_project_also_through_a_link() {
+    fn s13_no_program_of_a_project_is_found() {
         let folder = tempfile::tempdir().unwrap();
         let top = folder.path().canonicalize().unwrap();
         let (project, beside) = (top.join("project"), top.join("beside"));
@@ -132,7 +139,13 @@ mod tests {
             assert!(is_in(&top.join(inside), &project), "{inside}");
         }
         assert!(!is_in(Path::new("/bin/sh"), &project));
-        assert_eq!(find_outside(project.join("sh"), &project), None);
-        assert!(find_outside("sh", &project).is_some());
+        let searched = |folder: &str| {
+            let path = std::env::join_paths([top.join(folder), "/bin".into()]).unwrap();
+            find_in(Path::new("sh"), &path, std::slice::from_ref(&project)).unwrap()
+        };
+        assert_eq!(searched("project"), Path::new("/bin/sh"));
+        assert_eq!(searched("beside/folder"), Path::new("/bin/sh"));
+        std::os::unix::fs::symlink("/bin/sh", beside.join("sh")).unwrap();
+        assert_eq!(searched("beside"), beside.join("sh"));
     }
 }

@@ -26,6 +26,8 @@ pub(crate) use windows::*;
 const LOOK: Duration = Duration::from_millis(20);
 /// Time between asking a program to end and killing it, unless something else is said.
 const GRACE: Duration = Duration::from_secs(2);
+/// How long a program may take that nobody waits for.
+pub const LIMIT_ALONE: Duration = Duration::from_secs(5);
 
 /// Which of a program's two outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

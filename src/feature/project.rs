@@ -6,6 +6,7 @@ use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 
 use crate::engine::order::sorted;
+use crate::exec::find::leave_out;
 use crate::refusal::Refusal;
 use crate::store::loops::{Loops, is_session_id};
 use crate::store::names::LoopKind;
@@ -160,7 +161,9 @@ impl Project {
     }
 
     fn at(folder: &Path) -> Option<Self> {
-        real_path(folder).ok().map(|root| Self { root })
+        let root = real_path(folder).ok()?;
+        leave_out(&root);
+        Some(Self { root })
     }
 
     /// Returns the feature that is worked on: `SPECIFY_FEATURE_DIRECTORY`, `.specify/feature.json`,

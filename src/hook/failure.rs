@@ -42,7 +42,7 @@ pub fn answer(event: &HookEvent, class: &str) -> HookAnswer {
 fn tell_person(loops: &Loops, record: &Record, answer: HookAnswer) -> io::Result<HookAnswer> {
     let standing = pinned::standing(&loops.root()?, record);
     if let Some(alert) = &answer.alert {
-        session::tell(loops, record, standing.pin(), &alert.notice);
+        session::tell(loops, record, standing.pin(), &alert.notice, session::PATIENCE);
     }
     Ok(answer)
 }

@@ -179,6 +179,7 @@ impl Caller {
     /// Returns the event as soon as it is whole, whether or not the caller closes its end.
     fn event(&mut self, patience: Duration) -> Handed {
         let deadline = Deadline::after(patience);
+        let mut may_be_whole = false;
         // What is there already is read, however late it is.
         while self.input.is_readable(deadline) {
             let left = MOST.saturating_sub(self.bytes.len());
@@ -190,7 +191,9 @@ impl Caller {
             if count == 0 {
                 return self.whole().unwrap_or(Handed::Nothing);
             }
-            let may_be_whole = self.bytes.trim_ascii_end().ends_with(b"}");
+            // Only what is new: an event may stand behind millions of blanks.
+            let new = self.bytes[self.bytes.len() - count..].trim_ascii_end();
+            may_be_whole = new.last().map_or(may_be_whole, |last| *last == b'}');
             if may_be_whole
                 && !self.input.is_readable(Deadline::after(Duration::ZERO))
                 && let Some(event) = self.whole()

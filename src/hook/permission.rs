@@ -4,7 +4,7 @@ use crate::checks::PersonNotice;
 use crate::feature::project::Project;
 use crate::feature::settings::Settings;
 use crate::hosts::{HookAnswer, HookEvent};
-use crate::session::{pinned, tell};
+use crate::session::{PATIENCE, pinned, tell};
 use crate::store::loops::{Loops, is_session_id};
 use crate::store::names::JournalEvent;
 
@@ -26,7 +26,7 @@ pub fn answer(event: &HookEvent, what: &str) -> HookAnswer {
     let noted = loops.note(session, &record.entry(JournalEvent::Permission, &words));
     let standing = pinned::standing(&project.root, &record);
     let notice = PersonNotice::of(&record.about, "permission", &words);
-    tell(&loops, &record, standing.pin(), &notice);
+    tell(&loops, &record, standing.pin(), &notice, PATIENCE);
     match noted {
         Ok(()) => HookAnswer::silent(),
         Err(error) => HookAnswer::silent().log(&format!("It is not in the journal: {error}")),

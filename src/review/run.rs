@@ -363,6 +363,7 @@ impl ReviewOrder<'_> {
         let interrupt = Box::new(move || interrupted.load(Ordering::Relaxed));
         let git = Git::within(&self.project.root, Some(Deadline::after(GIT)), interrupt);
         let known = known_loop(self.project, self.feature);
+        let git = git.map(|git| known.iter().fold(git, |git, it| git.armed_at(it.armed_at)));
         let base = base(git.as_ref(), self.base, known.as_ref())?;
         let about = (self.project, self.feature);
         let changes = match &self.results {

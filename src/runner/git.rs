@@ -5,6 +5,7 @@
 mod hidden;
 mod kept;
 mod moment;
+mod programs;
 mod scratch;
 mod status;
 mod unread;
@@ -12,7 +13,6 @@ mod unread;
 use std::cell::RefCell;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -40,6 +40,8 @@ const MOST: &str = "1000";
 pub const NO_COMMIT: &str = "0000000000000000000000000000000000000000";
 /// Stands for "no commit yet" where files are compared; its name is the same in every repository.
 const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+/// Keeps git out of submodules, whose own configuration it would go by.
+const NOT_INSIDE: &str = "--ignore-submodules=dirty";
 /// What a surrounding git would have ours believe about another repository.
 const FOREIGN: [&str; 6] = [
     "GIT_DIR",
@@ -65,6 +67,8 @@ pub struct Git {
     worktree: PathBuf,
     /// Where the programs are that a commit starts, `None` where git did not say.
     hooks: Option<PathBuf>,
+    /// What git may start.
+    armed: Vec<programs::GitProgram>,
     patience: Rc<Patience>,
 }
 
@@ -121,22 +125,20 @@ impl Git {
             Err(_) if git.is_silent() => {}
             Err(_) => return None,
         }
+        git.armed = git.programs(true).unwrap_or_default();
         Some(git)
     }
 
     fn new(worktree: &Path, patience: Patience) -> Self {
-        Self { worktree: worktree.to_owned(), hooks: None, patience: Rc::new(patience) }
+        let patience = Rc::new(patience);
+        Self { worktree: worktree.to_owned(), hooks: None, armed: Vec::new(), patience }
     }
 
     /// Returns whether a commit may start programs of the repository's own, which may change files.
     pub fn has_hooks(&self) -> bool {
         let Some(folder) = &self.hooks else { return true };
-        match fs::read_dir(folder) {
-            Ok(files) => files
-                .flatten()
-                .any(|file| !file.file_name().as_encoded_bytes().ends_with(b".sample")),
-            Err(error) => error.kind() != io::ErrorKind::NotFound,
-        }
+        let is_hook = |file: &Path| file.extension().is_none_or(|end| end != "sample");
+        self.armed.iter().any(|(_, file)| file.starts_with(folder) && is_hook(file))
     }
 
     /// Returns whether git has not answered in time since this was last reported.
@@ -164,8 +166,17 @@ impl Git {
     /// Returns the files that differ between a commit and what is checked out, the loop's own left out.
     pub fn files_since(&self, head: Option<&str>) -> Vec<PathBuf> {
         let head = head.unwrap_or(EMPTY_TREE);
-        let asked =
-            ["diff", "--name-only", "--no-renames", "--no-ext-diff", "-z", head, "HEAD", "--"];
+        let asked = [
+            "diff",
+            "--name-only",
+            "--no-renames",
+            "--no-ext-diff",
+            NOT_INSIDE,
+            "-z",
+            head,
+            "HEAD",
+            "--",
+        ];
         let mut files = paths(&self.run(&asked, &[]).unwrap_or_default());
         files.retain(|file| !file.ancestors().any(is_own));
         files
@@ -175,8 +186,16 @@ impl Git {
     /// that is `None`, with paths from the work tree; files that git does not know yet and the loop's own left out.
     pub fn changed_lines(&self, from: &str, to: Option<&str>) -> Result<Vec<ChangedLines>> {
         let from = if from == NO_COMMIT { EMPTY_TREE } else { from };
-        let plain =
-            ["diff", "--numstat", "--no-renames", "--no-ext-diff", "--relative", "-z", from];
+        let plain = [
+            "diff",
+            "--numstat",
+            "--no-renames",
+            "--no-ext-diff",
+            NOT_INSIDE,
+            "--relative",
+            "-z",
+            from,
+        ];
         let printed = self.run(&[&plain[..], to.as_slice(), &["--", "."]].concat(), &[])?;
         let mut all: Vec<ChangedLines> =
             printed.split(|byte| *byte == 0).filter_map(ChangedLines::printed).collect();
@@ -223,7 +242,8 @@ impl Git {
     /// from the work tree; files that git does not know yet and the loop's own left out.
     pub fn patch_since(&self, commit: &str) -> Result<Vec<u8>> {
         let commit = if commit == NO_COMMIT { EMPTY_TREE } else { commit };
-        let plain = ["diff", "--no-color", "--no-ext-diff", "--no-textconv", "--relative"];
+        let plain =
+            ["diff", "--no-color", "--no-ext-diff", "--no-textconv", NOT_INSIDE, "--relative"];
         let own = [".spool/.state", ".claude/ralph", "**/.speckit-state.json", "**/.progress.md"];
         let own = own.map(|name| format!(":(exclude,glob){name}"));
         let all: Vec<&str> = own.iter().map(String::as_str).collect();
@@ -262,6 +282,7 @@ impl Git {
         files: &[PathBuf],
         run: &mut dyn FnMut(Launch) -> Result<Captured>,
     ) -> Result<Captured> {
+        self.refuse_new_programs(true)?;
         let mut list = self.scratch()?;
         list.write_all(&joined(files))?;
         let mut option = OsString::from("--pathspec-from-file=");
@@ -311,7 +332,9 @@ impl Git {
     /// A git that someone else runs.
     fn launch(&self, arguments: &[&str]) -> Launch {
         let mut all: Vec<OsString> = vec!["-C".into(), self.worktree.clone().into()];
-        all.extend(["-c", "core.fsmonitor=false"].map(Into::into));
+        let mut hooks = OsString::from("core.hooksPath=");
+        hooks.push(self.hooks.as_deref().unwrap_or(Path::new("/dev/null")));
+        all.extend(["-c".into(), hooks, "-c".into(), "core.fsmonitor=false".into()]);
         all.extend(arguments.iter().map(Into::into));
         Launch {
             program: "git".into(),
@@ -338,10 +361,17 @@ impl Git {
         if let Some(silent) = self.patience.silent.borrow().as_ref() {
             bail!("{silent}");
         }
+        if !matches!(asked, "config" | "rev-parse") {
+            self.refuse_new_programs(false)?;
+        }
         let mut command = Command::new("git");
         command.arg("-C").arg(&self.worktree).args(["-c", "core.quotePath=false"]);
         // A monitor of the repository's own may hang, and a daemon would stay there.
-        command.args(["-c", "core.fsmonitor=false"]).args(arguments);
+        command.args(["-c", "core.fsmonitor=false"]);
+        if asked != "rev-parse" {
+            command.args(["-c", "core.hooksPath=/dev/null"]);
+        }
+        command.args(arguments);
         command.env("GIT_OPTIONAL_LOCKS", "0").env("GIT_TERMINAL_PROMPT", "0");
         for name in FOREIGN {
             command.env_remove(name);

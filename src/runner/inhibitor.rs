@@ -1,8 +1,5 @@
 //! What keeps the machine awake while a loop runs: the inhibitor of the system.
 
-#[cfg(windows)]
-use std::path::Path;
-
 /// What keeps the machine awake, until it is dropped or this process has gone.
 #[derive(Debug)]
 pub struct Inhibitor {
@@ -33,12 +30,11 @@ pub enum WakeState {
 #[cfg(unix)]
 mod unix {
     use std::ffi::OsStr;
-    use std::path::Path;
     use std::time::Duration;
 
     use super::{Inhibitor, WakeState};
     use crate::exec::beside::Companion;
-    use crate::exec::find::{find, find_outside};
+    use crate::exec::find::find;
     use crate::text;
     use crate::world::{Deadline, Stopwatch};
 
@@ -54,9 +50,9 @@ mod unix {
     const WORDS: usize = 200;
 
     impl Inhibitor {
-        /// Returns an inhibitor that was just started; a program in `project` is not taken for one.
-        pub fn start(project: &Path) -> Self {
-            let program = find_outside(PROGRAM, project);
+        /// Returns an inhibitor that was just started.
+        pub fn start() -> Self {
+            let program = find(PROGRAM);
             let Some((program, shell)) = program.zip(find("/bin/sh")) else {
                 return Self::new(None, Some(format!("there is no `{PROGRAM}`")));
             };
@@ -141,7 +137,7 @@ mod unix {
 #[cfg(windows)]
 impl Inhibitor {
     /// Returns one that holds nothing, and says so.
-    pub fn start(_: &Path) -> Self {
+    pub fn start() -> Self {
         Self { trouble: Some("nothing does that on Windows yet".to_owned()) }
     }
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use crate::checks::PersonNotice;
+use crate::checks::{NOTICE_LIMIT, PersonNotice};
 use crate::engine::{Demand, Ledger, Observation, TerminalReason, ends};
 use crate::feature::project::{Feature, Project};
 use crate::session::notices;
@@ -48,7 +48,8 @@ impl LateNotice {
 
     /// Runs the command, where a person armed one. It may take seconds, so nobody who holds a lock calls this.
     pub fn tell(self) {
-        notices::tell(&self.loops, &self.record, self.standing.pin(), &self.notice);
+        let pin = self.standing.pin();
+        notices::tell(&self.loops, &self.record, pin, &self.notice, NOTICE_LIMIT);
     }
 }
 

@@ -28,4 +28,4 @@ mod ticks;
 pub(crate) mod unticked;
 
 pub(crate) use context::StopContext;
-pub(crate) use notices::{switched_off, tampered, tell, with_notices};
+pub(crate) use notices::{PATIENCE, switched_off, tampered, tell, with_notices};

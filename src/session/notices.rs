@@ -1,6 +1,8 @@
 //! Notices to a person, each given once beside a loop's verdict: that no person armed it, that settings were
 //! changed since, that it waits for their approval, that it is switched off.
 
+use std::time::Duration;
+
 use super::context::StopContext;
 use crate::checks::{self, PersonNotice};
 use crate::engine::{TerminalReason, Verdict, Waiting, hash_of};
@@ -32,13 +34,22 @@ impl Notice {
     }
 }
 
+/// How long the hook waits for the command that tells a person, on its way to nothing else.
+pub const PATIENCE: Duration = Duration::from_secs(2);
+
 /// Has the command that a person armed for it tell them; nothing where they armed none. A failure changes nothing of
 /// the loop: the journal has a line on it.
-pub fn tell(loops: &Loops, record: &Record, pin: Option<&Pin>, notice: &PersonNotice) {
+pub fn tell(
+    loops: &Loops,
+    record: &Record,
+    pin: Option<&Pin>,
+    notice: &PersonNotice,
+    patience: Duration,
+) {
     let (Some(pin), Ok(root)) = (pin.filter(|pin| !pin.notify.is_empty()), loops.root()) else {
         return;
     };
-    let Some(why) = checks::tell(&pin.notify, notice, &root) else { return };
+    let Some(why) = checks::tell(&pin.notify, notice, &root, patience) else { return };
     let entry =
         Notice { event: JournalEvent::Notify, words: ["the notice failed: ", &why].concat() };
     // A journal that cannot be written is reported with the next verdict.

@@ -41,6 +41,9 @@ pub const CHECKS_LIMIT: Duration = Duration::from_mins(25);
 /// The most characters of the agent's last words that a person reads.
 pub const LAST_WORDS: usize = 300;
 
+/// How much longer than for everything else a stop waits for the command that tells a person.
+const NOTICE_PATIENCE: Duration = Duration::from_millis(500);
+
 /// How often notes are put right that are changed while they are read.
 const TRIES: usize = 3;
 
@@ -516,7 +519,8 @@ impl StopSession<'_> {
         };
         // Nobody waits for a program of the person's: all is written, and no lock is held.
         if let Some(alert) = &answer.alert {
-            notices::tell(context.loops, &record, standing.pin(), &alert.notice);
+            let patience = context.deadline.left() + NOTICE_PATIENCE;
+            notices::tell(context.loops, &record, standing.pin(), &alert.notice, patience);
         }
         match closed {
             Ok(()) => answer,

@@ -106,6 +106,7 @@ fn write_beside(
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(error),
     };
+    has_room(parts.iter().map(|part| part.len() as u64).sum())?;
     let (temporary, mut file) = create_beside(path)?;
     let allowed = match (readers, &before) {
         (Readers::Owner, _) => files::close_to_all_but_its_owner(&file),
@@ -150,6 +151,7 @@ fn append(mut file: File, line: &[u8]) -> io::Result<()> {
     }
     bytes.extend_from_slice(line);
     bytes.push(b'\n');
+    has_room(file.metadata()?.len() + bytes.len() as u64)?;
     file.write_all(&bytes)
 }
 
@@ -223,7 +225,13 @@ pub fn is_private_folder(folder: &Path) -> bool {
 
 /// Returns whether a write failed only because the disk, or the person's share of it, is full.
 pub fn is_full(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
+}
+
+/// Refuses a file that `ulimit -f` does not let become this long: the system ends whoever writes more.
+fn has_room(length: u64) -> io::Result<()> {
+    if length > files::longest() { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(()) }
 }
 
 fn not_a_file() -> io::Error {
@@ -236,16 +244,6 @@ pub fn remove_leftovers(path: &Path, age: Duration) {
     if let (Some(folder), Some(name)) = (path.parent(), path.file_name()) {
         let name = name.to_string_lossy();
         remove_temporary(folder, |target, _| (target == name).then_some(age));
-    }
-}
-
-/// Removes the temporary files of a target whose process is gone, once they were left alone for this long: no lock is needed.
-pub fn remove_dead_leftovers(path: &Path, age: Duration) {
-    if let (Some(folder), Some(name)) = (path.parent(), path.file_name()) {
-        let name = name.to_string_lossy();
-        remove_temporary(folder, |target, process| {
-            (target == name && !processes::is_alive(process)).then_some(age)
-        });
     }
 }
 
@@ -268,7 +266,7 @@ fn remove_temporary(folder: &Path, needed: impl Fn(&str, u32) -> Option<Duration
         let Some(needed) = needed else { continue };
         let changed =
             entry.metadata().ok().filter(fs::Metadata::is_file).map(|meta| last_change(&meta));
-        if changed.is_some_and(|changed| changed.age() > needed) {
+        if changed.is_some_and(|changed| changed.age() >= needed) {
             // Another process may have removed it; it is only litter.
             let _ = fs::remove_file(entry.path());
         }

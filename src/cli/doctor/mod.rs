@@ -78,7 +78,7 @@ fn examine(environment: &Environment, client: Option<&Client>) -> Vec<Finding> {
     checks.push(others::check_other_loops(&plugins));
     checks.push(others::check_other_stop_hooks(&files, &plugins));
     checks.push(settings::check_block_cap(&files, environment));
-    checks.push(others::check_stay_awake(&project));
+    checks.push(others::check_stay_awake());
     checks
 }
 

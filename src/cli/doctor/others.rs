@@ -1,7 +1,5 @@
 //! Whether another loop or another Stop hook works on the same sessions.
 
-use std::path::Path;
-
 use super::client_settings::{SettingsFile, has_stop_hook, stop_hooks};
 use super::finding::{Finding, one_line};
 use crate::plugin::client::InstalledPlugin;
@@ -32,8 +30,8 @@ pub fn check_other_loops(plugins: &[InstalledPlugin]) -> Finding {
 }
 
 /// Returns whether `spool ralph` can keep this machine awake; where it cannot, that is no fault of a loop.
-pub fn check_stay_awake(project: &Path) -> Finding {
-    let found = match Inhibitor::start(project).hold() {
+pub fn check_stay_awake() -> Finding {
+    let found = match Inhibitor::start().hold() {
         WakeState::Held => "`spool ralph` keeps this machine awake while it runs".to_owned(),
         #[cfg(unix)]
         WakeState::FirstProcess => "`spool ralph` does not keep this machine awake where it is the first process of a container".to_owned(),

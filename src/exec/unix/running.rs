@@ -3,17 +3,17 @@
 use std::io::{self, PipeWriter};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use rustix::process::Pid;
 
 use super::family::Family;
 use super::pipes::{Pipes, Writers};
-use super::supervisor;
+use super::supervisor::{self, ALONE};
 use crate::exec::find::resolved;
 use crate::exec::{LOOK, Outputs, Program, ProgramEnd, Source};
-use crate::world::Deadline;
+use crate::world::{self, Deadline};
 
 impl Program {
     /// Runs it to its end with these outputs, and returns how it ended.
@@ -34,6 +34,24 @@ impl Program {
         run.family.end();
         run.pipes.take_the_rest(take);
         end
+    }
+
+    /// Runs it without outputs and returns how it ended; `None` where that takes longer than its limit: then it goes on under a
+    /// supervisor, which ends it after [`LIMIT_ALONE`](crate::exec::LIMIT_ALONE). Where there is none, it was ended.
+    pub fn run_or_leave(self) -> io::Result<Option<ExitStatus>> {
+        let Some(mut supervisor) = supervisor::over(ALONE, &self.command) else {
+            return Ok(self.run(0, &mut || false)?.status());
+        };
+        supervisor.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = spawn(&mut supervisor)?;
+        let until = self.limit.map(Deadline::after);
+        loop {
+            let end = child.try_wait()?;
+            if end.is_some() || until.is_some_and(|until| until.is_over()) {
+                return Ok(end);
+            }
+            world::pause(LOOK);
+        }
     }
 
     /// Starts the program, or a supervisor of it; closing the pipe that is returned has the supervisor end it.

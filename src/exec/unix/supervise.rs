@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::supervisor::{SUPERVISE, awake_when_orphaned, can_be_one};
+use super::supervisor::{ALONE, SUPERVISE, awake_when_orphaned, can_be_one};
 use super::{beside, family};
-use crate::exec::{Outputs, Program, ProgramEnd};
+use crate::exec::{LIMIT_ALONE, Outputs, Program, ProgramEnd};
 
 /// The exit code of a supervisor whose program could not be started, as a shell has it.
 const NOT_STARTED: i32 = 126;
@@ -22,20 +22,25 @@ pub fn supervise_if_asked() {
     family::alone();
     let mut arguments = std::env::args_os().skip(1);
     let asked = arguments.next();
-    let asked = [SUPERVISE, beside::BESIDE, beside::KEEP]
+    let asked = [SUPERVISE, ALONE, beside::BESIDE, beside::KEEP]
         .into_iter()
         .find(|it| asked.as_deref() == Some(OsStr::new(it)));
     let Some((asked, program)) = asked.zip(arguments.next()) else { return };
     std::process::exit(match asked {
         beside::BESIDE => beside::start_keeper(&program, arguments),
         beside::KEEP => beside::keep(&program, arguments),
-        _ => keep(&program, arguments),
+        ALONE => keep(&program, arguments, Some(LIMIT_ALONE)),
+        _ => keep(&program, arguments, None),
     });
 }
 
-/// Runs a program to its end, or until standard input is closed, by hand or because its holder was
+/// Runs a program to its end or its limit, without one until standard input is closed, by hand or because its holder was
 /// killed; returns its exit code, 128 and more for a signal.
-fn keep(program: &OsStr, arguments: impl Iterator<Item = OsString>) -> i32 {
+fn keep(
+    program: &OsStr,
+    arguments: impl Iterator<Item = OsString>,
+    limit: Option<Duration>,
+) -> i32 {
     // Out of reach of what is meant for the caller's process group, such as Ctrl-C.
     let _ = rustix::process::setsid();
     awake_when_orphaned();
@@ -43,8 +48,9 @@ fn keep(program: &OsStr, arguments: impl Iterator<Item = OsString>) -> i32 {
     command.args(arguments);
     let stdin = io::stdin();
     let mut program = Program::new(command, Duration::ZERO);
-    program.limit = None;
-    let end = program.go(Outputs::Inherited, &mut || is_closed(&stdin), &mut |_, _| {});
+    program.limit = limit;
+    let mut interrupt = || limit.is_none() && is_closed(&stdin);
+    let end = program.go(Outputs::Inherited, &mut interrupt, &mut |_, _| {});
     match end {
         Ok(ProgramEnd::Left(status)) => {
             status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))

@@ -8,8 +8,12 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::exec::find::with_all_of;
+
 /// The argument that makes this program a supervisor of the program that follows.
 pub const SUPERVISE: &str = "supervise-the-following";
+/// The argument that makes this program a supervisor of the program that follows, for a while and for nobody.
+pub const ALONE: &str = "supervise-for-a-while-the-following";
 /// The name of a supervisor, as the system lists it.
 const NAME: &str = "ralph-supervisor";
 
@@ -34,19 +38,17 @@ pub fn awake_when_orphaned() {}
 /// Returns the command that starts a supervisor for `command`, and the end of a pipe whose closing has the
 /// program ended; `None` where this program knows no supervisor.
 pub fn of(command: &Command) -> io::Result<Option<(Command, PipeWriter)>> {
-    let Some(mut supervisor) = own(SUPERVISE) else { return Ok(None) };
+    let Some(mut supervisor) = over(SUPERVISE, command) else { return Ok(None) };
     let (watched, lifeline) = io::pipe()?;
-    supervisor.arg(command.get_program()).args(command.get_args()).stdin(watched);
-    for (name, value) in command.get_envs() {
-        match value {
-            Some(value) => supervisor.env(name, value),
-            None => supervisor.env_remove(name),
-        };
-    }
-    if let Some(folder) = command.get_current_dir() {
-        supervisor.current_dir(folder);
-    }
+    supervisor.stdin(watched);
     Ok(Some((supervisor, lifeline)))
+}
+
+/// Returns the command that starts such a supervisor for `command`, `None` where this program knows none.
+pub fn over(argument: &str, command: &Command) -> Option<Command> {
+    let mut supervisor = own(argument)?;
+    supervisor.arg(command.get_program());
+    Some(with_all_of(supervisor, command))
 }
 
 /// Returns this program with this argument, under the name of a supervisor; `None` where it knows no supervisor.

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::os::windows::process::CommandExt;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use super::family::{self, EndedProcesses, end_descendants};
@@ -31,6 +31,11 @@ impl Program {
         take: &mut dyn FnMut(Source, &[u8]),
     ) -> io::Result<ProgramEnd> {
         self.go_on(outputs, Duration::ZERO, interrupt, take).map(|(end, _)| end)
+    }
+
+    /// Runs it without outputs to its end and returns how it ended, `None` where it was ended at its limit.
+    pub fn run_or_leave(self) -> io::Result<Option<ExitStatus>> {
+        Ok(self.run(0, &mut || false)?.status())
     }
 
     /// Returns the program of `command`, which may take as long as it likes and has this on its standard input.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use crate::exec::find::find_outside;
+use crate::exec::find::find;
 use crate::runner::allowance::{Allowance, BudgetsLeft};
 use crate::runner::capture::{TAIL, capture};
 use crate::runner::console::{Console, EndRequest};
@@ -73,14 +73,14 @@ impl AgentSeat {
 }
 
 impl AgentProgram {
-    /// Returns these agent programs for a project, the first of which works; an error when the running program cannot be
+    /// Returns these agent programs, the first of which works; an error when the running program cannot be
     /// found.
-    pub fn new(seats: Vec<AgentSeat>, project: &Path) -> Result<Self> {
+    pub fn new(seats: Vec<AgentSeat>) -> Result<Self> {
         Ok(Self {
             seats,
             current: 0,
             supervisor: process::own_program().context("the running program cannot be found")?,
-            usage: find_outside(tokens::USAGE, project),
+            usage: find(tokens::USAGE),
             counter: Counter::default(),
         })
     }

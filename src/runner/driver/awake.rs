@@ -18,7 +18,7 @@ impl Driver<'_> {
     pub(super) fn keep_awake(&mut self) {
         let options = self.plan.options;
         if options.stay_awake == StayAwake::Held && options.harness != HarnessChoice::Demo {
-            self.inhibitor = Some(Inhibitor::start(&self.plan.change.root));
+            self.inhibitor = Some(Inhibitor::start());
         }
     }
 

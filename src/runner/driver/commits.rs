@@ -61,7 +61,7 @@ impl Driver<'_> {
         });
         if let Some(silence) = self.view.git.as_ref().and_then(Git::silence) {
             self.console.screen.warn(&format!(
-                "{silence}; files and commits of this iteration may be missing below\nsee what `git status` waits for: a filter, a hook, a pipe in the place of a file"
+                "{silence}; files and commits of this iteration may be missing below\nlook at `git status` and `git config --list`: a filter, a hook, a pipe in the place of a file"
             ));
         }
         let count = commits.names.len() as u64;

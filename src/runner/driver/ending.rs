@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 
 use super::parts::Driver;
-use crate::checks::{NOTE, PersonNotice, tell};
+use crate::checks::{NOTE, NOTICE_LIMIT, PersonNotice, tell};
 use crate::engine::scoreboard::Scoreboard;
 use crate::engine::{self, Demand, Observation, TerminalReason};
 use crate::feature::project::printable;
@@ -118,7 +118,7 @@ impl Driver<'_> {
             counted(state.current_iteration.into(), "iteration")
         );
         let notice = PersonNotice::of(&change.id, reason.name(), words.trim_end());
-        if let Some(why) = tell(command, &notice, &change.root) {
+        if let Some(why) = tell(command, &notice, &change.root, NOTICE_LIMIT) {
             self.console.screen.warn(&format!("the notice failed: {why}"));
         }
     }

@@ -3,7 +3,6 @@
 use super::agent::AgentSeat;
 use super::parts::Driver;
 use crate::engine::Dollars;
-use crate::exec::find::find_inside;
 use crate::feature::converge::ConvergeCommand;
 use crate::forms::events::RunnerEvent;
 use crate::forms::plain;
@@ -100,13 +99,6 @@ impl Driver<'_> {
                 && let Some(accepts) = seat.harness.accepts()
             {
                 self.console.screen.warn(accepts.denies);
-            }
-            let root = &self.plan.change.root;
-            if let Some(program) = seat.harness.program().and_then(|it| find_inside(it, root)) {
-                self.console.screen.warn(&format!(
-                    "the agent program on your PATH is in this project, where the agent can put another program in its place: `{}`\nput a folder outside of the project first on the PATH",
-                    program.display()
-                ));
             }
             if let Some(words) = seat.harness.caution(&seat.version) {
                 self.console.screen.warn(&words);

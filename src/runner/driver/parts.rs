@@ -144,7 +144,7 @@ impl<'a> Driver<'a> {
                 noticed: Cell::default(),
             },
             lineup: Lineup::new(seats.len()),
-            agent: AgentProgram::new(seats, &change.root)?,
+            agent: AgentProgram::new(seats)?,
             view: WorkTreeView::of(
                 &change.worktree,
                 git,

@@ -31,7 +31,7 @@ use crate::session::proof::{NamedPlaces, named_in};
 use crate::store::amend::amend;
 use crate::store::loops::Loops;
 use crate::store::receipts::{Receipt, Witness};
-use crate::store::write::{LEFT_ALONE, remove_dead_leftovers};
+use crate::store::write::remove_all_leftovers;
 use crate::system::names;
 use crate::world::{self, Stopwatch, WallTime};
 
@@ -441,7 +441,7 @@ impl Driver<'_> {
     /// Removes what a runner has left beside the list that was killed while it opened a box.
     pub(super) fn tidy_list(&self) {
         if let Some(folder) = self.view.tasks.as_ref().and_then(Tasks::folder) {
-            remove_dead_leftovers(&folder.join(TASKS), LEFT_ALONE);
+            remove_all_leftovers(&folder, Duration::ZERO);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{EMPTY_TREE, Git, NO_COMMIT, path};
+use super::{EMPTY_TREE, Git, NO_COMMIT, NOT_INSIDE, path};
 use crate::evidence::tree::is_own;
 use crate::store::read::read;
 
@@ -27,8 +27,9 @@ impl Git {
     /// Text files of which git counts no lines.
     fn called_binary(&self, commit: &str) -> Vec<PathBuf> {
         let counts =
-            ["diff", "--numstat", "--no-ext-diff", "--no-textconv", "--no-renames", "--relative"];
-        let printed = self.run(&[&counts[..], &["-z", commit, "--", "."]].concat(), &[]);
+            ["diff", "--numstat", "--no-ext-diff", "--no-textconv", "--no-renames", NOT_INSIDE];
+        let printed =
+            self.run(&[&counts[..], &["--relative", "-z", commit, "--", "."]].concat(), &[]);
         let printed = printed.unwrap_or_default();
         let entries = printed.split(|byte| *byte == 0);
         let files = entries.filter_map(|entry| entry.strip_prefix(b"-\t-\t")).map(path);

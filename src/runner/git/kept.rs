@@ -69,12 +69,10 @@ impl Git {
         let index = scratch.folder.path().join("index");
         self.copy_index(&index)?;
         let set = [("GIT_INDEX_FILE", index.as_os_str()), ("GIT_NO_LAZY_FETCH", OsStr::new("1"))];
-        let quiet = ["-c", "core.hooksPath=/dev/null", "-c", "core.splitIndex=false"];
-        let git = |arguments: &[&str], input: &[u8]| {
-            self.run_with(&set, &[&quiet, arguments].concat(), input)
-        };
+        let git = |arguments: &[&str], input: &[u8]| self.run_with(&set, arguments, input);
         // A mixture of line ends is no reason to lose a file.
-        let add = ["-c", "core.safecrlf=false", "update-index", "--add", "--remove", "--replace"];
+        let quiet = ["-c", "core.splitIndex=false", "-c", "core.safecrlf=false"];
+        let add = [&quiet[..], &["update-index", "--add", "--remove", "--replace"]].concat();
         git(&[&add[..], &["-z", "--stdin"]].concat(), &joined(&files))
             .context("`git update-index` failed")?;
         let tree = one_line(&git(&["write-tree", "--missing-ok"], &[])?);

@@ -1,24 +1,14 @@
-//! What is checked out, and the commits between two moments: out of the repository's own files where they tell, otherwise by git.
-
-use std::fs;
-use std::path::{Path, PathBuf};
+//! What is checked out, and the commits between two moments.
 
 use anyhow::{Result, bail};
 
-use super::{Git, MOST, is_commit_name};
-use crate::evidence::commits::{head_fingerprint, log_length, made_upon, repository_of};
-use crate::evidence::ignored::common_folder;
-use crate::store::read::read;
-
-/// The most that is read of a file with refs, in bytes.
-const MOST_BYTES: u64 = 64 << 20;
+use super::{Git, MOST};
+use crate::evidence::commits::head_fingerprint;
 
 /// What the repository looked like at one moment.
 #[derive(Clone, Debug, Default)]
 pub struct GitMoment {
     pub(super) fingerprint: u64,
-    /// How long the log of the head was, in bytes.
-    pub(super) log: u64,
     /// The commit that is checked out, `None` before the first one.
     pub head: Option<String>,
     /// The commits that all branches, tags and remotes stand at, one a line.
@@ -33,11 +23,6 @@ impl GitMoment {
     pub fn has_commits_of(&self, other: &Self) -> bool {
         self.known && other.known && self.head == other.head && self.tips == other.tips
     }
-
-    /// The commits that came upon its head since, where nothing else has moved the head and its log says so.
-    fn commits_upon(&self, worktree: &Path) -> Option<Vec<String>> {
-        if self.known { made_upon(worktree, self.log, self.head.as_deref()) } else { None }
-    }
 }
 
 impl Git {
@@ -48,16 +33,10 @@ impl Git {
         if fingerprint != 0 && last.fingerprint == fingerprint {
             return last;
         }
-        let log = log_length(&self.worktree);
-        if let (Some(mut names), Some(tips)) =
-            (last.commits_upon(&self.worktree), tips(&self.worktree))
-        {
-            return GitMoment { fingerprint, log, head: names.pop(), tips, known: true };
-        }
         let tips = self.run(&["for-each-ref", "--format=%(objectname)"], &[]);
         match (self.head(), tips) {
             (head, Ok(tips)) if !self.is_silent() => {
-                GitMoment { fingerprint, log, head, tips, known: true }
+                GitMoment { fingerprint, head, tips, known: true }
             }
             // What is not known now is no news: it is asked again.
             _ => GitMoment { fingerprint: 0, ..last },
@@ -76,45 +55,11 @@ impl Git {
         let Some(head) = now.head.as_ref().filter(|head| then.head.as_ref() != Some(*head)) else {
             return Ok(Vec::new());
         };
-        let upon = then.commits_upon(&self.worktree);
-        if let Some(names) = upon.filter(|names| names.last() == Some(head)) {
-            return Ok(names);
-        }
         // A tip may be a tag on something else than a commit, or be gone by now.
         let asked = ["rev-list", "--reverse", "--ignore-missing", "--max-count", MOST, "--stdin"];
         let printed = self.run(&asked, &wanted(head, then))?;
         Ok(String::from_utf8_lossy(&printed).lines().map(str::to_owned).collect())
     }
-}
-
-/// The commits that all branches, tags and remotes stand at, and that they stood at when they were packed, one a line; `None` where
-/// they are kept in another way, or cannot be read.
-fn tips(worktree: &Path) -> Option<Vec<u8>> {
-    let own = repository_of(worktree)?;
-    let common = common_folder(&own);
-    if common.join("reftable").exists() {
-        return None;
-    }
-    let mut folders = vec![common.join("refs"), own.join("refs")];
-    let packed = Some(common.join("packed-refs")).filter(|path| path.exists());
-    let mut files: Vec<PathBuf> = packed.into_iter().collect();
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).into_iter().flatten() {
-            let entry = entry.ok()?;
-            if entry.file_type().ok()?.is_dir() { &mut folders } else { &mut files }
-                .push(entry.path());
-        }
-    }
-    let mut tips = Vec::new();
-    for file in files {
-        let text = String::from_utf8(read(&file, MOST_BYTES).ok()?.bytes).ok()?;
-        let names = text.lines().filter_map(|line| line.split(' ').next());
-        for name in names.filter(|name| is_commit_name(name)) {
-            tips.extend_from_slice(name.as_bytes());
-            tips.push(b'\n');
-        }
-    }
-    Some(tips)
 }
 
 /// What is asked of `git rev-list --stdin`: one commit, without those that were there then.

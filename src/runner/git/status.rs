@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use super::{Git, joined, path, paths, succeeded};
+use super::{Git, NOT_INSIDE, joined, path, paths, succeeded};
 use crate::runner::capture::Captured;
 use crate::runner::harness::Launch;
 
@@ -58,6 +58,7 @@ impl Git {
             "--porcelain=v1",
             "-z",
             "--no-renames",
+            NOT_INSIDE,
             "--untracked-files=all",
             "--ignored=matching",
         ];

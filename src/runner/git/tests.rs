@@ -297,7 +297,7 @@ fn the_loops_own_files_are_no_files_of_a_commit() {
 #[test]
 fn a_commit_that_a_hook_refuses_says_why_or_that_it_said_nothing() {
     use std::os::unix::fs::PermissionsExt;
-    let repository = ScratchRepository::new();
+    let mut repository = ScratchRepository::new();
     repository.run(&["config", "user.name", "t"]);
     repository.run(&["config", "user.email", "t@example.org"]);
     let hook = repository.folder.path().join(".git/hooks/pre-commit");
@@ -309,6 +309,8 @@ fn a_commit_that_a_hook_refuses_says_why_or_that_it_said_nothing() {
     ] {
         fs::write(&hook, format!("#!/bin/sh\n{script}\n")).unwrap();
         fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
+        // It is there when the loop is armed.
+        repository.git = repository_at(repository.folder.path()).unwrap();
         let error = repository.committed(&["new".into()]).unwrap_err();
         assert_eq!(format!("{error:#}"), words);
     }

@@ -1,6 +1,6 @@
 //! Any agent program that speaks the Agent Client Protocol: JSON-RPC, one message a line, over its standard input and output.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
@@ -64,10 +64,6 @@ impl Acp {
 impl Harness for Acp {
     fn name(&self) -> &'static str {
         "acp"
-    }
-
-    fn program(&self) -> Option<&Path> {
-        Some(&self.program)
     }
 
     fn check(&self) -> Result<Option<String>> {

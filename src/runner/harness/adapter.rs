@@ -331,11 +331,6 @@ pub trait Harness {
         self.known().map_or("", |program| program.name)
     }
 
-    /// Returns the program that it starts, a path or a name to look for on the `PATH`; `None` for this program itself.
-    fn program(&self) -> Option<&Path> {
-        Some(Path::new(self.name()))
-    }
-
     /// Returns its version when it can be used; an error says what is missing and what to do
     /// (no program, too old, not logged in), in one message before the first iteration.
     fn check(&self) -> Result<Option<String>> {

@@ -22,9 +22,8 @@ const PROMPT_FILE: &str = "prompt.md";
 /// What is replaced in an argument.
 const PLACES: [&str; 4] = ["{prompt_file}", "{prompt}", "{model}", "{session}"];
 
-/// Programs that read one of their arguments as a command line.
-const SHELLS: [&str; 10] =
-    ["sh", "bash", "dash", "zsh", "ksh", "fish", "busybox", "cmd", "powershell", "pwsh"];
+/// Programs that make one command line of all their arguments.
+const JOINERS: [&str; 7] = ["ssh", "cmd", "powershell", "pwsh", "watch", "wsl", "eval"];
 
 const EMPTY: &str = "the command is empty\nname a program, as in --harness-command \"my-agent --file {prompt_file}\"";
 
@@ -44,10 +43,10 @@ impl Any {
         if PLACES.iter().any(|place| program.contains(place)) {
             bail!("`{}` is no program", lines::words(&program));
         }
-        if let Some(shell) = shell_of_prompt(&program, &arguments) {
+        if let Some(word) = runs_prompt(&program, &arguments) {
             bail!(
-                "`{}` would run the words of the prompt as commands\nput {{prompt_file}} in the place of {{prompt}}, or leave it out: the prompt then comes on standard input",
-                lines::words(shell)
+                "`{}` could run the words of the prompt as commands\nput {{prompt_file}} in the place of {{prompt}}, or leave it out: the prompt then comes on standard input",
+                lines::words(word)
             );
         }
         let program = program::from_here(program);
@@ -85,10 +84,6 @@ impl Any {
 impl Harness for Any {
     fn name(&self) -> &'static str {
         "command"
-    }
-
-    fn program(&self) -> Option<&Path> {
-        Some(&self.program)
     }
 
     fn check(&self) -> Result<Option<String>> {
@@ -160,20 +155,26 @@ pub fn plain_model(name: &str) -> Result<&str> {
     program::model(name)
 }
 
-/// The shell in a command line that would read the prompt as code: in its argument after `-c`, `ssh` in any.
-fn shell_of_prompt<'a>(program: &'a str, arguments: &'a [String]) -> Option<&'a str> {
-    let words: Vec<&str> =
-        std::iter::once(program).chain(arguments.iter().map(String::as_str)).collect();
-    let at = words.iter().position(|word| word.contains("{prompt}"))?;
-    let before = &words[..at];
-    let is_code = before.last().is_some_and(|it| {
-        let flag = it.trim_start_matches(['-', '/']);
-        flag.len() < it.len() && flag.ends_with(['c', 'C']) || flag == "Command"
+/// The word of a command line that has a prompt run as code: one with more than the prompt in it, a flag before it as in `sh -c`, or
+/// a program that joins its arguments.
+fn runs_prompt<'a>(program: &'a str, arguments: &'a [String]) -> Option<&'a str> {
+    let words = || std::iter::once(program).chain(arguments.iter().map(String::as_str));
+    let joiner = words().take_while(|word| !word.contains("{prompt}")).find(|word| {
+        let name = Path::new(word).file_stem().and_then(|name| name.to_str()).unwrap_or_default();
+        JOINERS.iter().any(|joiner| joiner.eq_ignore_ascii_case(name))
     });
-    before.iter().copied().find(|word| {
-        let name = Path::new(word).file_stem().and_then(|it| it.to_str()).unwrap_or_default();
-        name == "ssh" || is_code && SHELLS.contains(&name)
+    words().zip(words().skip(1)).find_map(|(before, word)| match word {
+        "{prompt}" => Some(before).filter(|flag| takes_code(flag)).or(joiner),
+        _ => Some(word).filter(|word| word.contains("{prompt}")),
     })
+}
+
+/// Whether a flag is followed by code, whatever the program: `-c`, `-lc`, `/C`, `-e`, `--command`.
+fn takes_code(flag: &str) -> bool {
+    let name = flag.trim_start_matches(['-', '/']).to_ascii_lowercase();
+    let is_short = name.len() + 1 == flag.len() && name.len() <= 4;
+    (is_short && (name.ends_with('c') || name == "e"))
+        || (name.len() < flag.len() && matches!(&*name, "command" | "eval"))
 }
 
 /// Returns the program of a command line and its arguments, `None` where it names none.

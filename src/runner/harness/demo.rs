@@ -32,10 +32,6 @@ impl Harness for Demo {
         "demo"
     }
 
-    fn program(&self) -> Option<&Path> {
-        None
-    }
-
     fn check(&self) -> Result<Option<String>> {
         world::program().context("the running program cannot be found")?;
         Ok(Some(env!("CARGO_PKG_VERSION").to_owned()))

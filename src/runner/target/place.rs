@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
+use crate::exec::find::leave_out;
 use crate::feature::project::begin;
 use crate::store::read;
 use crate::system::files::real_path;
@@ -35,7 +36,10 @@ impl Place {
                 start.display()
             )
         })?;
-        Ok(Self { worktree: worktree_around(root), root: root.to_owned(), start })
+        let worktree = worktree_around(root);
+        leave_out(root);
+        leave_out(&worktree);
+        Ok(Self { worktree, root: root.to_owned(), start })
     }
 
     /// Returns whether a typed path, or that of the list in it, is this folder: from where it was typed, or from the project.

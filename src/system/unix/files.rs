@@ -6,6 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt,
 use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
+use rustix::process::{Resource, getrlimit};
 
 use crate::world::{FileTime, WallTime};
 
@@ -83,6 +84,11 @@ pub fn changed_at(meta: &Metadata) -> FileTime {
 pub fn entry_changed_at(meta: &Metadata) -> WallTime {
     let millis = meta.ctime().saturating_mul(1000).saturating_add(meta.ctime_nsec() / 1_000_000);
     u64::try_from(millis).map(WallTime::from_millis).unwrap_or_default()
+}
+
+/// Returns how long a file may become, in bytes.
+pub fn longest() -> u64 {
+    getrlimit(Resource::Fsize).current.unwrap_or(u64::MAX)
 }
 
 /// Gives a file another name, and takes the place of what had it.

@@ -19,6 +19,13 @@ pub fn set_when_continued(flag: &Arc<AtomicBool>) -> io::Result<()> {
     signal_hook::flag::register(consts::SIGCONT, Arc::clone(flag)).map(|_| ())
 }
 
+/// Has a file that would be longer than `ulimit -f` allows end a write, and not this process. What this process starts does not
+/// inherit that.
+pub fn outlive_long_files() {
+    // Where it cannot be had, the system does as it always did.
+    let _ = signal_hook::flag::register(consts::SIGXFSZ, Arc::default());
+}
+
 /// What signals wake.
 #[derive(Debug)]
 pub struct Alarm {

@@ -94,6 +94,11 @@ impl FileId {
     }
 }
 
+/// Returns how long a file may become, in bytes.
+pub fn longest() -> u64 {
+    u64::MAX
+}
+
 /// Returns when a file or its entry was last changed, by the clock of the files.
 pub fn changed_at(meta: &Metadata) -> FileTime {
     file_time(meta.last_write_time()).max(file_time(meta.creation_time()))

@@ -17,6 +17,9 @@ pub const SIGHUP: i32 = 1;
 /// The signals that ask a program to end.
 pub const ENDING: [i32; 2] = [SIGINT, SIGTERM];
 
+/// Does nothing: no file is too long here.
+pub fn outlive_long_files() {}
+
 /// The longest that a signal is not seen.
 const LOOK: Duration = Duration::from_millis(50);
 

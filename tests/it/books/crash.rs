@@ -262,3 +262,26 @@ fn l1_an_entry_behind_a_torn_line_is_in_the_journal() {
     let last: Value = serde_json::from_str(text.lines().last().unwrap()).expect(&text);
     assert_eq!(last["words"], "T002 Model in src/user.py", "{text}");
 }
+
+#[test]
+fn t13_files_of_the_dead_are_removed() {
+    let project = Project::armed(FOUR);
+    let mut child = std::process::Command::new("true").spawn().unwrap();
+    child.wait().unwrap();
+    let (dead, alive) = (child.id(), std::process::id());
+    let at = |name: String| format!("specs/001-user-login/{name}");
+    let ours = ["tasks.md", ".speckit-state.json", ".progress.md"]
+        .map(|name| at(format!(".{name}.{dead}.0.tmp")));
+    let kept = [
+        at(format!(".tasks.md.{alive}.0.tmp")),
+        at(format!("tasks.md.{dead}.0.tmp")),
+        at(".tasks.md.me.0.tmp".to_owned()),
+        at(".mine.tmp".to_owned()),
+    ];
+    for name in ours.iter().chain(&kept) {
+        project.write(name, "half");
+    }
+    project.task(&["done", "T002"]).ok();
+    assert!(ours.iter().all(|name| !project.path(name).exists()));
+    assert!(kept.iter().all(|name| project.path(name).exists()));
+}

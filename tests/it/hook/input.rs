@@ -295,3 +295,25 @@ fn a_loop_whose_folder_becomes_read_only_lets_the_agent_stop() {
     let stop = bench.stop("s1").start_without_rights(&[&read_only]).finish();
     assert!(stop.told().contains("/.claude/ralph/s1/loop.json`: Permission denied"), "{stop}");
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn h8_blanks_before_an_event() {
+    use crate::support::instructions::instructions;
+    use crate::support::scratch::{HOOK, Scratch};
+
+    let bench = Bench::in_execution();
+    let event = json!({"hook_event_name": "PreToolUse"}).to_string();
+    for (before, behind) in [(1, 0), (0, 1)] {
+        let count = |blanks: usize| {
+            let [before, behind] = [before, behind].map(|part| " ".repeat(part * blanks));
+            instructions(
+                &Scratch::command(&bench, HOOK),
+                format!("{before}{event}{behind}").as_bytes(),
+            )
+        };
+        let all: Option<Vec<u64>> = [0, 1 << 18, 1 << 19].map(count).into_iter().collect();
+        let Some(all) = all else { return };
+        assert!(all[2] - all[0] < (all[1] - all[0]) * 5 / 2, "{all:?}");
+    }
+}

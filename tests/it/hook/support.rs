@@ -406,11 +406,11 @@ impl Call<'_> {
         self.start_program(Command::new(HOOK))
     }
 
-    /// Starts it where no more than this many files may be open at a time, its own three among them.
+    /// Starts it where `ulimit` has set this, such as `-n 9` for no more than nine open files, its own three among them.
     #[allow(dead_code, reason = "only the tests of the hook do")]
-    pub fn start_with_few_files(self, most: usize) -> Running {
+    pub fn start_under(self, limit: &str) -> Running {
         let mut command = Command::new("/bin/sh");
-        command.args(["-c", &format!("ulimit -n {most}; exec \"$0\""), HOOK]);
+        command.args(["-c", &format!("ulimit {limit}; exec \"$0\""), HOOK]);
         self.start_program(command)
     }
 

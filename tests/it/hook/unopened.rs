@@ -78,7 +78,7 @@ fn l4_a_hook_with_few_files_to_open_renames_nothing_and_ends_no_loop() {
     bench.stop("s1").run().reason();
     let before = names(&bench);
     for most in 3..12 {
-        let stop = bench.stop("s1").start_with_few_files(most).finish();
+        let stop = bench.stop("s1").start_under(&format!("-n {most}")).finish();
         assert!(
             stop.is_block() || stop.answer.is_none() || stop.told().contains("notes"),
             "{stop}"
@@ -137,4 +137,15 @@ fn l4_a_state_file_that_cannot_be_opened_is_no_matter_of_a_session_without_a_loo
     let bench = Bench::in_execution();
     let path = bench.state_path();
     bench.stop("s1").start_without_rights(&[&path]).finish().silent().logged("cannot be read");
+}
+
+#[test]
+fn h9_no_file_may_grow() {
+    let bench = Bench::in_execution();
+    bench.stop("s1").run().reason();
+    let before = bench.everything();
+    let stop = bench.stop("s1").start_under("-f 0").finish();
+    stop.message();
+    assert_eq!(bench.everything(), before, "{stop}");
+    bench.stop("s1").run().reason();
 }

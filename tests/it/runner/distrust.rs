@@ -328,3 +328,82 @@ fn s5_the_hook_leaves_a_runners_session_alone_and_says_so() {
     assert!(said.contains(&format!("belongs to `spool ralph` (process {id})")), "{said}");
     assert!(bench.read("other").contains("\"decision\":\"block\""), "{}", bench.read("other"));
 }
+
+/// Programs that an agent has git start, and how git calls each.
+const GIT_STARTS: [(&str, &str); 7] = [
+    ("git config filter.x.clean \"$TRAP\"", "filter.x.clean"),
+    (
+        "printf '[filter \"x\"]\\n\\tclean = %s\\n' \"$TRAP\" >evil.cfg; git config include.path ../evil.cfg",
+        "include.path",
+    ),
+    (
+        "printf '[filter \"x\"]\\n\\tclean = %s\\n' \"$TRAP\" >evil.cfg; git config includeIf.gitdir:**.path \"$PWD/evil.cfg\"",
+        "includeif.gitdir:**.path",
+    ),
+    (
+        "git config extensions.worktreeConfig true; git config --worktree filter.x.process \"$TRAP\"",
+        "filter.x.process",
+    ),
+    ("git config gpg.program \"$TRAP\"; git config commit.gpgSign true", "gpg.program"),
+    ("cp \"$TRAP\" .git/hooks/pre-commit", ".git/hooks/pre-commit"),
+    (
+        "git config remote.o.promisor true; git config remote.o.uploadpack \"$TRAP\"",
+        "remote.o.promisor",
+    ),
+];
+
+#[test]
+fn s11_what_an_agent_has_git_start() {
+    for (how, name) in GIT_STARTS {
+        let bench = Bench::with_tasks(TASKS);
+        let trap = bench.executable("trap", "#!/bin/sh\n: >\"$DESK/trapped\"\ncat\n");
+        bench.agent(&format!(
+            "TRAP='{}'\n{TICK}{how}\necho '*.txt filter=x' >.gitattributes\necho $n >made.txt",
+            trap.display()
+        ));
+        let ran = bench.ralph("--commit --proof word").run();
+        assert!(!bench.beside("desk/trapped").exists(), "{how}: {ran}");
+        ran.warns("could not commit this iteration");
+        ran.warns(&format!("{name}` is new or other since the loop was armed"));
+        assert_eq!(bench.git(&["rev-list", "--count", "HEAD"]), "2", "{how}");
+    }
+}
+
+#[test]
+fn s11_a_new_folder_of_hooks_is_off() {
+    let bench = Bench::with_tasks(TASKS);
+    let trap = bench.executable("hooks/pre-commit", "#!/bin/sh\n: >\"$DESK/trapped\"\n");
+    hook(&bench, ": >\"$DESK/own\"");
+    let folder = trap.parent().unwrap().display();
+    bench.agent(&format!("git config core.hooksPath '{folder}'\n{TICK}echo $n >made.txt"));
+    bench.ralph("--commit --proof word").run().with_code(0);
+    assert!(!bench.beside("desk/trapped").exists() && bench.beside("desk/own").exists());
+    assert_ne!(bench.git(&["rev-list", "--count", "HEAD"]), "2");
+}
+
+#[test]
+fn s11_a_submodule_has_no_say() {
+    let bench = Bench::with_tasks(TASKS);
+    let trap = bench.executable("trap", "#!/bin/sh\n: >\"$DESK/trapped\"\n");
+    bench.agent(&format!(
+        "{TICK}echo $n >made.txt\n[ $n = 1 ] || exit 0\ngit init --quiet sub; echo 1 >sub/a\n\
+         echo 'a filter=x' >sub/.gitattributes; git -C sub add .\n\
+         git -C sub -c user.name=a -c user.email=a@b commit --quiet --message a; git add sub\n\
+         git -C sub config filter.x.clean '{}'; echo 2 >sub/a",
+        trap.display()
+    ));
+    let ran = bench.ralph("--commit --proof word").run();
+    assert!(!bench.beside("desk/trapped").exists(), "{ran}");
+}
+
+#[test]
+fn s11_what_was_there_at_arming_works() {
+    let bench = Bench::with_tasks(TASKS);
+    bench.git(&["config", "filter.x.clean", "sed s/1/one/"]);
+    bench.write(".gitattributes", "*.txt filter=x\n");
+    bench.commit("a filter");
+    bench.agent(&format!("{TICK}git config branch.main.remote origin\necho 1 >made.txt"));
+    let ran = bench.ralph("--commit --proof word").run().with_code(0);
+    assert!(!ran.errors.contains("could not commit"), "{ran}");
+    assert_eq!(bench.git(&["show", "HEAD:made.txt"]), "one");
+}

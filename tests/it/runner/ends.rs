@@ -369,7 +369,9 @@ fn the_persons_command_hears_of_an_end_and_changes_nothing() {
     let words =
         format!("{CHANGE}|max_iters|stuck: {CHANGE} · the limit of 1 iteration was reached");
     assert!(heard.starts_with(&words), "{heard}");
-    for (command, words) in [("exit 4", "exit code 4"), ("sleep 60", "over its limit of 5 s")] {
+    for (command, words) in
+        [("exit 4", "exit code 4"), ("sleep 60", "not over yet, ended after 5 s")]
+    {
         let bench = Bench::new();
         bench.agent(&says(PROMISE));
         let ran = bench.ralph("").arg("--notify").arg(command).run().with_code(0);

@@ -158,3 +158,19 @@ fn what_the_log_has_no_room_for_is_named() {
     ran.warns(" bytes of output are missing: the disk was full");
     assert_eq!(numbers(&disk.lines("history.jsonl")), [1]);
 }
+
+#[test]
+fn h9_a_file_that_may_not_grow() {
+    let bench = Bench::new();
+    // 4 MiB of output, and a log that may have one.
+    bench.agent(&format!(
+        "head -c 4194304 /dev/zero | tr '\\0' x | fold -w 1000\necho $n >made.txt\n{}",
+        says(PROMISE)
+    ));
+    let limited = ["sh", "-c", "ulimit -f 2048; exec \"$0\" \"$@\""];
+    let ran = bench.ralph("").started_by(&limited).run().with_code(1);
+    ran.warns("the log of this iteration is not whole: ").says("Make room on the disk");
+    let none = ["sh", "-c", "ulimit -f 0; exec \"$0\" \"$@\""];
+    let ran = bench.ralph("").started_by(&none).run().with_code(1);
+    assert_eq!(bench.runs(), 1, "{ran}");
+}

@@ -4,6 +4,8 @@ pub mod amounts;
 pub mod hearing;
 #[cfg(target_os = "linux")]
 pub mod hostile_words;
+#[cfg(target_os = "linux")]
+pub mod instructions;
 pub mod limited;
 #[cfg(unix)]
 pub mod memory;

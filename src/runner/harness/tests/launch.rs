@@ -334,7 +334,7 @@ fn a_command_of_ones_own_gets_the_prompt_where_it_wants_it() {
         let order = AgentOrder { scratch: folder.path(), ..order(prompt) };
         for (line, expected) in [
             ("my-agent 'two words' --flag", vec!["two words", "--flag"]),
-            ("my-agent '{prompt}' x{prompt}", vec![prompt, &format!("x{prompt}")]),
+            ("my-agent '{prompt}' x {prompt}", vec![prompt, "x", prompt]),
         ] {
             let launch = Any::new(line).unwrap().launch(&order).unwrap();
             let (arguments, input) = started(&launch, folder.path());
@@ -360,17 +360,37 @@ fn a_command_of_ones_own_is_split_and_never_given_to_a_shell() {
         ("   ", "the command is empty"),
         ("agent 'unclosed", "cannot be split"),
         ("{prompt}", "is no program"),
-        ("sh -c 'agent \"{prompt}\"'", "`sh` would run the words of the prompt as commands"),
-        ("env A=1 /bin/bash -lc {prompt}", "`/bin/bash` would run the words"),
-        ("cmd /C {prompt}", "`cmd` would run the words"),
-        ("ssh host agent {prompt}", "put {prompt_file} in the place of {prompt}"),
     ] {
         let error = format!("{:#}", Any::new(line).unwrap_err());
         assert!(error.contains(words), "{line}: {error}");
     }
-    for line in
-        ["sh -c 'agent \"$1\"' sh {prompt}", "sh -c 'agent < {prompt_file}'", "agent -c {prompt}"]
-    {
+}
+
+#[test]
+fn s12_no_prompt_runs_as_code() {
+    for (line, word) in [
+        ("sh -c 'agent \"{prompt}\"'", "agent \"{prompt}\""),
+        ("script -qec 'agent {prompt}' /dev/null", "agent {prompt}"),
+        ("agent {prompt} --message={prompt}", "--message={prompt}"),
+        ("env A=1 /bin/bash -lc {prompt}", "-lc"),
+        ("flock /tmp/f -c {prompt}", "-c"),
+        ("su nobody --command {prompt}", "--command"),
+        ("perl -e {prompt}", "-e"),
+        ("cmd /C agent {prompt}", "cmd"),
+        ("ssh host agent {prompt}", "ssh"),
+        ("env watch agent {prompt}", "watch"),
+    ] {
+        let error = format!("{:#}", Any::new(line).unwrap_err());
+        let told =
+            format!("`{word}` could run the words of the prompt as commands\nput {{prompt_file}}");
+        assert!(error.starts_with(&told), "{line}: {error}");
+    }
+    for line in [
+        "sh -c 'agent \"$1\"' sh {prompt}",
+        "sh -c 'agent < {prompt_file}'",
+        "agent --exec {prompt}",
+        "agent -message {prompt} --file={prompt_file}",
+    ] {
         assert!(Any::new(line).is_ok(), "{line}");
     }
 }
