@@ -1,7 +1,7 @@
 //! What a person typed after `/speckit:implement`, and in what order: the feature, its tasks, words for the agent. Flags
 //! stand anywhere; behind ` -- ` is nothing but words for the agent.
 
-use super::{is_like_feature, meant, whole_number};
+use super::{is_like_feature, is_like_task, meant, whole_number};
 use crate::engine::ReviewWhen;
 use crate::evidence::task_list;
 use crate::feature::project::{Feature, Project, SHELVES, printable};
@@ -109,11 +109,16 @@ impl FeatureRequest {
         let alone = rest.trim().is_empty() && self.literal.is_empty();
         let is_path = name.contains(['/', '\\']);
         // In front of other words, a number or a title may be one of them, and so may the path of any folder.
-        let found =
-            if alone || is_path { project.feature_typed(name) } else { project.feature(name) };
+        let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
+        let is_clear = is_number && (name.starts_with('0') || is_like_task(first_word(rest).0));
+        let found = if alone || is_path || is_clear || is_like_feature(name) {
+            project.feature_typed(name)
+        } else {
+            project.feature(name)
+        };
         // The current list may have a task of that number.
-        if let (true, Ok(feature), Ok(Some(current))) = (alone, &found, project.current_feature())
-            && feature.name != name
+        if let (Ok(feature), Ok(Some(current))) = (&found, project.current_feature())
+            && !feature.name.eq_ignore_ascii_case(name)
             && task_list::read(&current.folder).is_ok_and(|file| file.list.find(name).is_some())
         {
             let (feature, current) = (&feature.name, &current.name);
