@@ -364,13 +364,23 @@ fn a_command_of_ones_own_is_split_and_never_given_to_a_shell() {
         ("env A=1 /bin/bash -lc {prompt}", "`/bin/bash` would run the words"),
         ("cmd /C {prompt}", "`cmd` would run the words"),
         ("ssh host agent {prompt}", "put {prompt_file} in the place of {prompt}"),
+        (
+            "agent {prompt_fil}",
+            "`{prompt_fil}` is no placeholder\nthere are {prompt_file}, {prompt}",
+        ),
+        ("agent --task={task}", "`{task}` is no placeholder"),
+        ("sh -c 'agent < {promt_file}'", "`{promt_file}` is no placeholder"),
     ] {
         let error = format!("{:#}", Any::new(line).unwrap_err());
         assert!(error.contains(words), "{line}: {error}");
     }
-    for line in
-        ["sh -c 'agent \"$1\"' sh {prompt}", "sh -c 'agent < {prompt_file}'", "agent -c {prompt}"]
-    {
+    for line in [
+        "sh -c 'agent \"$1\"' sh {prompt}",
+        "sh -c 'agent < {prompt_file}'",
+        "agent -c {prompt}",
+        "sh -c 'agent ${x} | awk \"{print}\"'",
+        "agent --set '{\"a\": {}}'",
+    ] {
         assert!(Any::new(line).is_ok(), "{line}");
     }
 }
