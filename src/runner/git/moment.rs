@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 
 use super::{Git, MOST, is_commit_name};
-use crate::evidence::commits::{head_fingerprint, log_length, made_upon, repository_of};
+use crate::evidence::commits::{LogPlace, log_place, made_upon, repository_of};
 use crate::evidence::ignored::common_folder;
 use crate::store::read::read;
 
@@ -43,12 +43,12 @@ impl GitMoment {
 impl Git {
     /// Returns what the repository looks like now; the one before is taken over where nothing moved.
     pub fn moment(&self, before: Option<GitMoment>) -> GitMoment {
-        let fingerprint = head_fingerprint(&self.worktree);
+        let LogPlace { length: log, line } = log_place(&self.worktree);
+        let fingerprint = log.wrapping_add(line);
         let last = before.unwrap_or_default();
         if fingerprint != 0 && last.fingerprint == fingerprint {
             return last;
         }
-        let log = log_length(&self.worktree);
         if let (Some(mut names), Some(tips)) =
             (last.commits_upon(&self.worktree), tips(&self.worktree))
         {
