@@ -43,13 +43,15 @@ let hasFailed = false
 
 /** Shows what is new; an end that nobody has seen coming is no news. */
 const show = ($: EngineInterface, next: StatusLine) => {
-  if (shown.line !== null && next.end !== null) {
+  const before = shown.line
+  // What is drawn is read from here, perhaps at once.
+  shown = next
+  if (before !== null && next.end !== null) {
     $.ui.toast(next.end.words, { timeoutMs: 15000 })
   }
-  if (shown.line !== next.line) {
+  if (before !== next.line) {
     $.ui.invalidate('ui.render')
   }
-  shown = next
 }
 
 /** Returns what `spool status` says, without the lines that a person in this session needs least: a pane may be low. */

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 
-use crate::feature::project::Project;
+use crate::feature::project::{Project, begin};
 use crate::store::names::PausedBy;
 use crate::system::files::real_path;
 use crate::world;
@@ -35,6 +35,7 @@ impl Where {
 
     pub fn project(&self) -> Result<Project> {
         let start = self.start()?;
+        begin(&start)?;
         Project::around(&start).with_context(|| {
             format!(
                 "no spec-kit project at `{}`: no `.specify` folder here or above\ngo to the project, or name it with --project DIR",

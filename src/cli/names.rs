@@ -2,7 +2,7 @@
 
 use anyhow::{Result, anyhow};
 
-use crate::feature::project::{Feature, FeatureError, Project, printable};
+use crate::feature::project::{Feature, FeatureError, Project, folder_typed, printable};
 use crate::refusal::Refusal;
 use crate::runner::target::{did_you_mean, matching};
 
@@ -66,25 +66,23 @@ impl TypedName<'_> {
     ///
     /// The whole name comes first. A feature or a change has the short forms of [`matching`], a session the beginning of its
     /// id; a loop that lives comes before one that does not.
-    pub fn find(mut self, all: &[LoopName]) -> Result<Vec<LoopName>> {
+    pub fn find(self, all: &[LoopName]) -> Result<Vec<LoopName>> {
         // A path names what its folder is called.
-        let path = self.text.trim_end_matches(['/', '\\']);
-        let path = path.strip_suffix("tasks.md").unwrap_or(path).trim_end_matches(['/', '\\']);
-        if self.text.contains(['/', '\\']) {
-            self.text = path.rsplit(['/', '\\']).next().unwrap_or_default();
-        }
+        let folder = folder_typed(self.text);
+        let is_path = self.text.contains(['/', '\\']);
+        let text = folder.rsplit('/').next().filter(|_| is_path).unwrap_or(self.text);
         let of_kind: Vec<&LoopName> = self.of_kind(all).collect();
-        let is_same = |it: &&&LoopName| it.id == self.text;
+        let is_same = |it: &&&LoopName| it.id == text;
         let same: Vec<LoopName> = of_kind.iter().filter(is_same).map(|it| (*it).clone()).collect();
         if !same.is_empty() {
             return Ok(same);
         }
         let has_short = |it: &&&LoopName| matches!(it.kind, NameKind::Feature | NameKind::Change);
         let ids: Vec<String> = of_kind.iter().filter(has_short).map(|it| it.id.clone()).collect();
-        let meant = matching(self.text, &ids);
+        let meant = matching(text, &ids);
         let least = if self.kind.is_some() { 1 } else { LEAST };
         let is_short = |it: &&&LoopName| match it.kind {
-            NameKind::Session => self.text.len() >= least && it.id.starts_with(self.text),
+            NameKind::Session => text.len() >= least && it.id.starts_with(text),
             NameKind::Feature | NameKind::Change => meant.contains(&it.id),
             NameKind::Task => false,
         };

@@ -10,11 +10,14 @@ use super::markdown::{Kind, Line};
 
 /// So many bytes before a box say whether it stands first.
 const NEAR: usize = 40;
+/// The most of a tag that is on the lines below its first one, in bytes.
+const LONGEST_TAG: usize = 1_000;
 
-/// Returns why a line that is no task looks like one, and whether a box in it is open; `None` where it has no box.
-pub fn seen_in(line: &Line<'_>) -> Option<(AsideKind, bool)> {
+/// Returns why a line that is no task looks like one, and whether a box in it is open; `None` where it has no box. `below` is the
+/// text behind the line, where a tag may end.
+pub fn seen_in(line: &Line<'_>, below: &[u8]) -> Option<(AsideKind, bool)> {
     let words = line.words();
-    if let Some(is_open) = open_in_html(words) {
+    if let Some(is_open) = open_in_html(words, below) {
         return Some((AsideKind::Code, is_open || open_in(words).is_some()));
     }
     may_have_box(words)?;
@@ -37,13 +40,15 @@ fn may_have_box(words: &[u8]) -> Option<usize> {
 }
 
 /// Whether one of the checkboxes that HTML draws is open, `None` for none.
-fn open_in_html(words: &[u8]) -> Option<bool> {
-    memchr::memchr(b'<', words)?;
-    let words = without_code(words).to_ascii_lowercase();
+fn open_in_html(words: &[u8], below: &[u8]) -> Option<bool> {
+    let open = memchr::memrchr(b'<', words)?;
+    let below = &below[..below.len().min(LONGEST_TAG)];
+    let end = memchr::memchr(b'>', below).filter(|_| !words[open..].contains(&b'>')).unwrap_or(0);
+    let words = [&without_code(words), &below[..end]].concat().to_ascii_lowercase();
     let words = String::from_utf8_lossy(&words);
     let tags = words.split("<input").skip(1).filter_map(|rest| rest.split('>').next());
     let is_checked = |tag: &str| {
-        let mut names = tag.split([' ', '\t', '/']);
+        let mut names = tag.split([' ', '\t', '/', '\n', '\r']);
         names.any(|name| name.split('=').next() == Some("checked"))
     };
     let boxes = tags.filter(|tag| tag.contains("checkbox"));
@@ -59,7 +64,9 @@ fn all(words: &[u8]) -> impl Iterator<Item = (usize, TaskBox)> {
 /// Whether a person sees a box here. One that holds a blank is open everywhere. Another mark may be a word of its own, such as
 /// `press [?]`, `note[*]` or `needs: []`, where it does not stand first in a line, in a cell or behind a colon, or last.
 fn is_box(words: &[u8], at: usize, found: &TaskBox) -> bool {
-    let before = &words[at.saturating_sub(NEAR)..at];
+    let before = words[..at].trim_ascii_end();
+    let is_in_word = before.len() == at && before.last().is_some_and(u8::is_ascii_alphanumeric);
+    let before = &before[before.len().saturating_sub(NEAR)..];
     let may_be_value = found.is_odd || words[at..].starts_with(b"[]");
     let ends: &[u8] = if may_be_value { b"|" } else { b"|:>*-" };
     let clause = before.rsplit(|byte| ends.contains(byte)).next().unwrap_or_default();
@@ -70,7 +77,7 @@ fn is_box(words: &[u8], at: usize, found: &TaskBox) -> bool {
     let is_last = !may_be_value && behind.all(|byte| b"*_.|".contains(byte));
     found.is_blank
         || ((found.is_ticked() || !found.mark.is_alphanumeric())
-            && !before.last().is_some_and(u8::is_ascii_alphanumeric)
+            && !is_in_word
             && (is_first || is_last))
 }
 

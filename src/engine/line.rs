@@ -80,7 +80,9 @@ impl TaskBox {
     /// Returns what looks like a box at the start of words, `None` for something else.
     pub fn any(words: &[u8]) -> Option<Self> {
         let Some(inner) = words.strip_prefix(b"[") else { return Self::drawn(words) };
-        let end = inner.iter().take(LONGEST_MARK + 1).position(|byte| *byte == b']')?;
+        let blanks = inner.iter().take_while(|byte| **byte == b' ').count();
+        let end = blanks
+            + inner[blanks..].iter().take(LONGEST_MARK + 1).position(|byte| *byte == b']')?;
         let behind = &inner[end + 1..];
         let Ok(written) = std::str::from_utf8(&inner[..end]) else {
             // A blank of another encoding, perhaps.

@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 
 use memchr::memmem;
 
-use super::line::{TaskBox, text_of};
+use super::line::{TaskBox, TaskText, text_of};
 
 /// The no-break space. CommonMark takes a no-break space for a letter; people see a blank.
 pub const NO_BREAK: &[u8] = "\u{a0}".as_bytes();
 /// From how many columns of indent on a line is code.
 const CODE: usize = 4;
+/// The most items that are inside of each other: what is deeper is part of the last one.
+const DEEPEST: usize = 64;
 
 /// One line without its line break.
 pub struct Line<'a> {
@@ -77,8 +79,11 @@ impl<'a> Line<'a> {
 /// Returns the lines of a text. A code fence or comment that is never closed hides nothing: a slip must not make open tasks
 /// invisible. One that is opened inside a list item ends with the item.
 pub fn lines(text: &[u8]) -> Vec<Line<'_>> {
-    let mut lines = split(text);
-    let (mut page, mut unclosed) = (Page::default(), Unclosed::default());
+    lines_with(text, &mut Unclosed::default())
+}
+
+fn lines_with<'a>(text: &'a [u8], unclosed: &mut Unclosed) -> Vec<Line<'a>> {
+    let (mut lines, mut page) = (split(text), Page::default());
     let mut at = front_matter(&lines);
     lines[..at].iter_mut().for_each(Line::hide);
     while at < lines.len() {
@@ -117,7 +122,7 @@ fn split(text: &[u8]) -> Vec<Line<'_>> {
 }
 
 /// How many lines of a text are front matter: what stands between two lines of dashes and begins with a name, where all at the
-/// margin are names and items without a box. A blank line or a heading is of the page.
+/// margin are names and items without a box, and no box has a task's id. A blank line or a heading is of the page.
 fn front_matter(lines: &[Line<'_>]) -> usize {
     let is_mark = |line: &Line<'_>| line.text.trim_ascii_end() == b"---";
     let is_name = |line: &Line<'_>| {
@@ -127,7 +132,8 @@ fn front_matter(lines: &[Line<'_>]) -> usize {
     };
     let is_data = |line: &Line<'_>| {
         let is_item = line.text.starts_with(b"- ") && !is_task(line.text);
-        line.kind != Kind::Blank && (line.column > 0 || is_item || is_name(line))
+        let is_part = line.column > 0 || is_item || is_name(line);
+        line.kind != Kind::Blank && is_part && !has_id(line.words())
     };
     let end = 1 + lines[1..].iter().take_while(|line| is_data(line)).count();
     let is_begun = is_mark(&lines[0]) && lines.get(1).is_some_and(is_name);
@@ -243,7 +249,9 @@ impl Page {
             mark = text[at];
             let blanks = behind - column - length;
             let content = column + length + if is_empty || blanks > CODE { 1 } else { blanks };
-            self.items.push(Item { column, content });
+            if self.items.len() < DEEPEST {
+                self.items.push(Item { column, content });
+            }
             (line.words_at, at, column) = (words_at, words_at, behind);
             if blanks > CODE && !is_task(line.words()) {
                 return Some(Kind::Code);
@@ -264,6 +272,14 @@ fn underline(words: &[u8]) -> Option<usize> {
 fn is_task(words: &[u8]) -> bool {
     bullet_length(words)
         .is_some_and(|length| TaskBox::read(words[length..].trim_ascii_start()).is_some())
+}
+
+/// Whether these words are a task with an id.
+fn has_id(words: &[u8]) -> bool {
+    let behind = &words[bullet_length(words).unwrap_or_default()..].trim_ascii_start();
+    let found = TaskBox::read(behind);
+    let said = found.map(|found| text_of(behind[found.text_at..].trim_ascii()));
+    said.is_some_and(|said| TaskText::read(&said).id.is_some())
 }
 
 /// What a line is that begins with these words, and is no item.
@@ -369,10 +385,29 @@ impl Hiding {
         if self.length == 0 {
             return memmem::find(line.words(), self.end);
         }
-        let text = line.text.trim_ascii();
-        let is_end = text.len() >= self.length
-            && text.iter().all(|byte| self.end == [*byte])
+        let marks = line.words().iter().take_while(|byte| self.end == [**byte]).count();
+        let is_end = marks >= self.length
+            && line.words()[marks..].trim_ascii().is_empty()
             && line.column < item + CODE;
         is_end.then_some(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How often the end of a fence is looked for in vain where each of so many items is inside of the one before.
+    fn searches(depth: usize) -> usize {
+        let text: String = (0..depth).map(|level| "  ".repeat(level) + "- ```x\n").collect();
+        let mut unclosed = Unclosed::default();
+        lines_with(text.as_bytes(), &mut unclosed);
+        unclosed.until.len()
+    }
+
+    #[test]
+    fn a_deep_list_is_searched_no_oftener() {
+        assert_eq!(searches(DEEPEST), DEEPEST);
+        assert_eq!(searches(800), DEEPEST);
     }
 }

@@ -52,12 +52,13 @@ impl TaskList {
     /// Returns how many boxes of a checklist are open, and how many there are. None is work, and all count but those in prose and
     /// those that say how a list is read.
     pub fn boxes(text: &[u8]) -> (usize, usize) {
-        use AsideKind::{Bullet, Later, Legend, Mark, Optional, Placeholder, Struck};
+        use AsideKind::{Later, Legend, Mark, Optional, Placeholder, Struck};
         let (list, mut open, mut all) = (Self::parse(text), 0, 0);
         for aside in list.asides() {
-            let is_other = matches!(aside.kind, Bullet | Later | Legend | Mark | Optional)
-                || matches!(aside.kind, Placeholder | Struck);
-            if !is_other {
+            let is_prose = aside.text.starts_with('[');
+            if !is_prose
+                && !matches!(aside.kind, Later | Legend | Mark | Optional | Placeholder | Struck)
+            {
                 (open, all) = (open + usize::from(aside.is_open), all + 1);
             }
         }
@@ -340,7 +341,9 @@ impl ListReader {
 
     /// Notes a line that looks like a task.
     fn note(&mut self, number: usize, line: &Line<'_>) {
-        if let Some((kind, is_open)) = boxes::seen_in(line) {
+        let end = line.start + line.text.len();
+        let below = self.whole.as_deref().and_then(|whole| whole.as_bytes().get(end..));
+        if let Some((kind, is_open)) = boxes::seen_in(line, below.unwrap_or_default()) {
             let is_legend = self.above.is_legend() || is_legend(&text_of(line.words()));
             let kind = if is_legend { AsideKind::Legend } else { kind };
             self.unread.push(Aside::new(kind, number, line.text, is_open));

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use memchr::{memchr_iter, memrchr};
 
-use crate::engine::{Fingerprint, Hasher, Tree, hash_of};
+use crate::engine::{Fingerprint, Tree, hash_of};
 use crate::store::loops::Record;
 use crate::store::read;
-use crate::world::WallTime;
+use crate::world::FileTime;
 
 /// The most that is read of the log of the head, in bytes.
 const MOST: u64 = 256 << 10;
@@ -33,14 +33,24 @@ pub struct LogPlace {
 
 /// Returns what the commits below `root` look like now; the files are looked at separately.
 pub fn fingerprint(root: &Path) -> Fingerprint {
-    Fingerprint { work: head_fingerprint(root), tree: Tree::NotTaken }
+    Fingerprint { work: commits_fingerprint(root), tree: Tree::NotTaken }
 }
 
-/// Returns a number that changes with every commit and checkout below `root`, 0 without a repository.
-pub fn head_fingerprint(root: &Path) -> u64 {
-    let Some(Ok(meta)) = log_of(root).map(fs::metadata) else { return 0 };
-    let changed = meta.modified().map(WallTime::from).unwrap_or_default();
-    Hasher::default().with_number(meta.len()).with_number(changed.millis()).finish()
+/// A number that changes with every new commit below `root`, and with nothing else that moves the head; 0 without one.
+pub fn commits_fingerprint(root: &Path) -> u64 {
+    log_of(root).and_then(|log| last_commit(&log)).map_or(0, |(line, _)| line)
+}
+
+/// The hash of the last line of this log of the head that stands for a new commit, and when that was made at the latest: a
+/// checkout, a reset and an amended commit are no work.
+pub fn last_commit(log: &Path) -> Option<(u64, FileTime)> {
+    let (file, meta) = read::open(log).ok()?;
+    let of_line =
+        |line: &[u8]| Some((hash_of(line), FileTime::of(second_of_commit(line)?, 999_999_999)));
+    [LINE, MOST].into_iter().find_map(|most| {
+        let text = read_from(file.try_clone().ok()?, meta.len().saturating_sub(most), most)?;
+        whole_lines(&text).rsplit(|byte| *byte == b'\n').find_map(of_line)
+    })
 }
 
 /// Returns how many commits were made since the record last looked, and moves its place on; `None`
@@ -67,7 +77,8 @@ pub fn counted(root: &Path, record: &mut Record) -> Option<u64> {
         None => (text, record.seen_at.max(record.armed_at).millis() / 1000),
     };
     let lines = new.split(|byte| *byte == b'\n');
-    Some(lines.filter(|line| is_commit(line, not_before)).count() as u64)
+    let is_new = |second: &u64| *second >= not_before;
+    Some(lines.filter_map(second_of_commit).filter(is_new).count() as u64)
 }
 
 /// Returns how far the log of the head goes by now: what is in it already is not the work of a loop that begins.
@@ -139,19 +150,16 @@ fn log_of(root: &Path) -> Option<PathBuf> {
     Some(repository_of(root)?.join("logs").join("HEAD"))
 }
 
-/// Whether a line of the log stands for a new commit, not before this second since the Unix epoch.
-fn is_commit(line: &[u8], not_before: u64) -> bool {
+/// The second of the new commit that a line of the log stands for, `None` where it stands for something else.
+fn second_of_commit(line: &[u8]) -> Option<u64> {
     let mut halves = line.splitn(2, |byte| *byte == b'\t');
-    let (Some(head), Some(message)) = (halves.next(), halves.next()) else {
-        return false;
-    };
+    let (head, message) = (halves.next()?, halves.next()?);
     let merged = message.starts_with(b"merge ") && !message.ends_with(b"Fast-forward");
     if !merged && !COMMITS.split('|').any(|kind| message.starts_with(kind.as_bytes())) {
-        return false;
+        return None;
     }
     let time = head.rsplit(|byte| *byte == b' ').nth(1);
-    let time = time.and_then(|time| std::str::from_utf8(time).ok()?.parse::<u64>().ok());
-    time.is_some_and(|time| time >= not_before)
+    std::str::from_utf8(time?).ok()?.parse().ok()
 }
 
 /// Returns the top of the work tree that a folder is in, at most 64 folders up, `None` without one.
@@ -175,6 +183,7 @@ pub fn repository_of(root: &Path) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::world::WallTime;
 
     const LOG: &str = "\
 0000 1111 A B <a@b> 1000 +0000\tcommit (initial): commit: one

@@ -122,24 +122,29 @@ pub fn common_folder(data: &Path) -> PathBuf {
     named.map_or_else(|| data.to_owned(), |named| data.join(named.trim()))
 }
 
+/// Returns where git looks for its configuration, the nearest first, whether there is a file or not.
+pub fn config_files(common: &Path) -> Vec<PathBuf> {
+    let own = git_folder_of_home().map(|folder| folder.join("config"));
+    let home = world::home().map(|home| home.join(".gitconfig"));
+    let all = [Some(common.join("config")), home, own, Some(PathBuf::from("/etc/gitconfig"))];
+    all.into_iter().flatten().collect()
+}
+
+fn git_folder_of_home() -> Option<PathBuf> {
+    let settings =
+        world::folder("XDG_CONFIG_HOME").or_else(|| Some(world::home()?.join(".config")));
+    settings.map(|folder| folder.join("git"))
+}
+
 /// A person's own list: `core.excludesFile`, or the one that git reads without it.
 fn excludes_file(common: &Path) -> Option<PathBuf> {
-    let home = world::home();
-    let settings =
-        world::folder("XDG_CONFIG_HOME").or_else(|| Some(home.as_ref()?.join(".config")));
-    let settings = settings.map(|folder| folder.join("git"));
-    let configs = [
-        Some(common.join("config")),
-        home.as_ref().map(|home| home.join(".gitconfig")),
-        settings.as_ref().map(|folder| folder.join("config")),
-        Some(PathBuf::from("/etc/gitconfig")),
-    ];
-    let named = configs.iter().flatten().find_map(|path| excludes_in(&list(path)));
+    let configs = config_files(common);
+    let named = configs.iter().find_map(|path| excludes_in(&list(path)));
     let Some(named) = named else {
-        return settings.map(|folder| folder.join("ignore"));
+        return git_folder_of_home().map(|folder| folder.join("ignore"));
     };
     match named.strip_prefix("~/") {
-        Some(rest) => Some(home?.join(rest)),
+        Some(rest) => Some(world::home()?.join(rest)),
         None => Some(PathBuf::from(named)).filter(|path| path.is_absolute()),
     }
 }

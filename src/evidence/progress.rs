@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::contents::{Contents, number_of};
 use super::entries::SeenFile;
 use super::tree::{Bounds, FoundFile, Go, Whole, look};
-use crate::engine::{Difference, UnchangedFiles, hash_of};
+use crate::engine::{Difference, Hasher, UnchangedFiles, hash_of};
 use crate::store::loops::Marks;
 use crate::world::{self, Deadline, FileTime, WallTime};
 
@@ -18,7 +18,7 @@ const LIMIT: Duration = Duration::from_millis(1_500);
 const REST: Duration = Duration::from_millis(300);
 /// How far a file's time may lie ahead: one from the future says nothing of this loop.
 const AHEAD: Duration = Duration::from_mins(1);
-/// The most files and folders whose contents are compared and remembered, and the most that is read of them, in bytes.
+/// The most files and folders whose contents are remembered one by one, and the most that is read of them, in bytes.
 const COMPARED: usize = 128;
 const READ: u64 = 16 << 20;
 
@@ -72,7 +72,7 @@ pub fn still(
         match seen {
             FoundFile::File { folder, name, changed, stat, .. } if counts(changed) => {
                 let size = stat.size();
-                if found.len() >= COMPARED || size > left {
+                if size > left {
                     newest = newest.max(changed);
                     return Go::On;
                 }
@@ -93,6 +93,15 @@ pub fn still(
     });
     if whole != Whole::Seen {
         return UnchangedFiles::Unknown;
+    }
+    // More than are remembered are one content, whatever their order.
+    if found.len() > COMPARED {
+        let since = found.iter().map(|(_, since)| *since).max().unwrap_or_default();
+        let hash = |content: &[u64; 2]| {
+            content.iter().fold(Hasher::default(), |hash, part| hash.with_number(*part)).finish()
+        };
+        let all = found.iter().fold(0_u64, |all, (content, _)| all.wrapping_add(hash(content)));
+        found = vec![([0, all], since)];
     }
     for (content, changed) in found {
         newest = newest.max(marks.contains_since(content, changed));

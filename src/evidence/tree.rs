@@ -5,6 +5,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
+use super::commits::last_commit;
 use super::ignored::{MOST, Repository, Rules};
 use super::{index, work_trees};
 use crate::engine::hash_of;
@@ -222,12 +223,16 @@ impl Walk<'_> {
     /// Shows the log of the head of the repository with its data there.
     fn show_log(&mut self, data: &[u8]) -> Result<(), Whole> {
         let folder = &[data, b"logs/"].concat();
-        let stat = self.top.stat_of(&[folder, &b"HEAD"[..]].concat());
-        match stat.filter(|stat| stat.changed() >= self.bounds.since) {
-            Some(stat) => self.show(FoundFile::File {
+        let path = [folder, &b"HEAD"[..]].concat();
+        let Some(stat) = self.top.stat_of(&path) else { return Ok(()) };
+        let is_new = |time: &FileTime| *time >= self.bounds.since;
+        let made = || Some(last_commit(&self.root.join(names::from_bytes(&path)))?.1);
+        let changed = Some(stat.changed()).filter(is_new).and_then(|log| Some(made()?.min(log)));
+        match changed.filter(is_new) {
+            Some(changed) => self.show(FoundFile::File {
                 folder,
                 name: b"HEAD",
-                changed: stat.changed(),
+                changed,
                 stat: &stat,
                 marks: ASIDE | IGNORED,
             }),
@@ -235,19 +240,22 @@ impl Walk<'_> {
         }
     }
 
-    /// Shows the logs of repositories that are ignored: such a folder itself, or one in it.
+    /// Shows the logs of repositories that are ignored: such a folder itself, or those in it, the outer ones first.
     fn repositories(&mut self) -> Result<(), Whole> {
         for path in std::mem::take(&mut self.ignored) {
-            let Some(open) = self.top.below(&path[..path.len() - 1]) else { continue };
-            let mut tops = vec![path.clone()];
-            let _some = open.list(&mut self.room, &mut |entry| {
-                if entry.kind() == EntryKind::Folder && !entry.name().starts_with(b".") {
-                    tops.push([&path, entry.name(), b"/"].concat());
-                }
-                if tops.len() < MOST_IGNORED { Ok(()) } else { Err(()) }
-            });
-            for top in tops {
+            let mut tops = vec![path];
+            let mut at = 0;
+            while let Some(top) = tops.get(at).cloned() {
+                at += 1;
                 self.show_log(&[&top, &b".git/"[..]].concat())?;
+                let below = top.strip_suffix(b"/").and_then(|top| self.top.below(top));
+                let Some(open) = below.filter(|_| tops.len() < MOST_IGNORED) else { continue };
+                let _some = open.list(&mut self.room, &mut |entry| {
+                    if entry.kind() == EntryKind::Folder && !entry.name().starts_with(b".") {
+                        tops.push([&top, entry.name(), b"/"].concat());
+                    }
+                    if tops.len() < MOST_IGNORED { Ok(()) } else { Err(()) }
+                });
             }
         }
         Ok(())

@@ -23,23 +23,28 @@ pub fn begin_run() {
     RUN.get_or_init(world::now);
 }
 
-/// Returns the copies of a project in the other work trees, as real paths.
+/// The copies of a project in the other work trees where its work goes on, as real paths.
 pub fn copies(root: &Path) -> Vec<PathBuf> {
-    found(root).unwrap_or_default()
+    let here = world::current_folder().and_then(|here| real_path(top_of(&here)?).ok());
+    let is_here = |top: &Path| here.as_deref() == Some(top);
+    found(root, &|top| is_here(top) || is_of_run(top)).unwrap_or_default()
 }
 
-fn found(root: &Path) -> Option<Vec<PathBuf>> {
+/// Those in all other work trees.
+#[cfg(feature = "cli")]
+pub fn all_copies(root: &Path) -> Vec<PathBuf> {
+    found(root, &|_| true).unwrap_or_default()
+}
+
+fn found(root: &Path, is_meant: &dyn Fn(&Path) -> bool) -> Option<Vec<PathBuf>> {
     let common = common_folder(&repository_of(root)?);
     let entries = fs::read_dir(common.join("worktrees")).ok()?;
     let (root, common) = (real_path(root).ok()?, real_path(&common).ok()?);
     let below = root.strip_prefix(top_of(&root)?).ok()?;
-    let here = world::current_folder().and_then(|here| real_path(top_of(&here)?).ok());
-    let is_here = |top: &PathBuf| here.as_ref() == Some(top);
     let others = entries.flatten().filter_map(|entry| top(&entry.path()));
-    let others = others.filter(|top| is_here(top) || is_of_run(top));
-    let main = common.parent().map(Path::to_owned).filter(is_here);
+    let tops = others.chain(common.parent().map(Path::to_owned)).filter(|top| is_meant(top));
     // Without a slash at the end, which an empty path would add.
-    let copies = others.chain(main).map(|top| top.join(below).components().collect());
+    let copies = tops.map(|top| top.join(below).components().collect());
     let is_other = |copy: &PathBuf| copy.is_dir() && !root.starts_with(copy);
     Some(copies.filter(is_other).take(MOST).collect())
 }
@@ -51,10 +56,11 @@ fn top(folder: &Path) -> Option<PathBuf> {
     real_path(git.parent()?).ok()
 }
 
-/// Whether an agent of this run has made the work tree, and no loop of its own is there.
+/// Whether an agent of this run has made the work tree, and no loop of its own is there. The main one has no file `.git`.
 fn is_of_run(top: &Path) -> bool {
-    let made = fs::metadata(top.join(".git")).and_then(|meta| meta.modified()).map(WallTime::from);
-    made.is_ok_and(|made| RUN.get().is_some_and(|began| made >= *began))
+    let made = fs::metadata(top.join(".git")).ok().filter(fs::Metadata::is_file);
+    let made = made.and_then(|meta| meta.modified().ok()).map(WallTime::from);
+    made.is_some_and(|made| RUN.get().is_some_and(|began| made >= *began))
         && !Loops::are_in(top)
         && !top.join(".spool/.state").exists()
 }

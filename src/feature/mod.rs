@@ -3,6 +3,7 @@
 pub mod checklists;
 pub mod converge;
 pub mod extensions;
+pub(crate) mod lists;
 pub mod project;
 pub mod requirements;
 pub mod settings;

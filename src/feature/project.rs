@@ -95,9 +95,9 @@ impl From<FeatureError> for Refusal {
 }
 
 impl Project {
-    /// Returns the nearest project at or above a folder.
+    /// The nearest project at or above a folder.
     pub fn around(start: &Path) -> Option<Self> {
-        let start = begin(start);
+        let start = begin(start).ok()?;
         let mut folders = start.ancestors().take(LEVELS);
         folders.find(|folder| folder.join(".specify").is_dir()).and_then(Self::at)
     }
@@ -107,7 +107,8 @@ impl Project {
     /// The agent's folder drifts with its `cd`, also into a project inside the project; a session
     /// stays with the loop it has.
     pub fn around_session(start: &Path, session: &str) -> Option<Self> {
-        let start = begin(start);
+        let begun = begin(start);
+        let start = begun.as_deref().unwrap_or(start);
         let mut nearest = None;
         let mut with_loops = Vec::new();
         for folder in start.ancestors().take(LEVELS) {
@@ -117,7 +118,7 @@ impl Project {
                 }
                 with_loops.push(folder);
             }
-            if nearest.is_none() && read::below(folder, &[".specify"]).is_dir() {
+            if nearest.is_none() && begun.is_ok() && read::below(folder, &[".specify"]).is_dir() {
                 nearest = Some(folder);
             }
         }
@@ -146,13 +147,13 @@ impl Project {
     /// Returns the folder in which this session has a loop, or the nearest one that has loops or is
     /// a project.
     pub fn with_loops(start: &Path, session: Option<&str>) -> Option<Self> {
-        let start = begin(start);
+        let begun = begin(start);
+        let start = begun.as_deref().unwrap_or(start);
         let mut folders = start.ancestors().take(LEVELS);
         let own = session.and_then(|session| folders.find(|it| Loops::has_known(it, session)));
         let mut folders = start.ancestors().take(LEVELS);
-        let near =
-            || folders.find(|it| it.join(".specify").is_dir() || Loops::of(it).folder().is_dir());
-        own.or_else(near).and_then(Self::at)
+        let is_near = |it: &&Path| it.join(".specify").is_dir() || Loops::of(it).folder().is_dir();
+        own.or_else(|| folders.find(is_near).filter(|_| begun.is_ok())).and_then(Self::at)
     }
 
     /// Returns whether a search that begins at `start` comes past this folder.
@@ -265,9 +266,11 @@ impl Project {
         }
         self.feature(typed).or_else(|error| {
             let is_called = |feature: &Feature| {
-                let Some((number, title)) = feature.name.split_once('-') else { return false };
+                let (number, title) = feature.name.split_once('-').unwrap_or_default();
                 let number = number.parse::<u64>();
-                title == typed || (number.is_ok() && number == typed.parse())
+                [title, &feature.name].iter().any(|name| name.eq_ignore_ascii_case(typed))
+                    && !typed.is_empty()
+                    || (number.is_ok() && number == typed.parse())
             };
             let mut called = self.features().into_iter().filter(is_called);
             called.next().filter(|_| called.next().is_none()).ok_or(error)
@@ -277,9 +280,7 @@ impl Project {
     /// Returns the feature in a folder, given as a path relative to the project or inside it, or as that of its list; Windows
     /// may have written it.
     pub fn feature_at(&self, folder: &str) -> Result<Feature, FeatureError> {
-        let path = folder.replace('\\', "/");
-        let path = path.strip_suffix("/tasks.md").unwrap_or(&path);
-        let path = self.root.join(path.trim_end_matches('/'));
+        let path = self.root.join(folder_typed(folder));
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         if !is_feature_name(name) || folder.contains("..") {
             return Err(FeatureError::BadName(printable(folder)));
@@ -325,11 +326,27 @@ impl Project {
     }
 }
 
-/// Where the search for a project begins: spec-kit's variable names a project inside of this folder.
-pub fn begin(start: &Path) -> Cow<'_, Path> {
-    let named = world::variable("SPECIFY_INIT_DIR").map(|folder| start.join(folder));
-    let named = named.filter(|folder| folder.join(".specify").is_dir());
-    named.map_or(Cow::Borrowed(start), Cow::Owned)
+/// Where the search for a project begins: spec-kit's variable names a project inside of this folder, or of one above, for an agent
+/// changes its folder.
+pub fn begin(start: &Path) -> Result<Cow<'_, Path>, Refusal> {
+    let Some(named) = world::variable("SPECIFY_INIT_DIR") else { return Ok(start.into()) };
+    let mut folders = start.ancestors().take(LEVELS).map(|above| above.join(&named));
+    folders.find(|folder| folder.join(".specify").is_dir()).map(Cow::Owned).ok_or_else(|| {
+        Refusal::new(
+            format!(
+                "`SPECIFY_INIT_DIR` is `{}`, and that is no spec-kit project",
+                printable(&named)
+            ),
+            "name the folder that has `.specify`, or unset the variable",
+        )
+    })
+}
+
+/// The folder in a typed path, which may be that of its list; Windows may have written it.
+pub fn folder_typed(path: &str) -> String {
+    let path = path.replace('\\', "/");
+    let path = path.trim_end_matches('/');
+    path.strip_suffix("/tasks.md").unwrap_or(path).trim_end_matches('/').to_owned()
 }
 
 /// Returns whether a name may be a feature's: no path, no control characters, no leading `-` or `.`.

@@ -290,7 +290,7 @@ impl FeatureSnapshot {
         let work = Hasher::default()
             .with_number(self.tasks_hash)
             .with_number(self.state.task_index())
-            .with_number(commits::head_fingerprint(&project.root))
+            .with_number(commits::commits_fingerprint(&project.root))
             .finish();
         Fingerprint { work, tree: Tree::NotTaken }
     }

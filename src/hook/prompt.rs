@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::feature::project::{Project, printable};
+use crate::feature::project::{Project, begin, printable};
 use crate::feature::settings::Settings;
 use crate::hosts::{HookAnswer, HookEvent};
 use crate::refusal::Refusal;
@@ -259,6 +259,7 @@ fn usable_session(event: &HookEvent) -> Result<&str, Refusal> {
 fn project(event: &HookEvent) -> Result<Project, Refusal> {
     let started_in = event.started_in.clone();
     let cwd = event.cwd.clone();
+    cwd.as_deref().map(begin).transpose()?;
     let found = cwd.as_deref().and_then(Project::around);
     found.or_else(|| started_in.as_deref().and_then(Project::around)).ok_or_else(|| {
         Refusal::nothing(

@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use super::screen::{counted, grouped};
 use super::task_list::{finder, list_at};
 use crate::engine::Converging;
+use crate::evidence::work_trees::{copies, path_from};
 use crate::session::messages::shortfall::{NOT_COMPARED, NOT_CONVERGED};
 use crate::system::files::real_path;
+use crate::system::names;
 use crate::text::title;
 
 /// The most tasks that are named.
@@ -50,6 +52,7 @@ pub fn doubts(facts: &Facts<'_>) -> Vec<String> {
         unchanged(facts),
         vanished(facts),
         facts.uncounted.clone(),
+        elsewhere(facts),
         uncommitted(facts),
         unseen_hooks(facts),
         not_compared(facts),
@@ -100,6 +103,18 @@ fn vanished(facts: &Facts<'_>) -> Option<String> {
     let named = gone[..gone.len().min(NAMED)].join(", ");
     let more = if gone.len() > NAMED { ", …" } else { "" };
     Some(format!("{tasks} open at the start, and not in the list any more: {named}{more}"))
+}
+
+fn elsewhere(facts: &Facts<'_>) -> Option<String> {
+    let root = facts.worktree;
+    let has_work = |copy: &PathBuf| {
+        let path = path_from(root, copy);
+        let path = names::from_bytes(&path);
+        facts.touched.iter().any(|file| file.starts_with(&*path))
+    };
+    let copies = copies(root).into_iter().filter(has_work);
+    let named: Vec<String> = copies.map(|copy| title(&copy.to_string_lossy(), 200)).collect();
+    (!named.is_empty()).then(|| format!("work is in another work tree: {}", named.join(", ")))
 }
 
 fn uncommitted(facts: &Facts<'_>) -> Option<String> {

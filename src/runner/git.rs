@@ -69,6 +69,7 @@ pub struct Git {
     hooks: Option<PathBuf>,
     /// What git may start.
     armed: Vec<programs::GitProgram>,
+    configured: Rc<RefCell<Option<programs::Configured>>>,
     patience: Rc<Patience>,
 }
 
@@ -131,7 +132,13 @@ impl Git {
 
     fn new(worktree: &Path, patience: Patience) -> Self {
         let patience = Rc::new(patience);
-        Self { worktree: worktree.to_owned(), hooks: None, armed: Vec::new(), patience }
+        Self {
+            worktree: worktree.to_owned(),
+            hooks: None,
+            armed: Vec::new(),
+            configured: Rc::default(),
+            patience,
+        }
     }
 
     /// Returns whether a commit may start programs of the repository's own, which may change files.

@@ -12,6 +12,7 @@ use crate::engine::{
     Contract, Demand, FinishedPart, Observation, Shortfall, TerminalReason, Verdict, ends,
 };
 use crate::evidence::contents::{Contents, KeptContents};
+use crate::evidence::work_trees::copies;
 use crate::feature::project::{Project, printable};
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::feature::state::State;
@@ -348,6 +349,10 @@ impl FeatureStop {
                 message += "\n";
                 message += &printable(&line);
             }
+        }
+        for copy in copies(&project.root) {
+            message += "\nThe session is in another work tree, and its work may be there: ";
+            message += &text::line(&copy.to_string_lossy());
         }
         message
     }

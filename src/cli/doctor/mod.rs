@@ -96,14 +96,16 @@ fn project_folder(environment: &Environment) -> PathBuf {
 }
 
 fn print_for_people(checks: &[Finding]) {
-    for check in checks {
+    for (at, check) in checks.iter().enumerate() {
         let (word, style) = match check.status {
             FindingStatus::Ok => ("ok  ", style::GOOD),
             FindingStatus::Warn => ("warn", style::WARN),
             FindingStatus::Fail => ("fail", style::BAD),
         };
         outln!("{style}{word}{style:#}  {}", check.found);
-        if let Some(next) = &check.next {
+        // What is said of several lines stands below the last one.
+        let is_said = checks.get(at + 1).is_some_and(|below| below.next == check.next);
+        if let Some(next) = check.next.as_ref().filter(|_| !is_said) {
             outln!("      {next}");
         }
     }

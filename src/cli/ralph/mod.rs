@@ -414,9 +414,7 @@ fn done(change: &Change, options: &Options) -> Result<DoneWhen> {
         warn(NO_TASKS);
         return Ok(DoneWhen::Manual);
     }
-    if let Some(file) = change.task_list()
-        && !file.bytes.trim_ascii().is_empty()
-    {
+    if let Some(file) = change.task_list() {
         let list = file.list.with_optional(options.include_optional);
         if list.tasks.is_empty() {
             let beside = text::below(&list.asides_in_words());

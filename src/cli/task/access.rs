@@ -1,23 +1,48 @@
 //! Which feature an agent may enter something for: that of its own session's loop.
 
+use std::path::PathBuf;
+
 use anyhow::{Result, anyhow};
 
 use crate::cli::person::in_agents_session;
 use crate::evidence::task_list::TASKS;
+use crate::evidence::work_trees;
+use crate::exec::partner::{self, RunnerProof};
 use crate::feature::project::{Feature, Project};
+use crate::runner::report::{self as runners, RunnerReport};
 use crate::session::pinned;
 use crate::store::loops::Loops;
 use crate::store::names::LoopKind;
 use crate::store::pins::{PinKey, Pins};
 use crate::text;
 
+/// The project in which this session has its loop, or the run that it is a part of goes on, also in another work tree of the
+/// repository; otherwise the nearest one. An agent may have changed its folder, also into a project inside the project.
+pub fn project_here(session: Option<&str>) -> Option<Project> {
+    let here = std::env::current_dir().ok()?;
+    let near = match session {
+        Some(session) => Project::around_session(&here, session),
+        None => Project::around(&here),
+    }?;
+    let in_run = matches!(partner::runner(), RunnerProof::Proven(_));
+    let has_loop = |root: &PathBuf| {
+        session.is_some_and(|session| {
+            Loops::has_known(root, session) || Pins::has(root, PinKey::Session(session))
+        }) || (in_run && runners::all(root).iter().any(RunnerReport::is_alive))
+    };
+    if !in_agents_session() || has_loop(&near.root) {
+        return Some(near);
+    }
+    let other = work_trees::all_copies(&near.root).into_iter().find(has_loop);
+    Some(other.map_or(near, |root| Project { root }))
+}
+
 /// Returns an error when an agent means something else than the feature of its session's loop, the project that it is in,
 /// or a feature that another session's loop works on: what an agent may call without a question reaches no other
 /// task log. Where its own loop has ended, or its notes say so, the rest applies all the same.
 pub fn only_its_own(project: &Project, feature: &Feature, session: Option<&str>) -> Result<()> {
-    let here = std::env::current_dir().ok();
-    let around = |session| here.as_ref().and_then(|it| Project::around_session(it, session));
-    let own = session.and_then(around);
+    let here = project_here(session);
+    let own = here.clone().filter(|_| session.is_some());
     let refused = |what: &str| {
         anyhow!(
             "{what}, and may not change the task log of feature `{}` in `{}`\nleave out --feature and --project, or call it in a terminal of your own",
@@ -64,8 +89,8 @@ pub fn only_its_own(project: &Project, feature: &Feature, session: Option<&str>)
     if !in_agents_session() || (of_claim.is_some() && of_claim.as_deref() == session) {
         return Ok(());
     }
-    let nearest = here.as_ref().and_then(|here| Project::around(here));
-    if ![own, nearest].iter().flatten().any(|it| it.root == project.root) {
+    let nearest = std::env::current_dir().ok().and_then(|here| Project::around(&here));
+    if ![here, nearest].iter().flatten().any(|it| it.root == project.root) {
         return Err(refused("this is an agent's session in another project"));
     }
     // The claim lies in the project, where the agent can write; what was armed does not.

@@ -135,11 +135,8 @@ pub fn run(args: &TaskArgs) -> Result<ExitCode> {
     }
 }
 
-/// The project that is named, the one that this session has its loop in, or the nearest one.
-///
-/// An agent may have changed its folder, also into a project inside the project; the hook searches in the same way.
+/// The project that is named, or the one that the agent here works on.
 fn project(args: &TaskArgs, session: Option<&str>) -> Result<Project> {
-    let here = std::env::current_dir().ok().filter(|_| args.place.project.is_none());
-    let own = here.zip(session).and_then(|(here, session)| Project::around_session(&here, session));
+    let own = if args.place.project.is_none() { access::project_here(session) } else { None };
     own.map_or_else(|| args.place.project(), Ok)
 }

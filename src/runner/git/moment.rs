@@ -3,7 +3,7 @@
 use anyhow::{Result, bail};
 
 use super::{Git, MOST};
-use crate::evidence::commits::head_fingerprint;
+use crate::evidence::commits::{LogPlace, log_place};
 
 /// What the repository looked like at one moment.
 #[derive(Clone, Debug, Default)]
@@ -28,7 +28,8 @@ impl GitMoment {
 impl Git {
     /// Returns what the repository looks like now; the one before is taken over where nothing moved.
     pub fn moment(&self, before: Option<GitMoment>) -> GitMoment {
-        let fingerprint = head_fingerprint(&self.worktree);
+        let LogPlace { length: log, line } = log_place(&self.worktree);
+        let fingerprint = log.wrapping_add(line);
         let last = before.unwrap_or_default();
         if fingerprint != 0 && last.fingerprint == fingerprint {
             return last;

@@ -2,18 +2,19 @@
 
 use std::fs::{self, Metadata};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Result, bail};
 
 use super::{Git, path};
 use crate::engine::hash_of;
-use crate::evidence::commits::top_of;
+use crate::evidence::commits::{repository_of, top_of};
+use crate::evidence::ignored::{common_folder, config_files};
 use crate::store::read::read;
 use crate::system::files::changed_at;
 use crate::text::title;
-use crate::world::WallTime;
+use crate::world::{FileTime, WallTime};
 
 /// The sections and keys with which a command of ours starts a program, or takes in more of the configuration. Editors, pagers,
 /// aliases, merge drivers and trailers belong to commands that no call of ours makes, and `diff` is told to leave its programs out;
@@ -28,6 +29,9 @@ const HOOK: u64 = 1 << 20;
 /// Something that git would start: its key or the name of the hook, a line break, what is to be started, and the file that says so.
 pub(super) type GitProgram = (String, PathBuf);
 
+/// The files of git's configuration, with the time of their last change, and what they have git start.
+pub(super) type Configured = (Vec<(PathBuf, Option<FileTime>)>, Vec<GitProgram>);
+
 impl Git {
     /// Returns this repository for a loop that was armed at this time: what stands in a file that was changed later counts as new.
     pub fn armed_at(mut self, time: WallTime) -> Self {
@@ -41,23 +45,44 @@ impl Git {
 
     /// Returns what git would start now; hooks are only started by a commit.
     pub(super) fn programs(&self, commits: bool) -> Result<Vec<GitProgram>> {
-        let printed = self.run(&["config", "--list", "--show-origin", "-z"], &[])?;
-        let mut parts = printed.split(|byte| *byte == 0);
-        // What git names without the whole path is named from the top.
-        let top = top_of(&self.worktree).unwrap_or(&self.worktree);
-        let mut found = Vec::new();
-        while let (Some(origin), Some(entry)) = (parts.next(), parts.next()) {
-            let entry = String::from_utf8_lossy(entry).into_owned();
-            if starts_a_program(entry.lines().next().unwrap_or_default()) {
-                found
-                    .push((entry, top.join(path(origin.strip_prefix(b"file:").unwrap_or(origin)))));
-            }
-        }
+        let mut found = self.configured()?;
         let hooks = self.hooks.iter().filter(|_| commits).flat_map(fs::read_dir).flatten();
         for file in hooks.flatten().map(|hook| hook.path()) {
             let hash = read(&file, HOOK).map_or(0, |content| hash_of(&content.bytes));
             found.push((format!("{}\n{hash}", file.display()), file));
         }
+        Ok(found)
+    }
+
+    /// Returns what the configuration starts; git is asked again once one of its files, or of those that it may have, is another.
+    fn configured(&self) -> Result<Vec<GitProgram>> {
+        let time = |file: &Path| file.metadata().ok().as_ref().map(changed_at);
+        if let Some((files, found)) = &*self.configured.borrow()
+            && files.iter().all(|(file, then)| time(file) == *then)
+        {
+            return Ok(found.clone());
+        }
+        let printed = self.run(&["config", "--list", "--show-origin", "-z"], &[])?;
+        let mut parts = printed.split(|byte| *byte == 0);
+        // What git names without the whole path is named from the top.
+        let top = top_of(&self.worktree).unwrap_or(&self.worktree);
+        let data = repository_of(&self.worktree).unwrap_or_default();
+        let mut files = config_files(&common_folder(&data));
+        files.push(data.join("config.worktree"));
+        let mut found = Vec::new();
+        while let (Some(origin), Some(entry)) = (parts.next(), parts.next()) {
+            let entry = String::from_utf8_lossy(entry).into_owned();
+            let file = top.join(path(origin.strip_prefix(b"file:").unwrap_or(origin)));
+            if starts_a_program(entry.lines().next().unwrap_or_default()) {
+                found.push((entry, file.clone()));
+            }
+            if files.last() != Some(&file) {
+                files.push(file);
+            }
+        }
+        let times: Vec<_> = files.iter().map(|file| time(file)).collect();
+        let files = files.into_iter().zip(times).collect();
+        *self.configured.borrow_mut() = Some((files, found.clone()));
         Ok(found)
     }
 

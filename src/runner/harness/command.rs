@@ -12,6 +12,7 @@ use super::{
     RunOutcome, Stream, environment,
 };
 use crate::store::write::{Flush, write_whole};
+use crate::text::distance;
 
 /// The most that is kept of what a program prints, in bytes: its end, where a promise stands.
 const TAIL: usize = 256 << 10;
@@ -42,6 +43,9 @@ impl Any {
         let (program, arguments) = program_of(line)?.context(EMPTY)?;
         if PLACES.iter().any(|place| program.contains(place)) {
             bail!("`{}` is no program", lines::words(&program));
+        }
+        if let Some(place) = arguments.iter().find_map(|argument| unknown_place(argument)) {
+            bail!("`{}` is no placeholder\nthere are {}", lines::words(place), PLACES.join(", "));
         }
         if let Some(word) = runs_prompt(&program, &arguments) {
             bail!(
@@ -153,6 +157,20 @@ pub fn plain_model(name: &str) -> Result<&str> {
         );
     }
     program::model(name)
+}
+
+/// A name in braces that nothing is put in the place of.
+fn unknown_place(argument: &str) -> Option<&str> {
+    argument.match_indices('{').find_map(|(at, _)| {
+        let place = &argument[at..=at + argument[at..].find('}')?];
+        let is_name = |letter: char| letter.is_ascii_lowercase() || letter == '_';
+        let is_near = |known: &str| distance(known, place) <= 2;
+        let is_typed = place.len() > 2 && place[1..place.len() - 1].chars().all(is_name);
+        let is_one = is_typed && !PLACES.contains(&place) && !argument[..at].ends_with('$');
+        // Among other words it may be code: `awk '{print}'`.
+        let is_word = !argument.contains(char::is_whitespace);
+        (is_one && (is_word || PLACES.into_iter().any(is_near))).then_some(place)
+    })
 }
 
 /// The word of a command line that has a prompt run as code: one with more than the prompt in it, a flag before it as in `sh -c`, or

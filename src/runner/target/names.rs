@@ -1,26 +1,9 @@
 //! Ids as a person types them: short forms, modules, and the nearest name to a mistyped one.
 
-use std::path::Path;
-
-use crate::feature::project::is_feature_name;
-use crate::store::read;
 use crate::text::{distance, nearest};
 
 /// The most names in one message.
 pub const NAMES: usize = 20;
-/// The most entries that are read of a folder with changes.
-pub const MOST: usize = 10_000;
-
-/// Returns the names in a folder that can be shown, in the order of the alphabet, and whether the folder has
-/// more than [`MOST`] entries: those beyond are left out.
-pub fn names_in(folder: &Path) -> (Vec<String>, bool) {
-    let found = read::entries(folder, MOST);
-    let names = found.entries.iter().filter_map(|entry| entry.file_name().into_string().ok());
-    let mut names: Vec<String> = names.filter(|name| is_feature_name(name)).collect();
-    names.sort_unstable();
-    (names, found.has_more)
-}
-
 /// Returns the ids that a name may stand for: one when it is clear, several when it is not.
 ///
 /// The id itself comes first, then its numbers (`2-1`), then its beginning or words of it.
@@ -254,17 +237,5 @@ mod tests {
         let said = one_of(&ids);
         assert!(said.contains("change-19") && !said.contains("change-20"), "{said}");
         assert!(said.ends_with("… and 5 more"), "{said}");
-    }
-
-    #[test]
-    fn a_folder_with_more_entries_than_are_read_says_so() {
-        let folder = tempfile::tempdir().unwrap();
-        let make = |number: usize| std::fs::write(folder.path().join(format!("c{number}")), "");
-        (0..MOST).for_each(|number| make(number).unwrap());
-        let (names, has_more) = names_in(folder.path());
-        assert_eq!((names.len(), has_more), (MOST, false));
-        make(MOST).unwrap();
-        let (names, has_more) = names_in(folder.path());
-        assert_eq!((names.len(), has_more), (MOST, true));
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use crate::exec::find::leave_out;
-use crate::feature::project::begin;
+use crate::feature::project::{begin, folder_typed};
 use crate::store::read;
 use crate::system::files::real_path;
 
@@ -27,7 +27,7 @@ pub struct Place {
 impl Place {
     /// Returns the nearest project at or above a folder.
     pub fn around(start: &Path) -> Result<Self> {
-        let start = real_path(&begin(start))
+        let start = real_path(&begin(start)?)
             .with_context(|| format!("cannot open the folder `{}`", start.display()))?;
         let is_project = |folder: &&Path| MARKS.iter().any(|mark| folder.join(mark).is_dir());
         let root = start.ancestors().take(LEVELS).find(is_project).with_context(|| {
@@ -44,8 +44,7 @@ impl Place {
 
     /// Returns whether a typed path, or that of the list in it, is this folder: from where it was typed, or from the project.
     pub fn is_at(&self, typed: &str, folder: &Path) -> bool {
-        let path = typed.replace('\\', "/");
-        let path = path.strip_suffix("/tasks.md").unwrap_or(&path);
+        let path = &folder_typed(typed);
         [&self.start, &self.root]
             .iter()
             .any(|from| real_path(&from.join(path)).is_ok_and(|path| path == folder))

@@ -8,6 +8,7 @@ use super::change::{Change, ChangeKind};
 use super::names;
 use super::place::Place;
 use crate::evidence::task_list::TASKS;
+use crate::feature::lists::{MOST_NAMES, names_in};
 use crate::feature::project::Project;
 use crate::store::read::{self, Problem};
 use crate::system::files::real_path;
@@ -58,11 +59,11 @@ pub fn list(place: &Place) -> Listing {
     let mut listing = Listing::default();
     for (kind, folder) in [(ChangeKind::Spool, ".spool"), (ChangeKind::OpenSpec, "openspec")] {
         let shelf = place.root.join(folder).join("changes");
-        let (ids, has_more) = names::names_in(&shelf);
+        let (ids, has_more) = names_in(&shelf);
         if has_more {
             let why = format!(
                 "it has more than {} entries, and only so many are read",
-                grouped(names::MOST as u64)
+                grouped(MOST_NAMES as u64)
             );
             listing.refused.push((format!("{folder}/changes"), why));
         }

@@ -1,7 +1,7 @@
 //! What a person typed after `/speckit:implement`, and in what order: the feature, its tasks, words for the agent. Flags
 //! stand anywhere; behind ` -- ` is nothing but words for the agent.
 
-use super::{meant, whole_number};
+use super::{is_like_feature, is_like_task, meant, whole_number};
 use crate::engine::ReviewWhen;
 use crate::evidence::task_list;
 use crate::feature::project::{Feature, Project, SHELVES, printable};
@@ -109,11 +109,16 @@ impl FeatureRequest {
         let alone = rest.trim().is_empty() && self.literal.is_empty();
         let is_path = name.contains(['/', '\\']);
         // In front of other words, a number or a title may be one of them, and so may the path of any folder.
-        let found =
-            if alone || is_path { project.feature_typed(name) } else { project.feature(name) };
+        let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
+        let is_clear = is_number && (name.starts_with('0') || is_like_task(first_word(rest).0));
+        let found = if alone || is_path || is_clear || is_like_feature(name) {
+            project.feature_typed(name)
+        } else {
+            project.feature(name)
+        };
         // The current list may have a task of that number.
-        if let (true, Ok(feature), Ok(Some(current))) = (alone, &found, project.current_feature())
-            && feature.name != name
+        if let (Ok(feature), Ok(Some(current))) = (&found, project.current_feature())
+            && !feature.name.eq_ignore_ascii_case(name)
             && task_list::read(&current.folder).is_ok_and(|file| file.list.find(name).is_some())
         {
             let (feature, current) = (&feature.name, &current.name);
@@ -123,7 +128,7 @@ impl FeatureRequest {
             ));
         }
         let is_one = |feature: &Feature| {
-            !is_path || names_feature(&feature.name) || task_list::is_in(&feature.folder)
+            !is_path || is_like_feature(&feature.name) || task_list::is_in(&feature.folder)
         };
         let found = match found {
             Ok(feature) if is_one(&feature) => return Ok((Some(feature), rest)),
@@ -132,7 +137,7 @@ impl FeatureRequest {
             Ok(_) => return Ok((None, &self.words)),
         };
         let is_on_shelf = is_path && SHELVES.iter().any(|shelf| name.starts_with(shelf));
-        if is_on_shelf || names_feature(name.rsplit(['/', '\\']).next().unwrap_or_default()) {
+        if is_on_shelf || is_like_feature(name.rsplit(['/', '\\']).next().unwrap_or_default()) {
             return Err(found.into());
         }
         let is_meant = |known: &str| distance(known, name) * 4 <= known.len();
@@ -147,16 +152,9 @@ impl FeatureRequest {
 }
 
 /// Returns the first word of a text, and what stands behind it.
-pub fn first_word(text: &str) -> (&str, &str) {
+fn first_word(text: &str) -> (&str, &str) {
     let text = text.trim_start();
     text.split_at(text.find(char::is_whitespace).unwrap_or(text.len()))
-}
-
-/// Returns whether a word is made like the name of a feature: `001-login`.
-pub fn names_feature(word: &str) -> bool {
-    let title = word.trim_start_matches(|letter: char| letter.is_ascii_digit());
-    let title = title.strip_prefix('-').filter(|_| word.len() - title.len() >= 3);
-    title.is_some_and(|title| title.starts_with(|letter: char| letter.is_ascii_alphabetic()))
 }
 
 const FLAGS: &str = "\

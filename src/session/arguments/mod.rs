@@ -1,7 +1,8 @@
 //! What was typed after a command that arms a loop.
 
+pub mod asked_tasks;
 pub mod feature;
-pub mod scope;
+
 pub mod task;
 
 use crate::feature::project::printable;
@@ -43,4 +44,19 @@ fn meant(flags: &str, typed: &str) -> String {
     let name = typed.trim_start_matches(['-', '–', '—']);
     let near = flags.split(' ').find(|known| distance(&known[2..], name) <= 3);
     near.map_or_else(String::new, |known| format!("; did you mean `{known}`?"))
+}
+
+/// Whether a word is made like the name of a feature: `001-login`.
+fn is_like_feature(word: &str) -> bool {
+    let title = word.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    let title = title.strip_prefix('-').filter(|_| word.len() - title.len() >= 3);
+    title.is_some_and(|title| title.starts_with(|letter: char| letter.is_ascii_alphabetic()))
+}
+
+/// Whether a word is made like a task's id, also with a letter for a digit: `T001`, `T0O1`, `t12`.
+fn is_like_task(word: &str) -> bool {
+    let Some(rest) = word.strip_prefix(['T', 't']) else { return false };
+    let rest = rest.split(".F").next().unwrap_or_default();
+    let is_near = |letter: char| letter.is_ascii_digit() || "oOlI".contains(letter);
+    rest.contains(|letter: char| letter.is_ascii_digit()) && rest.chars().all(is_near)
 }

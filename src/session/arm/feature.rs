@@ -15,6 +15,7 @@ use crate::engine::{Contract, Ledger, ReviewWhen};
 use crate::evidence::commits;
 use crate::evidence::protected::Protected;
 use crate::evidence::task_list::{self, TASKS, TaskFile};
+use crate::feature::lists::other_lists;
 use crate::feature::project::{Feature, Project, printable};
 use crate::feature::requirements::specification;
 use crate::feature::settings::{READERS, SETTINGS, Settings, reviewer};
@@ -23,8 +24,8 @@ use crate::feature::state::State;
 use crate::feature::{HANDOFF, STATE};
 use crate::mask::masked_text;
 use crate::refusal::Refusal;
+use crate::session::arguments::asked_tasks::{Selection, done_already};
 use crate::session::arguments::feature::FeatureRequest;
-use crate::session::arguments::scope::{Selection, done_already};
 use crate::session::messages::person;
 use crate::session::messages::proof::behind_checks;
 use crate::session::pinned;
@@ -82,6 +83,7 @@ pub fn arm(
     arming.remember(PinKey::Feature(&feature.name), &paths)?;
     let (mut state, kept_aside) = state_to_start_from(&feature, found, &mut arming.undo)?;
     let mut notes = asked_notes(&tasks, &asked);
+    notes.extend(others_note(root, &feature));
     notes.extend(kept_aside);
     notes.extend(handoff_note(&feature, &settings));
     let last = arming.pins.as_ref().ok().and_then(|pins| last_limits(pins, &feature));
@@ -210,6 +212,13 @@ fn handoff_note(feature: &Feature, settings: &Settings) -> Option<String> {
             "An earlier loop left {HANDOFF} beside {TASKS}: read it first. Where it and the files differ, the files count."
         )
     })
+}
+
+/// What is said of lists of the feature that no loop goes by, `None` where there are none.
+fn others_note(root: &Path, feature: &Feature) -> Option<String> {
+    let others = other_lists(root, &feature.folder).join(", ");
+    let note = format!("No loop goes by the other lists of this feature: {}", text::line(&others));
+    (!others.is_empty()).then_some(note)
 }
 
 /// What is said of what was asked for, a line each.

@@ -82,7 +82,7 @@ pub fn gone_tasks(record: &Record) -> Option<String> {
 
 /// Returns which boxes of its list are open and do not count, `None` where there are none.
 pub fn uncounted(snapshot: &FeatureSnapshot) -> Option<String> {
-    Some(printable(&snapshot.tasks.as_ref()?.uncounted()?))
+    Some(text::line(&snapshot.tasks.as_ref()?.uncounted()?).into_owned())
 }
 
 /// Returns what the person is told when all that counts of a list is done, but tasks are gone from it, or boxes are open.

@@ -96,6 +96,46 @@ fn a_monorepo_names_its_project() {
 }
 
 #[test]
+fn an_invalid_init_dir_is_refused() {
+    let bench = project("specs/001-x", "specs/001-x");
+    let named = "`SPECIFY_INIT_DIR` is `gone`, and that is no spec-kit project";
+    let call = bench.command("s1", "speckit:implement", "");
+    let answer = call.variable("SPECIFY_INIT_DIR", "gone").run();
+    assert!(answer.reason().contains(named), "{answer}");
+    for words in ["task list", "start", "status", "ralph --dry-run --harness-command true"] {
+        let said = Said::of(bench.spool().env("SPECIFY_INIT_DIR", "gone").args(words.split(' ')));
+        assert!(said.code != Some(0) && said.err.contains(named), "{words}: {said}");
+    }
+    assert!(!bench.path(".claude/ralph").exists());
+    // An agent goes into the folder that is named.
+    bench.write("apps/web/.specify/feature.json", r#"{"feature_directory": "specs/002-y"}"#);
+    bench.write("apps/web/specs/002-y/tasks.md", LIST);
+    let mut list = bench.spool();
+    list.env("SPECIFY_INIT_DIR", "apps/web").current_dir(bench.path("apps/web/specs"));
+    assert_eq!(Said::of(list.args(["task", "list", "--json"])).json()["feature"], "002-y");
+}
+
+#[test]
+fn a_number_before_a_task_is_a_feature() {
+    let bench = project("specs/001-shop-cart", "specs/001-shop-cart");
+    bench.write("specs/002-other/tasks.md", LIST);
+    for typed in ["002 T001", "2 T001", "002-OTHER T001", "002-OTHER"] {
+        let answer = bench.implement("s1", typed);
+        assert!(answer.context().contains("feature 002-other"), "{typed}: {answer}");
+        bench.cancel("s1", "");
+    }
+}
+
+#[test]
+fn a_second_list_is_named_at_arming() {
+    let bench = project("specs/001-x", "specs/001-x");
+    bench.write("specs/001-x/backend/tasks.md", LIST);
+    let answer = bench.implement("s1", "");
+    let named = "No loop goes by the other lists of this feature: backend/tasks.md";
+    assert!(answer.message().contains(named), "{answer}");
+}
+
+#[test]
 fn a_shelf_behind_a_link_is_named() {
     let bench = Bench::project();
     fs::create_dir_all(bench.beside("elsewhere/001-x")).unwrap();

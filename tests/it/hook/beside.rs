@@ -44,6 +44,15 @@ fn a_quiet_end_names_them_too() {
 }
 
 #[test]
+fn long_lines_keep_their_ends() {
+    let bench = Bench::ready();
+    let row = format!("| [ ] | {} |\n", "word ".repeat(20));
+    let stop = ended(&bench, "", &format!("{ALL_DONE}\n{}", row.repeat(4)));
+    let told = stop.told();
+    assert!(told.contains("line 7 (table: ") && told.contains("wo…) · 1 iteration"), "{stop}");
+}
+
+#[test]
 fn ticked_boxes_beside_are_not_named() {
     let bench = Bench::ready();
     let ticked = BESIDE.replace("[ ]", "[x]");

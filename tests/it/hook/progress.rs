@@ -1,5 +1,7 @@
 //! What counts as progress: what files contain, not when they were written; and commits of every repository in the project.
 
+use std::time::{Duration, UNIX_EPOCH};
+
 use crate::hook::support::Bench;
 use crate::ralph::armed;
 
@@ -60,21 +62,76 @@ fn a_file_that_is_new_among_old_ones_is() {
 
 #[test]
 fn a_commit_in_an_ignored_repository_is() {
-    for ignored in ["components/\n", "components/core\n", "*\n"] {
+    for (ignored, place) in [
+        ("components/\n", "components/core"),
+        ("components/core\n", "components/core"),
+        ("*\n", "components/core"),
+        ("components/\n", "components/a/b/c/core"),
+    ] {
         let bench = Bench::ready();
         bench.init();
         bench.write(".gitignore", ignored);
-        bench.write("components/core/a", "a");
-        bench.git_in(&bench.path("components/core"), &["init", "--quiet"]);
+        bench.write(format!("{place}/a"), "a");
+        bench.git_in(&bench.path(place), &["init", "--quiet"]);
         bench.commit("the beginning");
         bench.implement("s1", "").context();
-        let core = bench.path("components/core");
+        let core = bench.path(place);
         let commit = |number: usize| {
             let name = number.to_string();
             let who = ["-c", "user.name=A", "-c", "user.email=a@example.com"];
             let rest = ["commit", "--quiet", "--allow-empty", "-m", &name];
             bench.git_in(&core, &[&who[..], &rest].concat());
         };
-        assert_eq!(held(&bench, commit), 40, "{ignored}");
+        assert_eq!(held(&bench, commit), 40, "{ignored} {place}");
     }
+}
+
+/// The log of git's head knows seconds: a commit of the second of the arming could be newer than the arming.
+fn wait_for_the_next_second() {
+    let second = || UNIX_EPOCH.elapsed().unwrap().as_secs();
+    let began = second();
+    while second() == began {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn what_moves_the_head_alone_is_not() {
+    let idle = held(&in_repository(), |_| {});
+    let moves: [&[&str]; 3] = [
+        &["reset", "--quiet", "--hard", "HEAD"],
+        &["commit", "--quiet", "--amend", "--allow-empty", "-m", "again"],
+        &["checkout", "--quiet", "--detach"],
+    ];
+    for moved in moves {
+        let bench = in_repository();
+        assert_eq!(held(&bench, |_| drop(bench.git(moved))), idle, "{moved:?}");
+        let bench = Bench::ready();
+        bench.init();
+        bench.write(".gitignore", "core/\n");
+        bench.write("core/a", "a");
+        let core = bench.path("core");
+        bench.git_in(&core, &["init", "--quiet"]);
+        for setting in [["user.name", "A"], ["user.email", "a@example.com"]] {
+            bench.git_in(&core, &["config", setting[0], setting[1]]);
+        }
+        bench.git_in(&core, &["add", "a"]);
+        bench.git_in(&core, &["commit", "--quiet", "-m", "one"]);
+        bench.commit("the beginning");
+        wait_for_the_next_second();
+        bench.implement("s1", "").context();
+        let there = held(&bench, |_| drop(bench.git_in(&core, moved)));
+        assert_eq!(there, idle, "{moved:?} in another repository");
+    }
+}
+
+#[test]
+fn many_files_of_the_same_bytes_are_none() {
+    let idle = held(&in_repository(), |_| {});
+    let write = |bench: &Bench| {
+        (0..200).for_each(|number| drop(bench.write(format!("gen/{number}"), "made\n")));
+    };
+    let bench = in_repository();
+    let generated = held(&bench, |_| write(&bench));
+    assert!(generated <= idle + 3, "{generated}, not {idle}");
 }

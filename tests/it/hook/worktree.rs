@@ -71,22 +71,32 @@ fn a_commit_there_is_progress() {
             bench.git_in(&tree, &["commit", "--quiet", "--allow-empty", "-m", &number.to_string()]);
             stops_in(&bench, &tree).reason();
         }
-        let stops = (0..30).take_while(|_| stops_in(&bench, &tree).is_block()).count();
+        let mut last = None;
+        let is_held = |_: &usize| last.insert(stops_in(&bench, &tree)).is_block();
+        let stops = (0..30).take_while(is_held).count();
         assert!(stops < 14, "{place}: {stops}");
+        let last = last.unwrap();
+        let told = last.told();
+        let words = format!(
+            "The session is in another work tree, and its work may be there: {}",
+            tree.display()
+        );
+        assert!(told.contains(&words), "{place}: {told}");
         assert_eq!(bench.verdicts("s1").last().unwrap(), "end no_progress");
     }
 }
 
 #[test]
 fn work_there_proves_a_task() {
-    for ignored in [true, false] {
-        let (bench, tree) = entered(INSIDE, ignored);
+    for (place, ignored) in [(INSIDE, true), (INSIDE, false), ("../beside", false)] {
+        let (bench, tree) = entered(place, ignored);
         let said = ticks_a(&bench, &tree).refused();
         assert!(said.contains("lib/a.py, which has not changed"), "a checkout is no work: {said}");
         std::fs::write(tree.join("lib/a.py"), "print('a')\n").unwrap();
         ticks_a(&bench, &tree).ok();
         let shown = Said::of(bench.spool().args(["task", "show", "T001"])).ok();
         assert!(shown.contains("files"), "{shown}");
+        assert!(!tree.join(".claude/ralph").exists(), "{place}: the loop is the project's");
     }
 }
 

@@ -261,6 +261,8 @@ fn every_case_has_its_right_value() {
         "\\[ \\] a",
         "\u{2610} a",
         "> - [ ] a",
+        "-[ ] a",
+        "2.[ ] a",
     ] {
         assert_eq!(TaskList::boxes(format!("- [x] b\n\n{line}\n").as_bytes()), (1, 2), "{line}");
     }
@@ -275,7 +277,7 @@ fn list_with(line: &str) -> TaskList {
 
 #[test]
 fn no_open_box_is_silent() {
-    let blanks = " ".repeat(30);
+    let blanks = " ".repeat(60);
     for line in [
         "- [ ][P] T2 b",
         "- [ ](P) T2 b",
@@ -348,12 +350,29 @@ fn no_open_box_is_silent() {
         "- \\[ ] T2 b",
         "- [ \\] T2 b",
         &format!("- [{blanks}] T2 b"),
+        &format!("|{blanks}[-] | T2 |"),
+        &format!("- Status of T2:{blanks}[~] begun"),
+        &format!("-{blanks}[ ] T2 b"),
+        "<input\n type=\"checkbox\"> T2",
+        "<input type=\"checkbox\"\n class=\"checked\"> T2",
     ] {
         let list = list_with(line);
         let is_open = list.open().next().is_some();
         assert!(is_open || list.uncounted().is_some(), "{line}");
         assert!(is_open || !list.asides().is_empty(), "{line}");
     }
+}
+
+#[test]
+fn a_tag_may_end_below() {
+    let list = list_with("<input type=\"checkbox\"\n checked> T2 a");
+    assert_eq!((list.uncounted(), named(&list).as_str()), (None, "L3:code"));
+}
+
+#[test]
+fn tasks_between_rules_are_no_front_matter() {
+    let list = TaskList::parse(b"---\nSetup:\n  - [ ] T001 a\n---\n- [x] T002 b\n");
+    assert_eq!((list.open().count(), list.done()), (1, 1));
 }
 
 #[test]
@@ -387,6 +406,7 @@ fn what_is_no_box_is_silent() {
         "- [see the list] of others",
         "- [x] T2 b <!-- - [ ] T3 -->",
         "Use ``[ ] `x` `` here",
+        "<input\n type=\"text\"> and no more",
     ] {
         assert_eq!(list_with(line).asides(), [], "{line}");
     }

@@ -100,6 +100,12 @@ fn lines_that_do_not_count_are_named() {
     patient.scratch.write("project/specs/001-x/tasks.md", "- [ ] T001 A\n\n**[ ] T002 B**\n");
     let words = "`specs/001-x/tasks.md`: line 3 looks like a task and does not count";
     patient.expect("list", "warn", &[words, "**[ ] T002 B**"]);
+    let two = "- [ ] T001 A\n\n**[ ] T002 B**\n\n**[ ] T003 C**\n";
+    patient.scratch.write("project/specs/001-x/tasks.md", two);
+    let mut doctor = patient.scratch.command(SPOOL, &["doctor"]);
+    let told = doctor.current_dir(patient.scratch.top().join("project")).finish();
+    let told = String::from_utf8(told.stdout).unwrap();
+    assert_eq!(told.matches("`spool task list` shows what counts").count(), 1, "{told}");
 }
 
 #[test]

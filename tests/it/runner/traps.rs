@@ -577,15 +577,11 @@ fn a_promise_with_tasks_open_is_refused() {
 #[test]
 fn an_empty_list_is_not_a_finished_one() {
     let agent = format!("echo $n > made.txt\n{}", says(PROMISE));
-    for list in ["# Tasks\n", "```\n- [x] 1.1 An example\n```\n"] {
+    for list in ["", " \n", "# Tasks\n", "```\n- [x] 1.1 An example\n```\n"] {
         let bench = Bench::with_tasks(list);
         bench.agent(&agent);
         bench.ralph("--max-iterations 2").run().with_code(2).warns("holds no task");
     }
-    let bench = Bench::with_tasks("");
-    bench.agent(&agent);
-    let ran = bench.ralph("--max-iterations 2").run().with_code(3);
-    ran.says("the task list is gone or holds no task");
 }
 
 #[test]

@@ -23,6 +23,7 @@ fn commits_there_are_progress_and_both_lists_named() {
         let ran = bench.ralph("--no-progress 3 --max-iterations 6").run().with_code(3);
         assert_eq!(bench.runs(), 6, "{place} {ignored:?}: {ran}");
         let tree = bench.path(place).canonicalize().unwrap();
+        ran.says(&format!("work is in another work tree: {}", tree.display()));
         let words = format!("The work tree's list is ticked ({})", tree.join(list).display());
         assert!(bench.prompt(2).contains(&words), "{CHANGE}: {}", bench.prompt(2));
     }

@@ -360,6 +360,12 @@ fn a_command_of_ones_own_is_split_and_never_given_to_a_shell() {
         ("   ", "the command is empty"),
         ("agent 'unclosed", "cannot be split"),
         ("{prompt}", "is no program"),
+        (
+            "agent {prompt_fil}",
+            "`{prompt_fil}` is no placeholder\nthere are {prompt_file}, {prompt}",
+        ),
+        ("agent --task={task}", "`{task}` is no placeholder"),
+        ("sh -c 'agent < {promt_file}'", "`{promt_file}` is no placeholder"),
     ] {
         let error = format!("{:#}", Any::new(line).unwrap_err());
         assert!(error.contains(words), "{line}: {error}");
@@ -390,6 +396,8 @@ fn s12_no_prompt_runs_as_code() {
         "sh -c 'agent < {prompt_file}'",
         "agent --exec {prompt}",
         "agent -message {prompt} --file={prompt_file}",
+        "sh -c 'agent ${x} | awk \"{print}\"'",
+        "agent --set '{\"a\": {}}'",
     ] {
         assert!(Any::new(line).is_ok(), "{line}");
     }

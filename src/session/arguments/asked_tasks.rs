@@ -1,7 +1,7 @@
 //! Which tasks of a list a person asked for, and what is left as words for the agent. Tasks stand in front of the words;
 //! what looks like one and stands behind them, or is none of the list, is refused: nobody guesses what a loop is about.
 
-use super::feature::names_feature;
+use super::{is_like_feature, is_like_task};
 use crate::engine::AsideKind;
 use crate::engine::order::few;
 use crate::engine::tasks::{Task, TaskList};
@@ -42,14 +42,14 @@ impl Selection {
         };
         let mut rest = words.trim_matches(is_gap);
         while let Some(after) = reader.take(rest)? {
-            let (joint, behind) = first(after);
+            let (joint, behind) = first_item(after);
             let joined = is_joint(joint).then(|| reader.take(behind)).transpose()?;
             rest = joined.flatten().unwrap_or(after).trim_start_matches(is_gap);
         }
         let tasks = reader.selected();
         // `phase 1, 2` asks for more than what was found.
-        let next = Some(first(rest))
-            .map(|(word, behind)| if is_joint(word) { first(behind).0 } else { word });
+        let next = Some(first_item(rest))
+            .map(|(word, behind)| if is_joint(word) { first_item(behind).0 } else { word });
         if let Some(next) = next.filter(|next| !tasks.is_empty() && is_number(next)) {
             return Err(not_clear(next));
         }
@@ -61,7 +61,11 @@ impl Selection {
             ));
         }
         // One word alone is sooner a name that was mistyped.
-        if tasks.is_empty() && literal.is_empty() && !rest.is_empty() && first(rest).1.is_empty() {
+        if tasks.is_empty()
+            && literal.is_empty()
+            && !rest.is_empty()
+            && first_item(rest).1.is_empty()
+        {
             return Err(Refusal::new(
                 format!("there is no feature and no task `{}`", printable(rest)),
                 "name one that exists; words that are only for the agent go after ` -- `",
@@ -98,14 +102,14 @@ struct TaskReader<'a> {
 impl<'a> TaskReader<'a> {
     /// Takes in what selects tasks at the start of a text and returns what stands behind it, `None` where nothing does.
     fn take(&mut self, text: &'a str) -> Result<Option<&'a str>, Refusal> {
-        let (word, after) = first(text);
+        let (word, after) = first_item(text);
         let word = word.trim_end_matches([':', ';', '.']);
         if let Some(task) = self.task(word) {
             if !word.contains(|letter: char| letter.is_alphabetic()) {
                 self.number = Some(word);
             }
-            let (joint, behind) = first(after);
-            let (end, after_end) = first(behind);
+            let (joint, behind) = first_item(after);
+            let (end, after_end) = first_item(behind);
             if DASHES.contains(&joint) || matches!(joint, "to" | "through") {
                 if let Some(last) = self.task(end) {
                     self.mark_range(task, last)?;
@@ -222,7 +226,7 @@ impl<'a> TaskReader<'a> {
             if parts.any(|part| is_like_task(part.trim_end_matches('.')))
                 || (word.starts_with(char::is_alphabetic) && self.task(word).is_some())
                 || story_of(word).is_some()
-                || names_feature(word)
+                || is_like_feature(word)
             {
                 return Err(not_clear(word));
             }
@@ -236,10 +240,10 @@ impl<'a> TaskReader<'a> {
     /// What looks like a part at the start of a text, such as `phase 2` or `week 3` of a list with weeks, with at most so many slips,
     /// and what stands behind it.
     fn part_at<'b>(&self, text: &'b str, slips: usize) -> Option<(&'b str, &'b str)> {
-        let (word, after) = first(text);
+        let (word, after) = first_item(text);
         let (word, after) =
-            if word.eq_ignore_ascii_case("user") { first(after) } else { (word, after) };
-        let (number, rest) = first(after);
+            if word.eq_ignore_ascii_case("user") { first_item(after) } else { (word, after) };
+        let (number, rest) = first_item(after);
         let bare = number.trim_end_matches([':', ';', '.']);
         if !is_part_number(bare) {
             return None;
@@ -249,7 +253,7 @@ impl<'a> TaskReader<'a> {
         let one = one.unwrap_or_else(|| word.trim_end_matches('s').to_owned());
         let is_meant = |kind: &str| distance(kind, &one) <= slips;
         let is_kind = |task: &Task| {
-            let (kind, number) = first(&task.phase);
+            let (kind, number) = first_item(&task.phase);
             number.trim_start().starts_with(|letter: char| letter.is_ascii_digit())
                 && is_meant(&kind.to_lowercase())
         };
@@ -332,7 +336,7 @@ fn is_gap(letter: char) -> bool {
 }
 
 /// The first word of a text, also up to a comma, and what stands behind it.
-fn first(text: &str) -> (&str, &str) {
+fn first_item(text: &str) -> (&str, &str) {
     let text = text.trim_start_matches(is_gap);
     text.split_at(text.find(is_gap).unwrap_or(text.len()))
 }
@@ -351,14 +355,6 @@ fn number_behind(head: &str, task: &Task) -> Option<u64> {
     let rest = task.id.strip_prefix(head)?;
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
     rest[..digits].parse().ok()
-}
-
-/// Whether a word is made like a task's id, also with a letter for a digit: `T001`, `T0O1`, `t12`.
-fn is_like_task(word: &str) -> bool {
-    let Some(rest) = word.strip_prefix(['T', 't']) else { return false };
-    let rest = rest.split(".F").next().unwrap_or_default();
-    let is_near = |letter: char| letter.is_ascii_digit() || "oOlI".contains(letter);
-    rest.contains(|letter: char| letter.is_ascii_digit()) && rest.chars().all(is_near)
 }
 
 /// The label that a word asks for: `US1`.

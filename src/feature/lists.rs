@@ -1,0 +1,122 @@
+//! The lists in the folder of a feature or a change besides the one that a loop goes by.
+
+use std::path::Path;
+
+use super::project::is_feature_name;
+use crate::engine::tasks::TaskList;
+use crate::evidence::task_list::{MOST, TASKS};
+use crate::store::read;
+
+/// The most entries that are read of a folder with changes.
+pub const MOST_NAMES: usize = 10_000;
+
+/// The most folders of a change that are searched for lists.
+const MOST_FOLDERS: usize = 1_000;
+/// The most that is read of a file of OpenSpec, in bytes.
+const MOST_OF_YAML: u64 = 64 << 10;
+/// A folder whose documents are lists.
+const LIST_FOLDER: &str = "tasks";
+
+/// The names in a folder that can be shown, in the order of the alphabet, and whether the folder has
+/// more than [`MOST_NAMES`] entries: those beyond are left out.
+pub fn names_in(folder: &Path) -> (Vec<String>, bool) {
+    let found = read::entries(folder, MOST_NAMES);
+    let names = found.entries.iter().filter_map(|entry| entry.file_name().into_string().ok());
+    let mut names: Vec<String> = names.filter(|name| is_feature_name(name)).collect();
+    names.sort_unstable();
+    (names, found.has_more)
+}
+
+/// The lists in the folder of a feature or a change that no loop goes by, by their names there: those in folders inside of it, those in
+/// capitals, documents in a folder `tasks`, and what its schema of OpenSpec calls its list. A list that cannot be read is one of them.
+pub fn other_lists(root: &Path, own: &Path) -> Vec<String> {
+    let (tracked, mut found) = (tracked(root, own), Vec::new());
+    let mut folders = vec![String::new()];
+    for at in 0.. {
+        let Some(inside) = folders.get(at).cloned() else { break };
+        if at == MOST_FOLDERS {
+            found.push(format!("what is in `{inside}` and more folders than are searched"));
+            break;
+        }
+        let folder = own.join(&inside);
+        for name in names_in(&folder).0 {
+            let path = format!("{inside}{name}");
+            let is_list = inside
+                .rsplit('/')
+                .nth(1)
+                .is_some_and(|name| name.eq_ignore_ascii_case(LIST_FOLDER))
+                && is_markdown(&name)
+                || name.eq_ignore_ascii_case(TASKS)
+                || tracked.as_deref().is_some_and(|tracked| is_called(&path, tracked));
+            if folder.join(&name).is_dir() {
+                folders.push(path + "/");
+            } else if is_list && path != TASKS && has_work(&folder, &name) {
+                found.push(path);
+            }
+        }
+    }
+    found
+}
+
+/// What the schema of a change of OpenSpec calls the list of tasks.
+fn tracked(root: &Path, own: &Path) -> Option<String> {
+    let openspec = root.join("openspec");
+    let own = value_of(own, ".openspec.yaml", "schema");
+    let of_project = || {
+        ["config.yaml", "config.yml"].iter().find_map(|name| value_of(&openspec, name, "schema"))
+    };
+    let schema = own.or_else(of_project)?;
+    let schemas = openspec.join("schemas");
+    is_feature_name(&schema).then(|| value_of(&schemas.join(schema), "schema.yaml", "tracks"))?
+}
+
+/// Whether a box of a list is open, also one that does not count, or may be: the list cannot be read.
+fn has_work(folder: &Path, name: &str) -> bool {
+    let list = read::read_in(folder, name, MOST).map(|file| TaskList::parse(&file.bytes));
+    list.map_or(true, |list| list.open().next().is_some() || list.uncounted().is_some())
+}
+
+fn is_markdown(name: &str) -> bool {
+    Path::new(name)
+        .extension()
+        .is_some_and(|end| end.eq_ignore_ascii_case("md") || end.eq_ignore_ascii_case("markdown"))
+}
+
+/// The value of a key in a file of YAML, at any depth.
+fn value_of(folder: &Path, name: &str, key: &str) -> Option<String> {
+    let file = read::read_in(folder, name, MOST_OF_YAML).ok()?;
+    let text = String::from_utf8_lossy(&file.bytes);
+    let value = |line: &str| {
+        let value = line.trim().strip_prefix(key)?.strip_prefix(':')?.split(" #").next()?;
+        Some(value.trim().trim_matches(['"', '\'']).to_owned())
+    };
+    text.lines().find_map(value)
+}
+
+/// Whether a path is the one that a schema names, where a star stands for anything.
+fn is_called(path: &str, tracked: &str) -> bool {
+    let tracked = tracked.trim_start_matches("./");
+    match tracked.split_once('*') {
+        Some((start, end)) => {
+            path.starts_with(start) && path.ends_with(end.trim_start_matches(['*', '/']))
+        }
+        None => path == tracked,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_with_more_entries_than_are_read_says_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let make = |number: usize| std::fs::write(folder.path().join(format!("c{number}")), "");
+        (0..MOST_NAMES).for_each(|number| make(number).unwrap());
+        let (names, has_more) = names_in(folder.path());
+        assert_eq!((names.len(), has_more), (MOST_NAMES, false));
+        make(MOST_NAMES).unwrap();
+        let (names, has_more) = names_in(folder.path());
+        assert_eq!((names.len(), has_more), (MOST_NAMES, true));
+    }
+}
