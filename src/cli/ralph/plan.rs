@@ -87,7 +87,6 @@ fn first_prompt(change: &Change, options: &Options) -> Result<String> {
         context: "",
         contract: &contract,
         done,
-        promise_match: options.promise_match,
         iteration: 1,
         missing: &[],
         remarks: &[],

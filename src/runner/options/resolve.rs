@@ -172,8 +172,6 @@ pub struct Defaults;
 impl Defaults {
     /// The token of the promise.
     pub const PROMISE: &str = "COMPLETE";
-    /// Where it has to be: nobody watches, and a sentence about the promise is not the promise.
-    pub const PROMISE_MATCH: PromiseMatch = PromiseMatch::OwnLine;
     /// The last iteration.
     pub const MAX_ITERATIONS: u32 = 50;
     /// Iterations in a row that change nothing because of what the agent is denied: the next one is paid for, too, and is
@@ -245,7 +243,7 @@ pub fn resolve(layers: &Layers, task: String, start: &Path) -> Result<Options> {
         fallback_model: settings.fallback_model.map(|it| it.value.0),
         fallback_harness,
         promise: settings.completion_promise.map_or(Defaults::PROMISE.to_owned(), |it| it.value.0),
-        promise_match: settings.promise_match.map_or(Defaults::PROMISE_MATCH, |it| it.value),
+        promise_match: settings.promise_match.map(|it| it.value).unwrap_or_default(),
         min_iterations,
         max_iterations: (max_iterations > 0).then_some(max_iterations),
         done,

@@ -97,8 +97,8 @@ pub struct RunnerSettings {
     /// The token that the agent writes as <promise>TOKEN</promise> when all is done [default: COMPLETE]
     #[arg(long, value_name = "TOKEN", help_heading = DONE)]
     pub completion_promise: Option<Set<Token>>,
-    /// Where the promise has to be in the agent's final text: own-line, alone on the last line, or
-    /// anywhere outside of code, quotation marks and denials [default: own-line]
+    /// Which promise in the agent's final text counts: anywhere, one outside of code, quotation marks and denials, or
+    /// exact, any [default: anywhere]
     #[arg(long, value_name = "WHERE", help_heading = DONE)]
     pub promise_match: Option<Set<PromiseMatch>>,
     /// A command that has to pass before the loop is done; may be given more than once

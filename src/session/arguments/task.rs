@@ -10,7 +10,7 @@ use crate::feature::project::printable;
 use crate::refusal::Refusal;
 
 /// How the command is written.
-pub const USAGE: &str = "Usage: /speckit:ralph-loop \"TASK\" [--max-iterations N] [--completion-promise TEXT] [--promise-match anywhere|own-line] [--min-tool-calls N] [--min-iterations N] [--on-promise-no-work reject|warn|accept] [--check \"CMD\"]… [--check-timeout SECONDS] [--no-progress N] [--prompt-file PATH] [--replace]\nor, to continue the loop of a session that is gone: /speckit:ralph-loop --adopt [SESSION] [--force] [--replace]";
+pub const USAGE: &str = "Usage: /speckit:ralph-loop \"TASK\" [--max-iterations N] [--completion-promise TEXT] [--promise-match anywhere|exact] [--min-tool-calls N] [--min-iterations N] [--on-promise-no-work reject|warn|accept] [--check \"CMD\"]… [--check-timeout SECONDS] [--no-progress N] [--prompt-file PATH] [--replace]\nor, to continue the loop of a session that is gone: /speckit:ralph-loop --adopt [SESSION] [--force] [--replace]";
 /// The promise that is asked for where a person names none and no check either.
 pub const PROMISE: &str = "DONE";
 /// Iterations without `--max-iterations`.
@@ -161,7 +161,7 @@ impl TaskRequest {
             }
             "--completion-promise" => self.promise = Some(promise(value)?),
             "--promise-match" => {
-                let unknown = || neither(name, value, "`anywhere` or `own-line`");
+                let unknown = || neither(name, value, "`anywhere` or `exact`");
                 self.promise_match = named(value).ok_or_else(unknown)?;
             }
             "--on-promise-no-work" => {
@@ -473,7 +473,7 @@ mod tests {
 
     #[test]
     fn every_flag_is_read_before_and_behind_the_task() {
-        let flags = "--max-iterations=08 --completion-promise 'ALL DONE' --promise-match own-line \
+        let flags = "--max-iterations=08 --completion-promise 'ALL DONE' --promise-match exact \
             --min-tool-calls 3 --min-iterations=2 --on-promise-no-work warn --check \"npm test\" \
             --check='grep -q \"a b\" x' --check-timeout 60 --no-progress 4 --replace";
         let expected = TaskRequest {
@@ -481,7 +481,7 @@ mod tests {
             prompt_file: None,
             max_iterations: 8,
             promise: Some("ALL DONE".to_owned()),
-            promise_match: PromiseMatch::OwnLine,
+            promise_match: PromiseMatch::Exact,
             min_tool_calls: 3,
             min_iterations: 2,
             without_work: WithoutWork::Warn,

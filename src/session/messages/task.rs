@@ -11,7 +11,7 @@ use super::person;
 use super::shortfall::{Reader, brief, explain};
 use super::{AFTER_COMPLETED, HONEST, NextStep, needs_all};
 use crate::engine::promise::marker;
-use crate::engine::{PromiseMatch, Shortfall, TerminalReason, WithoutWork};
+use crate::engine::{Shortfall, TerminalReason, WithoutWork};
 use crate::feature::project::printable;
 use crate::hosts::ContinueForm;
 use crate::refusal::Refusal;
@@ -83,11 +83,10 @@ pub fn start(record: &Record, folder: &Session) -> String {
 
 fn promise_rules(text: &mut String, assignment: &Assignment, token: &str) {
     let marker = marker(token);
-    let place = match assignment.promise_match {
-        PromiseMatch::Anywhere => "in your final message",
-        PromiseMatch::OwnLine => "alone on the last line of your final message",
-    };
-    let _ = writeln!(text, "- Only when the task is fully done, output {marker} {place}.");
+    let _ = writeln!(
+        text,
+        "- Only when the task is fully done, output {marker} in your final message."
+    );
     let _ = writeln!(
         text,
         "- It has to match exactly: the same letters in the same case, no blank inside the tags, no variant. In code, in quotation marks or in a sentence that denies it, it does not count."

@@ -165,10 +165,10 @@ fn the_policy_decides_over_a_promise_without_work() {
 }
 
 #[test]
-fn a_promise_may_have_to_stand_on_a_line_of_its_own() {
-    let bench = armed("\"Write the parser\" --promise-match own-line");
-    works_and_says(&bench, &format!("I will not write {PROMISE} before it works.")).reason();
-    works_and_says(&bench, &format!("Now it works.\n\n{PROMISE}")).told();
+fn e5_an_exact_promise_is_the_plain_substring() {
+    let bench = armed("\"Write the parser\" --promise-match exact");
+    works_and_says(&bench, "<promise>done</promise>").reason();
+    works_and_says(&bench, &format!("The marker:\n```\n{PROMISE}\n```\nis written.")).told();
 }
 
 #[test]

@@ -115,7 +115,7 @@ fn none_of_our_texts_keeps_a_promise_on_its_own_line() {
     let start = ralph(
         &bench,
         "s1",
-        "\"Make it\" --promise-match own-line --check false --completion-promise DONE",
+        "\"Make it\" --promise-match exact --check false --completion-promise DONE",
     );
     let mut texts = vec![start.context().to_owned(), start.message().to_owned()];
     for words in ["no", PROMISE] {

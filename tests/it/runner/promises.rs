@@ -15,9 +15,7 @@ fn d3_a_sentence_that_denies_the_promise_ends_nothing() {
         format!("Two tests fail: I will not write {PROMISE} yet."),
         format!("When the tests pass I will write {PROMISE}."),
     ] {
-        for place in ["", "--promise-match anywhere"] {
-            said(&words, place).with_code(3).says("the promise is quoted or denied, not made");
-        }
+        said(&words, "").with_code(3).says("the promise is quoted or denied, not made");
     }
 }
 
@@ -26,31 +24,27 @@ fn d3_a_quoted_promise_ends_nothing() {
     for words in [
         format!("`{PROMISE}`"),
         format!("The marker is \"{PROMISE}\"."),
-        format!("```\n{PROMISE}\n```"),
+        format!("What I am to write:\n```\n{PROMISE}\n```"),
         format!("~~~\n{PROMISE}"),
         format!("> {PROMISE}"),
     ] {
         said(&words, "").with_code(3);
-        said(&format!("This is what I am to write:\n{words}"), "--promise-match anywhere")
-            .with_code(3);
+        said(&format!("This is what I am to write:\n{words}"), "").with_code(3);
+        said(&words, "--promise-match exact").with_code(0);
     }
 }
 
 #[test]
-fn d3_the_promise_has_to_be_alone_on_the_last_line_unless_told_otherwise() {
-    let words = format!("All is done. {PROMISE} Bye.");
-    said(&words, "").with_code(3);
-    said(&words, "--promise-match anywhere").with_code(0);
-    said(&format!("All is done.\n\n{PROMISE}"), "").with_code(0);
+fn t8_promise_on_a_shared_line() {
+    said(&format!("Done. {PROMISE}"), "").with_code(0);
+    said(&format!("All is done. {PROMISE} Bye."), "").with_code(0);
 }
 
 #[test]
 fn d3_blocked_outranks_a_promise_beside_it() {
     let need = "<blocked>set the key</blocked>";
     for words in [format!("{need}\n{PROMISE}"), format!("{PROMISE}\n{need}")] {
-        for place in ["", "--promise-match anywhere"] {
-            said(&words, place).with_code(6).says("set the key");
-        }
+        said(&words, "").with_code(6).says("set the key");
     }
     said(&format!("```\n{need}\n```\n{PROMISE}"), "").with_code(0);
 }

@@ -23,7 +23,7 @@ fn values(name: &str) -> &'static [&'static str] {
         "harness" | "fallback-harness" | "review-harness" => &["'claude'", "'opencode'"],
         "done" => &["'tasks'", "'manual'", "'check'"],
         "completion-promise" => &["'COMPLETE'", "'x'"],
-        "promise-match" => &["'anywhere'", "'own-line'"],
+        "promise-match" => &["'anywhere'", "'exact'"],
         "check" => &["'true'", "['touch pwned', 'true']"],
         "notify" => &["'true'", "'touch pwned'"],
         "proof" => &["'files'", "'word'"],
@@ -137,7 +137,7 @@ fn assert_not_looser(with: Options, without: &Options) {
     assert_eq!(allow_all, Approve::Own);
     assert_eq!(permissions, without.permissions);
     assert_eq!(promise, without.promise);
-    assert!(promise_match == without.promise_match || promise_match == PromiseMatch::OwnLine);
+    assert!(promise_match == without.promise_match || promise_match == PromiseMatch::Anywhere);
     assert!(min_iterations >= without.min_iterations);
     assert!(max_iterations.unwrap_or(u32::MAX) <= without.max_iterations.unwrap_or(u32::MAX));
     assert!(done == without.done || done == Some(DoneWhen::Tasks));
