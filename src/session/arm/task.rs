@@ -136,9 +136,7 @@ fn record_of(
     armer: Armer<'_>,
 ) -> Record {
     let (start, head) = (commits::fingerprint(place.root), commits::log_place(place.root));
-    let length = task.chars().count();
-    let long = length > messages::SHORT;
-    let in_a_file = length > messages::REPEATED;
+    let long = task.chars().count() > messages::SHORT;
     let claim = Claim {
         about: messages::title(task),
         armed_at: world::now(),
@@ -152,7 +150,7 @@ fn record_of(
         ledger: Ledger { fingerprint: Some(start), settled: true, ..Ledger::default() },
         assignment: Some(Box::new(Assignment {
             task: if long { messages::beginning(task) } else { task.to_owned() },
-            task_file: if in_a_file { TASK_FILE.to_owned() } else { String::new() },
+            task_file: if long { TASK_FILE.to_owned() } else { String::new() },
             contract,
             promise_match: request.promise_match,
             ultrawork: place.flavour == Flavour::Ultrawork,

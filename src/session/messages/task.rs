@@ -1,7 +1,6 @@
 //! What a ralph loop says, to the agent and to people (spec 002).
 //!
-//! A reason is shown to the person whole and reaches the model twice on newer clients: it is short,
-//! and a long task goes by its file.
+//! A reason is shown to the person whole: a task of more than [`SHORT`] characters goes by its file.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -22,11 +21,7 @@ use crate::store::names::{EndStatus, LoopKind};
 use crate::text::{self, counted};
 
 /// The longest task, in characters, that is ever given whole; of a longer one the beginning, and its file.
-pub const SHORT: usize = 1_500;
-/// The longest one that is repeated whole at every stop; a longer one has a file.
-pub const REPEATED: usize = 300;
-/// The most characters of a task that are repeated where the client shows them to the person: the rest of a narrow line.
-const LINE: usize = 56;
+pub const SHORT: usize = 2_000;
 /// What the agent does instead of ending its turn once more.
 const INSISTENCE: Insistence<'_> =
     Insistence { instead: "Do the next step now, or say what stops you.", same_list: "" };
@@ -60,7 +55,7 @@ pub fn start(record: &Record, folder: &Session) -> String {
     let _ = write!(
         text,
         "\nTask:\n{}\n\nThe rules are strict, do not violate them:\n",
-        task(assignment, folder)
+        task_in(assignment, &folder.path(""))
     );
     match &assignment.contract.token {
         Some(token) => promise_rules(&mut text, assignment, token),
@@ -168,19 +163,11 @@ pub fn go_on(
     };
     let (ledger, contract) = (&record.ledger, &assignment.contract);
     let marker = contract.token.as_deref().map(marker);
-    let is_whole = needs_all(record, form);
-    let failed = missing.iter().any(|shortfall| matches!(shortfall, Shortfall::CheckFailed(_)));
-    // The client shows more context to the person whole.
-    let is_brief = form == ContinueForm::Context && !is_whole && !failed;
-    let mut text = if is_brief { "" } else { flavour(assignment) }.to_owned();
+    let mut text = flavour(assignment).to_owned();
     let reader = Reader {
         who: "You",
         promise: marker.as_deref().unwrap_or_default(),
-        without: if is_brief {
-            "No completion promise yet:"
-        } else {
-            "You attempted to end the loop, but you did not output the completion promise"
-        },
+        without: "You attempted to end the loop, but you did not output the completion promise",
         open: "",
         finished: "",
         bullet: "",
@@ -190,7 +177,6 @@ pub fn go_on(
     explain(&mut text, missing, reader);
     text += &INSISTENCE.line(ledger, &contract.guardrails, missing);
     let rule = match &marker {
-        _ if is_brief => "Continue until it is fully complete; stuck: `spool block \"why\"`.",
         Some(_) => {
             "Continue working on the original task below. Only output the promise when the task is fully complete."
         }
@@ -198,29 +184,11 @@ pub fn go_on(
             "Continue working on the original task below. The loop ends when every check passes."
         }
     };
-    let _ = if is_brief {
-        write!(text, "{rule}")
-    } else {
-        writeln!(text, "{rule}\n({}. {BLOCKED})", iteration(record))
-    };
-    if is_whole {
+    let _ = write!(text, "{rule}\n({}. {BLOCKED})\n", iteration(record));
+    if needs_all(record, form) {
         rules_again(&mut text, assignment);
-        let _ = write!(text, "\nOriginal task: {}", task(assignment, folder));
-        return limited(text);
     }
-    let is_short = assignment.task_file.is_empty();
-    let _ = if is_brief {
-        // The agent has read all of it, and reads it again after a compaction.
-        let mode = if assignment.ultrawork { "ULTRAWORK MODE. " } else { "" };
-        write!(text, "\n{mode}Original task: {}", text::title(&assignment.task, LINE - mode.len()))
-    } else if is_short {
-        write!(text, "\nOriginal task: {}", assignment.task)
-    } else {
-        let path = folder.path(&assignment.task_file).display().to_string();
-        let (path, beginning) = (shortened(&path), beginning(&assignment.task));
-        write!(text, "\nOriginal task: all of it is in {path}. It begins: {beginning}…")
-    };
-    limited(text)
+    limited(text) + &original(assignment, &folder.path(""))
 }
 
 /// Returns the whole contract for a session after a compaction or a resume.
@@ -234,8 +202,13 @@ pub fn reminder(record: &Record, folder: &Path) -> String {
         iteration(record)
     );
     rules_again(&mut text, assignment);
-    let _ = write!(text, "- {BLOCKED}\n\nOriginal task: {}", task_in(assignment, folder));
-    limited(text)
+    let _ = writeln!(text, "- {BLOCKED}");
+    limited(text) + &original(assignment, folder)
+}
+
+/// The task once more, which nothing before it shortens.
+fn original(assignment: &Assignment, folder: &Path) -> String {
+    ["\nOriginal task: ", &task_in(assignment, folder)].concat()
 }
 
 /// The rules for an agent that may have forgotten them.
@@ -339,10 +312,6 @@ fn iteration(record: &Record) -> String {
     let limit = record.ralph().and_then(|it| it.contract.guardrails.max_iterations);
     let of = limit.map_or_else(String::new, |limit| format!(" of {limit}"));
     format!("iteration {}{of}", record.ledger.iterations)
-}
-
-fn task(assignment: &Assignment, folder: &Session) -> String {
-    task_in(assignment, &folder.path(""))
 }
 
 /// The task whole, or the file that holds it whole with its first words.
