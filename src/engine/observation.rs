@@ -55,6 +55,8 @@ pub struct Observation {
     pub answered: bool,
     /// Whether files or commits differ from what they were when the loop was armed.
     pub since_arming: Difference,
+    /// What speaks against the claim, in words: it is refused once. Empty for nothing.
+    pub against: String,
     /// What the work looks like now.
     pub fingerprint: Fingerprint,
     /// For how many iterations the files have stayed unchanged.

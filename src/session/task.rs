@@ -36,7 +36,8 @@ pub fn words(record: &Record, seen: &Observation, verdict: &Verdict) -> String {
         Verdict::Continue(missing) => brief(missing, ""),
         Verdict::Wait(_) => String::new(),
         Verdict::End(TerminalReason::Completed) => match messages::grounds(record) {
-            "" => TerminalReason::Completed.to_string(),
+            grounds if !record.ledger.against.is_empty() => ["done ", &grounds].concat(),
+            grounds if grounds.is_empty() => TerminalReason::Completed.to_string(),
             grounds => format!("{} ({grounds})", TerminalReason::Completed),
         },
         Verdict::End(reason) => match missing(record, seen) {

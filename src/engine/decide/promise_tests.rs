@@ -45,10 +45,10 @@ fn the_work_gate() {
         ("a call is work", &ledger, claim(Some(1)), None),
         ("no call is none", &ledger, claim(Some(0)), Some(none.clone())),
         ("changed files do not excuse what was seen", &ledger, changed(claim(Some(0))), Some(none)),
-        ("nothing tells", &ledger, claim(None), Some(UnseenWork)),
+        ("nothing tells", &ledger, claim(None), Some(UnseenWork(UNSEEN_WORK.to_owned()))),
         ("nothing tells, files changed", &ledger, changed(claim(None)), None),
         ("nothing tells, said again", &asked, claim(None), None),
-        ("a part was too long to read", &cut, claim(Some(0)), Some(UnseenWork)),
+        ("a part was too long to read", &cut, claim(Some(0)), Some(UnseenWork(UNSEEN_WORK.to_owned()))),
     ] {
         let verdict = decide(&promising(), ledger, &seen).verdict;
         let expected = match refused {

@@ -62,6 +62,9 @@ impl Driver<'_> {
         let is_doubted = self.plan.options.doubted == Doubted::Fails && !doubts.is_empty();
         let (code, words) = match self.ended_by_full_disk(reason) {
             Some(words) => (exit::FAILURE, words.to_owned()),
+            None if doubts.iter().any(|it| it == caveats::ONLY_WORDS) => {
+                (exit::exit_code(reason, signal), caveats::ONLY_WORDS.to_owned())
+            }
             None => {
                 (exit::exit_code(reason, signal), messages::end(reason, &self.files.state, signal))
             }
@@ -284,7 +287,8 @@ impl Driver<'_> {
         let came = self.run_summary();
         let is_elsewhere = !self.plan.options.start.starts_with(self.view.folder);
         let elsewhere = is_elsewhere.then_some(self.view.folder);
-        lines.extend(doubts.iter().cloned().chain(self.remarks_at_the_end(&came, elsewhere)));
+        let said = |doubt: &&String| **doubt != state.words;
+        lines.extend(doubts.iter().filter(said).cloned().chain(self.remarks_at_the_end(&came, elsewhere)));
         let next = plain::words(&self.what_next(reason));
         lines.extend(next.clone());
         lines.extend(came.text(elsewhere));

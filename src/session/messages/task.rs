@@ -254,7 +254,7 @@ pub fn end_message(record: &Record, reason: &TerminalReason, missing: &str) -> S
             ("done (completed)".to_owned(), "every check passed".to_owned())
         }
         (TerminalReason::Completed, status) => {
-            (format!("done ({status})"), grounds(record).to_owned())
+            (format!("done ({status})"), grounds(record))
         }
         (_, EndStatus::None) => (format!("ended ({})", reason.name()), reason.to_string()),
         (_, status) => (format!("ended ({}, {status})", reason.name()), reason.to_string()),
@@ -284,21 +284,25 @@ pub fn after_end(record: &Record) -> String {
 }
 
 /// Returns what a person should know about an accepted promise, empty when there was work before it.
-pub fn grounds(record: &Record) -> &'static str {
+pub fn grounds(record: &Record) -> String {
     let Some(assignment) = record.ralph() else {
-        return "";
+        return String::new();
     };
-    if record.ledger.tool_calls >= assignment.contract.min_tool_calls {
-        return "";
+    if !record.ledger.against.is_empty() {
+        return ["on the agent's word alone: ", &record.ledger.against].concat();
     }
-    match assignment.contract.without_work {
+    if record.ledger.tool_calls >= assignment.contract.min_tool_calls {
+        return String::new();
+    }
+    let words = match assignment.contract.without_work {
         WithoutWork::Accept => "",
         WithoutWork::Warn => "warning: too few tool calls were seen for it",
         WithoutWork::Reject if record.ledger.unseen_claims > 0 => {
             "no work could be seen; the promise was repeated"
         }
         WithoutWork::Reject => "tool calls could not be counted; files or commits changed",
-    }
+    };
+    words.to_owned()
 }
 
 const NEXT: NextStep<'_> =

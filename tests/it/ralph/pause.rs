@@ -3,7 +3,7 @@
 use crate::hook::outcome::Outcome;
 use crate::hook::support::{ALL_DONE, Bench};
 use crate::ralph::cli::{printed, refused, spool};
-use crate::ralph::{PROMISE, armed, await_file, ralph, works_and_says};
+use crate::ralph::{armed, await_file, change, ralph, works_and_says, PROMISE};
 use serde_json::{Value, json};
 
 /// The events in the journal of session `s1`, with their words where they are no stop.
@@ -302,6 +302,7 @@ fn a_turn_that_a_person_breaks_off_spends_no_iteration() {
     assert!(stop.reason().contains("iteration 2 of 3"), "{stop}");
     let ledger = bench.record("s1").ledger;
     assert_eq!((ledger.iterations, ledger.tool_calls), (2, 7), "each call counts once");
+    change(&bench);
     bench.stop("s1").saying(PROMISE).run().told();
     assert_eq!(bench.verdicts("s1"), ["continue", "continue", "end completed"]);
 }
