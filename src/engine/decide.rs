@@ -79,6 +79,21 @@ pub(super) fn wants_review(contract: &Contract, ledger: &Ledger, seen: &Observat
         && matches!(decide(contract, ledger, seen).verdict, Verdict::Continue(_))
 }
 
+/// Returns whether the checks have to run once more because the loop ends short of completion: its end says what they say.
+/// Nobody who ended it by hand waits for them.
+pub(super) fn wants_final_checks(contract: &Contract, verdict: &Verdict, seen: &Observation) -> bool {
+    let Verdict::End(reason) = verdict else { return false };
+    let by_hand = matches!(
+        reason,
+        TerminalReason::Completed
+            | TerminalReason::Cancelled
+            | TerminalReason::Stopped
+            | TerminalReason::Blocked { by: Obstacle::FolderGone, .. }
+    );
+    let has_commands = !Contract::commands_and_review(&contract.checks).0.is_empty();
+    !by_hand && has_commands && !contract.no_final_check && seen.checks.is_none()
+}
+
 /// Returns whether the files have to be looked at before `decide` can judge this observation: the loop
 /// would end for want of progress, or the agent would be warned of that, and a changed file would keep it going.
 ///

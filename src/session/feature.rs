@@ -272,10 +272,18 @@ impl FeatureStop {
     }
 
     /// Returns what the journal and `spool status` say of a verdict, on one line.
-    pub fn words(&self, record: &Record, seen: &Observation, verdict: &Verdict) -> String {
+    pub fn words(
+        &self,
+        record: &Record,
+        contract: &Contract,
+        seen: &Observation,
+        verdict: &Verdict,
+    ) -> String {
         let words = match verdict {
             Verdict::End(reason) => {
-                let left = messages::left(seen, &record.ledger);
+                let is_done = *reason == TerminalReason::Completed;
+                let checks = if is_done { &[] } else { contract.checks.as_slice() };
+                let left = messages::left(seen, &record.ledger, checks);
                 let converged = Some(converged(record.ledger.converging).to_owned());
                 let more = left.or(converged.filter(|it| !it.is_empty()));
                 more.map_or_else(|| reason.to_string(), |more| format!("{reason}; {more}"))
@@ -356,12 +364,13 @@ impl FeatureStop {
     pub fn end_answer(
         &self,
         session: &StopSession<'_>,
+        contract: &Contract,
         seen: &Observation,
         reason: &TerminalReason,
     ) -> HookAnswer {
         let (snapshot, record) = (&self.snapshot, &session.record);
         if *reason != TerminalReason::Completed {
-            let left = messages::left(seen, &record.ledger);
+            let left = messages::left(seen, &record.ledger, &contract.checks);
             let message = self
                 .with_proofs(session, ends::end_message(snapshot, record, reason, left.as_deref()));
             return HookAnswer::notify(&message).log(&ends::end_line(snapshot, reason)).alert(

@@ -395,7 +395,7 @@ impl StopSession<'_> {
         }
         self.record.words = match (&verdict, kind) {
             (Verdict::Wait(waiting), _) => format!("waiting for {}", waited_for(waiting)),
-            (_, StopKind::Feature(stop)) => stop.words(&self.record, &seen, &verdict),
+            (_, StopKind::Feature(stop)) => stop.words(&self.record, contract, &seen, &verdict),
             (_, StopKind::Task) => task::words(&self.record, &seen, &verdict),
         };
         let is_asked = match kind {
@@ -434,7 +434,9 @@ impl StopSession<'_> {
             (Verdict::Continue(missing), StopKind::Task) => {
                 task::continue_answer(self, missing, form)
             }
-            (Verdict::End(reason), StopKind::Feature(stop)) => stop.end_answer(self, &seen, reason),
+            (Verdict::End(reason), StopKind::Feature(stop)) => {
+                stop.end_answer(self, contract, &seen, reason)
+            }
             (Verdict::End(reason), StopKind::Task) => task::end_answer(self, &seen, reason),
         };
         let answer = match noted {

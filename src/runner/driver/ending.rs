@@ -7,7 +7,7 @@ use anyhow::Result;
 use super::parts::Driver;
 use crate::checks::{NOTE, PersonNotice, tell};
 use crate::engine::scoreboard::Scoreboard;
-use crate::engine::{self, Demand, Observation, TerminalReason};
+use crate::engine::{self, Contract, Demand, Observation, Obstacle, TerminalReason};
 use crate::feature::project::printable;
 use crate::forms::events::{RunnerEnd, RunnerEvent};
 use crate::forms::plain;
@@ -25,6 +25,7 @@ use crate::runner::story::find_kept;
 use crate::runner::summary::kept::{KEPT, keep};
 use crate::runner::summary::{RunSummary, add_left_ticks};
 use crate::runner::task_list::list_at;
+use crate::session::messages::feature::checks_at_end;
 use crate::session::messages::person::reviews;
 use crate::session::messages::shortfall::converged;
 use crate::store::journal::Entry;
@@ -58,6 +59,7 @@ impl Driver<'_> {
     pub(super) fn finish(&mut self, reason: &TerminalReason, signal: Option<i32>) -> Result<u8> {
         let gone = self.project_is_gone();
         let reason = gone.as_ref().unwrap_or(reason);
+        let checked = self.checks_at_end(reason, signal);
         let doubts = self.doubts(reason);
         let is_doubted = self.plan.options.doubted == Doubted::Fails && !doubts.is_empty();
         let (code, words) = match self.ended_by_full_disk(reason) {
@@ -76,7 +78,7 @@ impl Driver<'_> {
         state.ledger.ended = Some(reason.clone());
         state.status = status;
         reason.name().clone_into(&mut state.reason);
-        state.words.clone_from(&words);
+        state.words = [&words].into_iter().chain(&checked).cloned().collect::<Vec<_>>().join("; ");
         state.ended_at = iso(world::now());
         state.exit_code = Some(code);
         state.doing.clear();
@@ -84,7 +86,7 @@ impl Driver<'_> {
         // What the entry of the last iteration says is not said again.
         let is_new = |it: &&String| **it != self.totals.journaled_end;
         let new_words: Vec<String> =
-            [&words].into_iter().filter(is_new).chain(&doubts).cloned().collect();
+            [&words].into_iter().filter(is_new).chain(&checked).chain(&doubts).cloned().collect();
         let iteration = self.files.state.current_iteration;
         let entry = Entry {
             task: self.view.tasks_line(),
@@ -102,6 +104,31 @@ impl Driver<'_> {
         self.tell_person(reason);
         // The end is reported in any case, also where it cannot be written down; without the project, that is no news.
         if gone.is_some() { Ok(code) } else { saved.and(noted).map(|()| code) }
+    }
+
+    /// What the checks say at an end short of completion; they run where they have not since the work changed.
+    fn checks_at_end(&mut self, reason: &TerminalReason, signal: Option<i32>) -> Option<String> {
+        let checks = self.plan.options.checks.clone();
+        let commands = Contract::commands_and_review(&checks).0;
+        if *reason == TerminalReason::Completed || commands.is_empty() {
+            return None;
+        }
+        let work = self.view.fingerprint();
+        let known = self.checked.as_ref().filter(|it| it.fingerprint == work);
+        let mut results = known.map(|it| it.results.clone());
+        let is_gone = matches!(reason, TerminalReason::Blocked { by: Obstacle::FolderGone, .. });
+        let has_begun = self.files.state.current_iteration > 0;
+        let may_run = signal.is_none() && has_begun && !is_gone && !self.plan.options.no_final_check;
+        if results.is_none() && may_run {
+            // Another `spool stop` ends them.
+            self.console.requests.clear_stop();
+            let number = self.files.state.current_iteration;
+            let log = self.write(|it| it.files.log(number));
+            results = log.ok().and_then(|(mut log, _)| {
+                self.check_each(commands, commands.len(), &mut Vec::new(), &mut log).ok()
+            });
+        }
+        checks_at_end(commands, results.as_deref())
     }
 
     /// Has the person's command tell of an end that they did not make themselves.

@@ -236,7 +236,7 @@ impl Driver<'_> {
         Ok(results)
     }
 
-    fn check_each(
+    pub(super) fn check_each(
         &mut self,
         checks: &[Check],
         all: usize,

@@ -57,6 +57,8 @@ pub struct Options {
     pub proof: LeastProof,
     /// Whether spec-kit's converge command has to run before the end.
     pub converge: bool,
+    /// Whether the checks do not run where the loop ends short of completion.
+    pub no_final_check: bool,
     /// Whether optional tasks count.
     pub include_optional: bool,
     /// Patterns of files that the loop may not change, unless a task names them.
@@ -127,6 +129,7 @@ impl Options {
             token: (done != DoneWhen::Check).then(|| self.promise.clone()),
             min_iterations: self.min_iterations,
             checks: self.checks.clone(),
+            no_final_check: self.no_final_check,
             converge: self.spec_kit.converge.as_ref().map_or("", |it| it.name).to_owned(),
             guardrails: Guardrails {
                 max_iterations: self.max_iterations,
@@ -274,6 +277,7 @@ pub fn resolve(layers: &Layers, task: String, start: &Path) -> Result<Options> {
         } else {
             Sessions::Fresh
         },
+        no_final_check: is_on(settings.no_final_check),
         doubted: if is_on(settings.strict) { Doubted::Fails } else { Doubted::Told },
         landing: if is_on(settings.no_landing) { Landing::Off } else { Landing::Asked },
         stay_awake: if is_on(settings.no_stay_awake) { StayAwake::Off } else { StayAwake::Held },

@@ -181,6 +181,7 @@ fn contract_of(request: &TaskRequest, settings: Settings) -> Contract {
         without_work: request.without_work,
         min_iterations: request.min_iterations,
         checks,
+        no_final_check: request.no_final_check,
         converge: String::new(),
         guardrails: Guardrails {
             max_iterations: Some(request.max_iterations).filter(|limit| *limit > 0),

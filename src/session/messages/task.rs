@@ -14,7 +14,6 @@ use crate::engine::{Shortfall, TerminalReason, WithoutWork};
 use crate::feature::project::printable;
 use crate::hosts::ContinueForm;
 use crate::refusal::Refusal;
-use crate::session::messages::ends::moved_message;
 use crate::session::messages::feature::{limited, shortened};
 use crate::store::loops::{Assignment, Record, Session};
 use crate::store::names::{EndStatus, LoopKind};
@@ -262,13 +261,6 @@ pub fn end_message(record: &Record, reason: &TerminalReason, missing: &str) -> S
     let next =
         if *reason == TerminalReason::Completed { String::new() } else { NEXT.after(reason) };
     person::ended(record, &head, [&why, missing], &next)
-}
-
-/// Returns what a person reads at the next stop about a loop that ended before it.
-pub fn told_late(record: &Record) -> Option<String> {
-    let ended = record.ledger.ended.as_ref();
-    let moved = moved_message(record);
-    moved.or_else(|| ended.map(|reason| end_message(record, reason, "")))
 }
 
 /// Returns what a person does after the end of a loop, behind "Next: "; empty while it lives.

@@ -14,7 +14,7 @@ use crate::world;
 fn values(name: &str) -> &'static [&'static str] {
     match name {
         "change" | "module" | "prompt-file" | "model" | "review-model" => &["'a'", "'b'"],
-        "no-interactive" | "no-landing" | "continue-session" | "commit" | "strict" | "verbose"
+        "no-interactive" | "no-landing" | "no-final-check" | "continue-session" | "commit" | "strict" | "verbose"
         | "quiet" | "json" | "review" | "converge" | "include-optional" => &["true", "false"],
         "review-when" => &["'phases'", "'verify'"],
         "review-timeout" => &["'5m'", "'24h'"],
@@ -101,6 +101,7 @@ fn assert_not_looser(with: Options, without: &Options) {
         proof,
         converge,
         include_optional,
+        no_final_check,
         protect,
         stall_threshold,
         no_progress,
@@ -142,6 +143,7 @@ fn assert_not_looser(with: Options, without: &Options) {
     assert!(max_iterations.unwrap_or(u32::MAX) <= without.max_iterations.unwrap_or(u32::MAX));
     assert!(done == without.done || done == Some(DoneWhen::Tasks));
     assert_eq!(notify, without.notify);
+    assert_eq!(no_final_check, without.no_final_check);
     assert_eq!(runs(&checks), runs(&without.checks));
     assert!(checks.iter().zip(&without.checks).all(|(a, b)| a.limit_seconds <= b.limit_seconds));
     assert!(check_timeout <= without.check_timeout);
