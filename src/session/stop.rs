@@ -11,7 +11,7 @@ use super::notices::{self, Notice};
 use super::{continuing, feature, task};
 use crate::checks::{ReviewCall, run_each, run_review};
 use crate::engine::{
-    Check, Contract, Evaluation, Judgement, Observation, Pending, TerminalReason, Verdict, Waiting,
+    Check, CheckResult, Contract, Evaluation, Judgement, Observation, Pending, TerminalReason, Verdict, Waiting,
     evaluate,
 };
 use crate::evidence::progress::{LookMoment, outdated, still};
@@ -393,6 +393,9 @@ impl StopSession<'_> {
             not_kept = stop.keep_ticks(self, &seen, &verdict).err();
             stop.keep_list(self)?;
         }
+        if let Some(results) = &seen.checks {
+            self.record.output = output_of(results);
+        }
         self.record.words = match (&verdict, kind) {
             (Verdict::Wait(waiting), _) => format!("waiting for {}", waited_for(waiting)),
             (_, StopKind::Feature(stop)) => stop.words(&self.record, contract, &seen, &verdict),
@@ -476,6 +479,7 @@ impl StopSession<'_> {
                 _ => EndName::None,
             },
             words: self.record.words.clone(),
+            output: seen.checks.iter().map(|_| self.record.output.clone()).collect(),
             ..Entry::default()
         };
         let entry = match kind {
@@ -525,6 +529,12 @@ impl StopSession<'_> {
             Err(error) => answer.log(&format!("The claim cannot be closed: {error}")),
         }
     }
+}
+
+/// What the checks printed that failed.
+fn output_of(results: &[CheckResult]) -> String {
+    let failed = results.iter().filter(|it| !it.passed && !it.tail.is_empty());
+    failed.map(|it| format!("`{}` ({}):\n{}\n", it.run, it.outcome, it.tail)).collect()
 }
 
 /// Marks a pause that this verdict waits for as reported and returns what the person reads of it; `None`

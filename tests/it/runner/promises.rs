@@ -108,3 +108,27 @@ fn a_check_that_failed_is_not_run_again_where_nothing_has_happened_since() {
         bench.iterations().iter().map(|it| it["checks"][0]["passed"].clone()).collect();
     assert_eq!(failed, [false, false, true]);
 }
+
+#[test]
+fn t2_the_checks_run_once_at_every_end() {
+    let fails = "echo one >> \"$DESK/noted\"; echo E501 too long; exit 1";
+    let call = |arguments: &str, check: &str, says: &str| {
+        let bench = Bench::new();
+        bench.agent(&format!("echo $n > made.txt\necho '{says}'"));
+        let ran = bench.ralph(arguments).arg("--check").arg(check).run();
+        let words = bench.state()["words"].as_str().unwrap().to_owned();
+        (ran, words, bench)
+    };
+    let need = "<blocked>set the key</blocked>";
+    for (says, code) in [("no", 3), (need, 6)] {
+        let (ran, words, bench) = call("--max-iterations 2", fails, says);
+        ran.with_code(code).says("exit 1` (exit code 1): E501 too long");
+        assert!(words.ends_with("(exit code 1): E501 too long"), "{words}");
+        assert_eq!(bench.desk("noted"), "one\n", "{says}");
+    }
+    let (ran, words, _) = call("--max-iterations 1", "true", "no");
+    ran.with_code(3).says("; checks passed");
+    assert!(words.ends_with("; checks passed"), "{words}");
+    let (ran, ..) = call("--max-iterations 1 --no-final-check", fails, "no");
+    ran.with_code(3).says("; checks not run");
+}
