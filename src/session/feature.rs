@@ -74,7 +74,10 @@ pub fn enter(
     let owner = armed_for.filter(|it| !it.is_empty() && it != own).or(claim.session);
     if let Some(owner) = owner.filter(|owner| *owner != session.record.session) {
         let line = format!("Feature {about} is driven by session {owner} now");
-        return session.close(&Demand::Stopped, &line).map(Entered::Answer);
+        let answer = session.close(&Demand::Stopped, &line)?;
+        let lost = Record { moved_to: owner, ..session.record.clone() };
+        let message = ends::moved_message(&lost).unwrap_or_default();
+        return Ok(Entered::Answer(answer.also_notify(&message)));
     }
     if let Some(reason) = claim.reason.filter(|reason| *reason != TerminalReason::Cancelled) {
         // The process that ended it was killed before the record had the end: it keeps its name and words.

@@ -314,7 +314,7 @@ enum ChecksSeen {
 
 /// A person stopped the loop while checks ran.
 #[derive(Default)]
-struct Stopped {
+pub(super) struct Stopped {
     /// Whether a reader was at work then, and has used something.
     in_review: bool,
 }

@@ -482,7 +482,7 @@ mod tests {
 
     #[test]
     fn every_flag_is_read_before_and_behind_the_task() {
-        let flags = "--max-iterations=08 --completion-promise 'ALL DONE' --promise-match exact \
+        let flags = "--max-iterations=08 --completion-promise 'ALL DONE' --promise-match exact --no-final-check \
             --min-tool-calls 3 --min-iterations=2 --on-promise-no-work warn --check \"npm test\" \
             --check='grep -q \"a b\" x' --check-timeout 60 --no-progress 4 --replace";
         let expected = TaskRequest {
@@ -494,6 +494,7 @@ mod tests {
             min_tool_calls: 3,
             min_iterations: 2,
             without_work: WithoutWork::Warn,
+            no_final_check: true,
             checks: vec!["npm test".to_owned(), "grep -q \"a b\" x".to_owned()],
             check_timeout: 60,
             no_progress: Some(4),

@@ -368,7 +368,7 @@ fn a_crashed_loop_does_not_trap_later_sessions() {
     let bench = Bench::ready();
     bench.implement("crashed", "");
     bench.stop("later").run().silent();
-    let note = bench.implement("later", "");
+    let note = bench.implement("later", "--force");
     assert!(note.context().contains("driven by session crashed before"), "{note}");
     bench.stop("later").run().reason();
 }
