@@ -390,6 +390,15 @@ fn background_agents_are_waited_for_and_nothing_is_counted() {
 }
 
 #[test]
+fn t10_a_monitor_is_waited_for() {
+    let bench = Bench::in_execution();
+    bench.stop("s1").run().reason();
+    let monitor = json!([{"id": "m1", "type": "monitor", "status": "running", "description": "watch CI"}]);
+    let stop = bench.stop("s1").with("background_tasks", monitor).run();
+    stop.silent().logged("Waiting: background monitor watch CI");
+}
+
+#[test]
 fn a_shell_in_the_background_is_not_waited_for() {
     let bench = Bench::in_execution();
     let tasks = json!([{"id": "b1", "type": "shell", "status": "running", "command": "npm run dev"},
