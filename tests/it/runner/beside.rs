@@ -197,3 +197,11 @@ fn t11_an_agent_does_not_pause_its_run() {
     let said = bench.desk("said");
     assert!(said.contains("cannot pause it") && said.contains("<blocked>"), "{said}");
 }
+
+#[test]
+fn e8_a_plan_shows_the_added_context() {
+    let bench = Bench::new();
+    let add = format!("ralph --change {CHANGE} --add-context");
+    bench.spool(&add).arg("Mind the gap").run().with_code(0);
+    bench.ralph("--dry-run").run().with_code(0).says("Mind the gap");
+}
