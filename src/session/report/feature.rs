@@ -206,7 +206,10 @@ impl FeatureReport {
         let armed_at = armed_at.unwrap_or_default();
         #[cfg(feature = "cli")]
         let moment = lives.then(|| match &record {
-            Some(record) => LiveReport::of(record, &life, live::at_work(snapshot.tasks.as_ref())),
+            Some(record) => {
+                let at_work = live::at_work(snapshot.tasks.as_ref());
+                LiveReport::of(record, &life, at_work).unless_lost(record, &standing)
+            }
             None => LiveReport::unbound(armed_at),
         });
         Self {
@@ -356,11 +359,7 @@ fn proofs(
 }
 
 /// Returns the tasks that were ticked by hand in a feature's live loop and are not proved yet.
-pub fn not_proved(
-    project: &Project,
-    feature: &Feature,
-    snapshot: &FeatureSnapshot,
-) -> Vec<String> {
+pub fn not_proved(project: &Project, feature: &Feature, snapshot: &FeatureSnapshot) -> Vec<String> {
     let (Some(list), Ok(proofs)) = (&snapshot.tasks, TaskProofs::standing(project, feature)) else {
         return Vec::new();
     };
