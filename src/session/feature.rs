@@ -1,5 +1,6 @@
 //! A stop in a feature's loop (spec 003): what is read and observed of the feature, and what is said about it.
 
+use std::fs;
 use std::io;
 use std::path::Path;
 use std::time::Duration;
@@ -12,6 +13,7 @@ use crate::engine::{
     Contract, Demand, FinishedPart, Observation, Shortfall, TerminalReason, Verdict, ends,
 };
 use crate::evidence::contents::{Contents, KeptContents};
+use crate::evidence::task_list::TASKS;
 use crate::feature::project::{Project, printable};
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::feature::state::State;
@@ -28,8 +30,9 @@ use crate::store::closing::{EndNotice, close_record};
 use crate::store::loops::{Claim, Loops, OpenTasks, Record};
 use crate::store::pins::PinState;
 use crate::store::receipts::Receipts;
+use crate::store::settled::PATIENCE;
 use crate::text;
-use crate::world::WallTime;
+use crate::world::{self, WallTime};
 
 /// The most tasks that are gone and remembered.
 const MOST_GONE: usize = 200;
@@ -59,6 +62,25 @@ pub fn read(context: &StopContext<'_>, record: &Record, waits: bool) -> Option<F
     }
     let feature = context.project.feature_at(&record.folder).ok()?;
     FeatureSnapshot::read_by(&feature, context.deadline)
+}
+
+/// Returns the files of a loop as they are 2 s after they were changed, where they say that all is done and no person armed
+/// it (spec 003, FR-5): a list that is written in two steps ends nothing.
+pub fn left_alone(
+    context: &StopContext<'_>,
+    record: &Record,
+    snapshot: FeatureSnapshot,
+) -> FeatureSnapshot {
+    if !snapshot.all_done() || pinned::standing(&context.project.root, record).pin().is_some() {
+        return snapshot;
+    }
+    let changed = fs::metadata(snapshot.feature.folder.join(TASKS)).and_then(|it| it.modified());
+    let age = changed.map(WallTime::from).unwrap_or_default().age();
+    let Some(rest) = PATIENCE.checked_sub(age).filter(|rest| !rest.is_zero()) else {
+        return snapshot;
+    };
+    world::pause(rest.min(context.deadline.left()));
+    FeatureSnapshot::read_by(&snapshot.feature, context.deadline).unwrap_or(snapshot)
 }
 
 /// Returns the feature under the limits of its loop, or the answer where the claim, or files that are gone, have

@@ -11,8 +11,8 @@ use super::notices::{self, Notice};
 use super::{continuing, feature, task};
 use crate::checks::{ReviewCall, run_each, run_review};
 use crate::engine::{
-    Check, CheckResult, Contract, Evaluation, Judgement, Observation, Pending, TerminalReason, Verdict, Waiting,
-    evaluate,
+    Check, CheckResult, Contract, Evaluation, Judgement, Observation, Pending, TerminalReason,
+    Verdict, Waiting, evaluate,
 };
 use crate::evidence::progress::{LookMoment, outdated, still};
 use crate::feature::snapshot::FeatureSnapshot;
@@ -142,6 +142,7 @@ fn look(
         None => feature::read(context, &record, waits),
         snapshot => snapshot,
     };
+    let snapshot = snapshot.map(|snapshot| feature::left_alone(context, &record, snapshot));
     let folder = context.loops.session(session)?;
     let Some(record) = folder.record()?.filter(|record| (record.kind == LoopKind::Task) == is_task)
     else {
