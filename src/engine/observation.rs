@@ -207,6 +207,8 @@ impl fmt::Display for Tampered {
 pub enum Waiting {
     /// A person's approval.
     Approval,
+    /// A person's answer to this question of the agent, which did nothing since it was sent back.
+    Answer(String),
     /// Work that runs in the background, as its host describes it.
     Background(String),
     /// The end of a pause; why the loop is paused, in words.

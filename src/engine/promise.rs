@@ -45,6 +45,9 @@ const OF_SAYING: &str = "writ wrote output print emit say said claim promis decl
 const OF_DONE: &str = "done finish complet ready";
 /// Words with which another clause begins.
 const CLAUSES: &str = "and but so because";
+/// How words begin that speak of what only a person may approve.
+const APPROVALS: &str =
+    "deploy publish releas pay purchas buy delet destroy credential password token secret";
 /// What stands for the promise in its sentence.
 const HERE: &str = "0promise0";
 /// The least that a reason has, in bytes of letters.
@@ -120,6 +123,16 @@ pub fn is_reason(text: &str) -> bool {
     size >= LEAST_REASON
         && !is_one
         && (words.count() > 1 || letters.iter().any(|it| it.len_utf8() > 2))
+}
+
+/// Returns the question at the end of a text that asks a person for an approval, `None` where there is none.
+pub fn asks_approval(text: &str) -> Option<&str> {
+    let last = text.lines().map(str::trim).rfind(|line| !line.is_empty())?;
+    let question = last.strip_suffix('?').map(last_sentence)?.trim();
+    let words = question.to_lowercase();
+    let mut words = words.split(|letter: char| !letter.is_alphanumeric());
+    let is_about = |word: &str| APPROVALS.split(' ').any(|begins| word.starts_with(begins));
+    words.any(is_about).then_some(question)
 }
 
 /// Returns what the agent says that a person must do: the last `<blocked>…</blocked>` at the beginning of a
@@ -244,7 +257,7 @@ fn denies(sentence: &str) -> bool {
             {
                 return true;
             }
-            let is_anew = word == HERE || is_in(CLAUSES);
+            let is_anew = word == HERE || is_in(CLAUSES) || is_in(CONDITIONS);
             denied = is_denial || denied && !is_anew;
             depends |= turns && !is_denial;
             (last, last_turns) = (word, turns);
@@ -383,7 +396,11 @@ mod tests {
     fn e5_exact_takes_the_marker_anywhere() {
         let exact = |text: &str| promise(Some("DONE"), PromiseMatch::Exact, text);
         for text in ["```\n<promise>DONE</promise>", "I will not write <promise>DONE</promise>"] {
-            assert_eq!((exact(text), anywhere(text)), (Promise::Kept, Promise::Mentioned), "{text}");
+            assert_eq!(
+                (exact(text), anywhere(text)),
+                (Promise::Kept, Promise::Mentioned),
+                "{text}"
+            );
         }
         assert_eq!(exact("<promise>done</promise>"), Promise::Missing);
         let old: PromiseMatch = serde_json::from_str("\"own-line\"").unwrap();

@@ -48,6 +48,7 @@ fn wait(waiting: &Waiting) -> String {
         Waiting::UsageLimit(words) => format!("usage limit: {words}"),
         Waiting::Background(what) => format!("background work: {what}"),
         Waiting::Approval => "a person's approval".to_owned(),
+        Waiting::Answer(question) => format!("an answer: {question}"),
         Waiting::Paused(why) => format!("the end of a pause: {why}"),
         Waiting::Typed(command) => format!("`{command}`"),
         Waiting::NoTasks => "there are no tasks".to_owned(),

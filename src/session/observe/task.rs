@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use super::{TurnTranscript, waiting};
+use super::{TurnTranscript, asked, waiting};
 use crate::engine::promise::promise;
 use crate::engine::tasks::TaskList;
 use crate::engine::{Difference, Observation, Promise, UnchangedFiles, Work};
@@ -74,6 +74,8 @@ pub fn observe(
             seen.tokens = activity.tokens.all;
             seen.written_tokens = activity.tokens.written;
         }
+        let asked = asked(&seen, &said).filter(|_| record.ledger.continued > 0);
+        seen.waiting.extend(asked);
     }
     let is_unchecked = claimed && assignment.contract.checks.is_empty();
     let unseen = seen.tool_calls.is_none() || seen.more_calls || record.ledger.more_calls;
