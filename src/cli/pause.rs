@@ -16,8 +16,7 @@ use crate::store::loops::Loops;
 use crate::world;
 
 /// What an agent does instead that wants to pause its own run.
-const IN_ITS_RUN: &str =
-    "continue; when a person must decide, end your turn with <blocked>what the person must do</blocked>";
+const IN_ITS_RUN: &str = "continue; when a person must decide, end your turn with <blocked>what the person must do</blocked>";
 
 /// Pause a loop: the agent may stop, the loop stays armed.
 ///
@@ -58,7 +57,9 @@ fn steer(steering: Steering, which: &WhichLoop, answer: &Answer) -> Result<ExitC
             let change = printable(&runner.change);
             let own = world::variable(world::RUNNER).and_then(|id| id.parse().ok());
             if steering == Steering::Pause && own == Some(runner.pid) {
-                bail!("an agent of the loop of `{change}` cannot pause it: nobody would resume it\n{IN_ITS_RUN}");
+                bail!(
+                    "an agent of the loop of `{change}` cannot pause it: nobody would resume it\n{IN_ITS_RUN}"
+                );
             }
             let (request, words) = if steering == Steering::Pause {
                 (

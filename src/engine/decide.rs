@@ -81,7 +81,11 @@ pub(super) fn wants_review(contract: &Contract, ledger: &Ledger, seen: &Observat
 
 /// Returns whether the checks have to run once more because the loop ends short of completion: its end says what they say.
 /// Nobody who ended it by hand waits for them.
-pub(super) fn wants_final_checks(contract: &Contract, verdict: &Verdict, seen: &Observation) -> bool {
+pub(super) fn wants_final_checks(
+    contract: &Contract,
+    verdict: &Verdict,
+    seen: &Observation,
+) -> bool {
     let Verdict::End(reason) = verdict else { return false };
     let by_hand = matches!(
         reason,

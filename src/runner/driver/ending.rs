@@ -118,7 +118,8 @@ impl Driver<'_> {
         let mut results = known.map(|it| it.results.clone());
         let is_gone = matches!(reason, TerminalReason::Blocked { by: Obstacle::FolderGone, .. });
         let has_begun = self.files.state.current_iteration > 0;
-        let may_run = signal.is_none() && has_begun && !is_gone && !self.plan.options.no_final_check;
+        let may_run =
+            signal.is_none() && has_begun && !is_gone && !self.plan.options.no_final_check;
         if results.is_none() && may_run {
             // Another `spool stop` ends them.
             self.console.requests.clear_stop();
@@ -315,7 +316,9 @@ impl Driver<'_> {
         let is_elsewhere = !self.plan.options.start.starts_with(self.view.folder);
         let elsewhere = is_elsewhere.then_some(self.view.folder);
         let said = |doubt: &&String| **doubt != state.words;
-        lines.extend(doubts.iter().filter(said).cloned().chain(self.remarks_at_the_end(&came, elsewhere)));
+        lines.extend(
+            doubts.iter().filter(said).cloned().chain(self.remarks_at_the_end(&came, elsewhere)),
+        );
         let next = plain::words(&self.what_next(reason));
         lines.extend(next.clone());
         lines.extend(came.text(elsewhere));

@@ -250,7 +250,9 @@ fn every_shortfall_has_words_of_its_own() {
         Shortfall::PromiseNotMade,
         Shortfall::NoWork { calls: 0, needed: 1 },
         Shortfall::NoWork { calls: 2, needed: 3 },
-        Shortfall::UnseenWork("no file changed".to_owned()),
+        Shortfall::UnseenWork(
+            "there is no record to read, and no file or commit changed".to_owned(),
+        ),
         Shortfall::TooEarly { first: 4 },
         Shortfall::Unreadable,
     ];

@@ -24,8 +24,7 @@ use crate::world;
 /// The most that is read of a file that holds the task, in bytes.
 const MOST_TASK: u64 = 256 << 10;
 /// What is shown where the agent's word alone ends the loop.
-const NO_CHECK: &str =
-    "No check: the agent's word decides. To add one: /speckit:ralph-loop \"TASK\" --check \"cargo test\"";
+const NO_CHECK: &str = "No check: the agent's word decides. To add one: /speckit:ralph-loop \"TASK\" --check \"cargo test\"";
 /// The name of the file in the session's folder that holds a long task.
 pub const TASK_FILE: &str = "task.md";
 
@@ -89,7 +88,8 @@ pub fn arm(
     let not_noted = arming.finish(armed_entry(&record));
     let no_check = if !pin.checks.is_empty() { "" } else { NO_CHECK }.to_owned();
     let stop = "To stop it: /speckit:cancel-ralph".to_owned();
-    let lines = [messages::armed_line(&record), no_check, shown.clone(), unkept.unwrap_or_default(), stop];
+    let lines =
+        [messages::armed_line(&record), no_check, shown.clone(), unkept.unwrap_or_default(), stop];
     let lines = lines.iter().map(|line| line.trim_end()).filter(|line| !line.is_empty());
     let for_person = lines.collect::<Vec<_>>().join("\n") + &not_noted;
     Ok(Armed { about: record.about, for_agent, for_person, shown })

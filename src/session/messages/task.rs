@@ -252,9 +252,7 @@ pub fn end_message(record: &Record, reason: &TerminalReason, missing: &str) -> S
         (TerminalReason::Completed, EndStatus::None) => {
             ("done (completed)".to_owned(), "every check passed".to_owned())
         }
-        (TerminalReason::Completed, status) => {
-            (format!("done ({status})"), grounds(record))
-        }
+        (TerminalReason::Completed, status) => (format!("done ({status})"), grounds(record)),
         (_, EndStatus::None) => (format!("ended ({})", reason.name()), reason.to_string()),
         (_, status) => (format!("ended ({}, {status})", reason.name()), reason.to_string()),
     };

@@ -273,7 +273,8 @@ fn t3_a_second_session_takes_no_live_loop_unforced() {
     assert!(bench.stop("s1").run().reason().contains("Iter 2)"));
     let answer = bench.implement("s2", "--force");
     assert!(answer.context().contains("It was driven by session s1 before"), "{answer}");
-    let lost = bench.stop("s1").run().logged("Feature 001-login is driven by session s2 now");
+    let lost = bench.stop("s1").run();
+    lost.logged("Feature 001-login is driven by session s2 now");
     assert!(lost.told().contains("session s2 has taken this loop over, this one may stop"));
     assert!(bench.stop("s2").run().reason().contains("Iter 1)"));
     bench.stop("s1").run().silent();

@@ -393,7 +393,8 @@ fn background_agents_are_waited_for_and_nothing_is_counted() {
 fn t10_a_monitor_is_waited_for() {
     let bench = Bench::in_execution();
     bench.stop("s1").run().reason();
-    let monitor = json!([{"id": "m1", "type": "monitor", "status": "running", "description": "watch CI"}]);
+    let monitor =
+        json!([{"id": "m1", "type": "monitor", "status": "running", "description": "watch CI"}]);
     let stop = bench.stop("s1").with("background_tasks", monitor).run();
     stop.silent().logged("Waiting: background monitor watch CI");
 }

@@ -2,7 +2,7 @@
 
 use crate::hook::support::Bench;
 use crate::ralph::cli::{printed, spool};
-use crate::ralph::{armed, change, ralph, PROMISE};
+use crate::ralph::{PROMISE, armed, change, ralph};
 use std::fs::{self, File};
 use std::io::Write;
 

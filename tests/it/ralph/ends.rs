@@ -2,7 +2,7 @@
 
 use crate::hook::support::Bench;
 use crate::ralph::cli::{printed, spool};
-use crate::ralph::{armed, await_file, change, ralph, works_and_says, PROMISE};
+use crate::ralph::{PROMISE, armed, await_file, change, ralph, works_and_says};
 use ralph_speckit::store::loops::PATIENCE;
 use ralph_speckit::world;
 use serde_json::json;

@@ -103,7 +103,7 @@ fn the_contract_has_the_task_the_rule_the_strictness_and_the_valve() {
     }
     assert_eq!(
         start.message(),
-        "Ralph-speckit: armed: Write the parser · until <promise>ALL GREEN</promise> · at most 50 iterations\nTo stop it: /speckit:cancel-ralph"
+        "Ralph-speckit: armed: Write the parser · until <promise>ALL GREEN</promise> · at most 50 iterations\nNo check: the agent's word decides. To add one: /speckit:ralph-loop \"TASK\" --check \"cargo test\"\nTo stop it: /speckit:cancel-ralph"
     );
 }
 
@@ -223,7 +223,8 @@ fn t1_a_promise_with_nothing_behind_it() {
     assert!(stop.reason().contains(&format!("no tool calls/work can be seen: {why}.")), "{stop}");
     bench.transcript("s1").tool("Read");
     let stop = bench.stop("s1").saying(PROMISE).run();
-    let told = format!("(PROMISE_ACCEPTED): Do everything in TODO.md. · on the agent's word alone: {why}");
+    let told =
+        format!("(PROMISE_ACCEPTED): Do everything in TODO.md. · on the agent's word alone: {why}");
     assert!(stop.told().contains(&told), "{stop}");
     let words = format!("done on the agent's word alone: {why}");
     assert_eq!(bench.journal("s1").pop().unwrap()["words"], words);

@@ -1,7 +1,7 @@
 //! Where other loops break: each trap has a test that fails on the naive behaviour.
 
 use crate::hook::support::Bench;
-use crate::ralph::{armed, change, ralph, works_and_says, PROMISE};
+use crate::ralph::{PROMISE, armed, change, ralph, works_and_says};
 use serde_json::Value;
 use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
@@ -65,6 +65,7 @@ fn a_broken_line_neither_hides_the_promise_nor_ends_the_loop() {
         bench.stop("s1").run().reason();
         assert_eq!(bench.record("s1").ledger.tool_calls, 1, "{broken:?}");
         bench.transcript("s1").raw(broken).assistant(PROMISE).raw(broken);
+        change(&bench);
         bench.stop("s1").without("last_assistant_message").run().told();
     }
 }

@@ -120,7 +120,8 @@ fn t1_a_promise_with_nothing_behind_it() {
     let bench = Bench::new();
     bench.agent(&says(PROMISE));
     let words = "done on the agent's word alone: no check, no changed file";
-    let ran = bench.ralph("").run().with_code(0).says(words);
+    let ran = bench.ralph("").run().with_code(0);
+    ran.says(words);
     assert!(!ran.output.contains("all the work is done"), "{ran:?}");
     assert_eq!(bench.state()["words"], words);
     let ran = bench.ralph("--check true").run().with_code(0);

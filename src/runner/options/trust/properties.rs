@@ -14,8 +14,10 @@ use crate::world;
 fn values(name: &str) -> &'static [&'static str] {
     match name {
         "change" | "module" | "prompt-file" | "model" | "review-model" => &["'a'", "'b'"],
-        "no-interactive" | "no-landing" | "no-final-check" | "continue-session" | "commit" | "strict" | "verbose"
-        | "quiet" | "json" | "review" | "converge" | "include-optional" => &["true", "false"],
+        "no-interactive" | "no-landing" | "no-final-check" | "continue-session" | "commit"
+        | "strict" | "verbose" | "quiet" | "json" | "review" | "converge" | "include-optional" => {
+            &["true", "false"]
+        }
         "review-when" => &["'phases'", "'verify'"],
         "review-timeout" => &["'5m'", "'24h'"],
         "review-token-budget" => &["1", "1000000"],
