@@ -58,7 +58,7 @@ pub fn doubts(facts: &Facts<'_>) -> Vec<String> {
 }
 
 /// What is said where nothing but the agent's promise ended the loop.
-pub const ONLY_WORDS: &str = "done on the agent's word alone: no check, no changed file";
+pub const ONLY_WORDS: &str = "on the agent's word alone: no check, no changed file";
 
 fn only_boxes(facts: &Facts<'_>) -> Option<String> {
     let list = real_path(facts.list?).ok();

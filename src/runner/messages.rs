@@ -35,6 +35,9 @@ pub fn verdict(
 pub fn end(reason: &TerminalReason, state: &LoopState, signal: Option<i32>) -> String {
     let words = exit::words(reason, signal);
     match reason {
+        TerminalReason::Completed if !state.ledger.against.is_empty() => {
+            state.ledger.against.clone()
+        }
         // The words begin with what is used.
         TerminalReason::Budget { unit: BudgetUnit::Money, .. } if whole_cost(state).estimated => {
             format!("~{words}")

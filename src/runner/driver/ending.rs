@@ -64,9 +64,6 @@ impl Driver<'_> {
         let is_doubted = self.plan.options.doubted == Doubted::Fails && !doubts.is_empty();
         let (code, words) = match self.ended_by_full_disk(reason) {
             Some(words) => (exit::FAILURE, words.to_owned()),
-            None if doubts.iter().any(|it| it == caveats::ONLY_WORDS) => {
-                (exit::exit_code(reason, signal), caveats::ONLY_WORDS.to_owned())
-            }
             None => {
                 (exit::exit_code(reason, signal), messages::end(reason, &self.files.state, signal))
             }
@@ -110,16 +107,15 @@ impl Driver<'_> {
     fn checks_at_end(&mut self, reason: &TerminalReason, signal: Option<i32>) -> Option<String> {
         let checks = self.plan.options.checks.clone();
         let commands = Contract::commands_and_review(&checks).0;
-        if *reason == TerminalReason::Completed || commands.is_empty() {
+        let is_gone = matches!(reason, TerminalReason::Blocked { by: Obstacle::FolderGone, .. });
+        if is_gone || *reason == TerminalReason::Completed || commands.is_empty() {
             return None;
         }
         let work = self.view.fingerprint();
         let known = self.checked.as_ref().filter(|it| it.fingerprint == work);
         let mut results = known.map(|it| it.results.clone());
-        let is_gone = matches!(reason, TerminalReason::Blocked { by: Obstacle::FolderGone, .. });
         let has_begun = self.files.state.current_iteration > 0;
-        let may_run =
-            signal.is_none() && has_begun && !is_gone && !self.plan.options.no_final_check;
+        let may_run = signal.is_none() && has_begun && !self.plan.options.no_final_check;
         if results.is_none() && may_run {
             // Another `spool stop` ends them.
             self.console.requests.clear_stop();
@@ -183,9 +179,7 @@ impl Driver<'_> {
             open_at_start: &self.totals.open_at_start,
             ticked: self.totals.ticked,
             touched: &self.totals.touched,
-            by_word: *reason == TerminalReason::Completed
-                && self.plan.done == DoneWhen::Manual
-                && self.plan.options.checks.is_empty(),
+            by_word: *reason == TerminalReason::Completed && self.is_by_word(),
             no_change: &self.proofs.no_change,
             noted: self.noted_by_review(reason).into_iter().chain(others).collect(),
             uncommitted: self.totals.uncommitted.len(),
@@ -195,6 +189,11 @@ impl Driver<'_> {
                 _ => String::new(),
             },
         })
+    }
+
+    /// Whether nothing but the agent's promise can end the loop.
+    pub(super) fn is_by_word(&self) -> bool {
+        self.plan.done == DoneWhen::Manual && self.plan.options.checks.is_empty()
     }
 
     /// What the review that has passed leaves to a person to look at.

@@ -119,7 +119,7 @@ fn boxes_that_are_ticked_without_any_other_file_are_named_at_the_end() {
 fn t1_a_promise_with_nothing_behind_it() {
     let bench = Bench::new();
     bench.agent(&says(PROMISE));
-    let words = "done on the agent's word alone: no check, no changed file";
+    let words = "on the agent's word alone: no check, no changed file";
     let ran = bench.ralph("").run().with_code(0);
     ran.says(words);
     assert!(!ran.output.contains("all the work is done"), "{ran:?}");
