@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 use super::context::{asked_from, own_session};
 use super::running::ask;
@@ -13,6 +13,10 @@ use crate::runner::requests::RunnerRequest;
 use crate::session::{pause, select};
 use crate::store::closing::not_noted;
 use crate::store::loops::Loops;
+use crate::world;
+
+/// What an agent does instead that wants to pause its own run.
+const IN_ITS_RUN: &str = "continue; when a person must decide, end your turn with <blocked>what the person must do</blocked>";
 
 /// Pause a loop: the agent may stop, the loop stays armed.
 ///
@@ -51,6 +55,12 @@ fn steer(steering: Steering, which: &WhichLoop, answer: &Answer) -> Result<ExitC
     let (project, session) = match which.selected(steering)? {
         SelectedLoop::Runner(runner) => {
             let change = printable(&runner.change);
+            let own = world::variable(world::RUNNER).and_then(|id| id.parse().ok());
+            if steering == Steering::Pause && own == Some(runner.pid) {
+                bail!(
+                    "an agent of the loop of `{change}` cannot pause it: nobody would resume it\n{IN_ITS_RUN}"
+                );
+            }
             let (request, words) = if steering == Steering::Pause {
                 (
                     RunnerRequest::Pause,

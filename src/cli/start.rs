@@ -37,6 +37,9 @@ pub struct StartArgs {
     /// Continue although checklists of the feature are open
     #[arg(long)]
     ignore_checklists: bool,
+    /// Take the loop also from another session that is still there
+    #[arg(long)]
+    force: bool,
     /// Have another agent program review the work before it counts as done; --review=false for not, whatever the settings say
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     review: Option<bool>,
@@ -74,6 +77,7 @@ pub fn run(args: &StartArgs) -> Result<ExitCode> {
         max_iterations: args.max_iterations,
         recovery_mode: args.recovery_mode,
         ignore_checklists: args.ignore_checklists,
+        force: args.force,
         review: args.review,
         review_when: args.review_when,
         converge: args.converge,

@@ -16,6 +16,7 @@ use crate::forms::statusline::StatuslineForm;
 use crate::session::messages::ends;
 use crate::session::messages::person::more_than;
 use crate::session::pinned;
+use crate::session::report::feature::not_proved;
 use crate::session::select::drives;
 use crate::store::loops::{Loops, Record, is_session_id};
 use crate::store::names::EndName;
@@ -91,6 +92,9 @@ fn of(input: &StatusInput) -> Option<StatuslineForm> {
     if let Some(reason) = &record.ledger.ended {
         let ended = EndName::of(reason);
         let how = match ended {
+            EndName::Completed if !record.ledger.against.is_empty() => {
+                ["done on the agent's word alone: ", &record.ledger.against].concat()
+            }
             EndName::Completed => "done".to_owned(),
             _ => format!("ended ({ended})"),
         };
@@ -145,7 +149,11 @@ fn place(project: &Project, record: &Record) -> Option<(TaskPosition, String)> {
     // A list that somebody is writing just now is not waited for: the next line comes soon.
     let now = || Deadline::after(Duration::ZERO);
     let snapshot = FeatureSnapshot::read_by(&feature, now())?;
-    let snapshot = snapshot.under(&pinned::standing(&project.root, record), Some(record), now());
+    let standing = pinned::standing(&project.root, record);
+    let mut snapshot = snapshot.under(&standing, Some(record), now());
+    // As a stop counts them.
+    let not_proved = not_proved(project, &feature, &snapshot);
+    snapshot.open_again(&not_proved.iter().map(String::as_str).collect::<Vec<_>>());
     let next = snapshot.tasks.as_ref().and_then(|list| list.open().next());
     let next = next.map(|task| text::narrow(&printable(&task.id), NAME));
     Some((snapshot.place(), next.unwrap_or_default()))

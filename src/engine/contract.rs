@@ -20,6 +20,9 @@ pub struct Contract {
     pub min_iterations: u32,
     /// Commands that must pass before a claim is believed (spec 000).
     pub checks: Vec<Check>,
+    /// Whether they do not run where the loop ends short of completion.
+    #[serde(skip_serializing_if = "is_default")]
+    pub no_final_check: bool,
     /// The command with which the agent compares code and specification when all else but a review says done, as it is
     /// typed without the slash; empty for none.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -34,6 +37,7 @@ read_fields!(Contract {
     without_work,
     min_iterations,
     checks,
+    no_final_check,
     converge,
     guardrails
 });

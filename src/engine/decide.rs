@@ -23,6 +23,8 @@ pub const MOST_DENIED: usize = 50;
 pub const UNSEEN: u32 = 32;
 /// After how many iterations that seem to have changed nothing the files are first looked at.
 const COMPARED: u32 = 3;
+/// What speaks against a claim where nobody sees what the agent did.
+const UNSEEN_WORK: &str = "there is no record to read, and no file or commit changed";
 
 /// A verdict and the ledger after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,6 +79,25 @@ pub(super) fn wants_review(contract: &Contract, ledger: &Ledger, seen: &Observat
         && matches!(decide(contract, ledger, seen).verdict, Verdict::Continue(_))
 }
 
+/// Returns whether the checks have to run once more because the loop ends short of completion: its end says what they say.
+/// Nobody who ended it by hand waits for them.
+pub(super) fn wants_final_checks(
+    contract: &Contract,
+    verdict: &Verdict,
+    seen: &Observation,
+) -> bool {
+    let Verdict::End(reason) = verdict else { return false };
+    let by_hand = matches!(
+        reason,
+        TerminalReason::Completed
+            | TerminalReason::Cancelled
+            | TerminalReason::Stopped
+            | TerminalReason::Blocked { by: Obstacle::FolderGone, .. }
+    );
+    let has_commands = !Contract::commands_and_review(&contract.checks).0.is_empty();
+    !by_hand && has_commands && !contract.no_final_check && seen.checks.is_none()
+}
+
 /// Returns whether the files have to be looked at before `decide` can judge this observation: the loop
 /// would end for want of progress, or the agent would be warned of that, and a changed file would keep it going.
 ///
@@ -117,6 +138,7 @@ pub(super) fn decide(contract: &Contract, ledger: &Ledger, seen: &Observation) -
     }
     let missing = shortfalls(contract, &after, seen);
     if missing.is_empty() {
+        let after = Ledger { against: seen.against.clone(), ..after };
         return end(after, TerminalReason::Completed);
     }
     if let Some(waiting) = waits(ledger, seen) {
@@ -422,20 +444,25 @@ fn claim_shortfalls(contract: &Contract, after: &Ledger, seen: &Observation) -> 
     missing
 }
 
-/// The work gate (spec 002). Where tool calls cannot be seen, changed files or commits are work, and
-/// without them the agent is asked once and believed when it says so again.
+/// The work gate (spec 002). Where tool calls cannot be seen, changed files or commits are work. Without them, and
+/// where something speaks against the claim, the agent is asked once and believed when it says so again.
 fn without_work(contract: &Contract, after: &Ledger, seen: &Observation) -> Option<Shortfall> {
+    if contract.without_work != WithoutWork::Reject {
+        return None;
+    }
     // A call that was denied or failed is no work.
     let calls = after.tool_calls.saturating_sub(after.failed_calls);
     let needed = contract.min_tool_calls;
-    if contract.without_work != WithoutWork::Reject || calls >= needed {
-        return None;
-    }
-    if seen.tool_calls.is_some() && !after.more_calls {
+    if calls < needed && seen.tool_calls.is_some() && !after.more_calls {
         return Some(Shortfall::NoWork { calls, needed });
     }
-    let believed = seen.since_arming == Difference::Changed || after.unseen_claims > 0;
-    (!believed).then_some(Shortfall::UnseenWork)
+    let against = match seen.since_arming {
+        Difference::Changed => &seen.against,
+        _ if calls < needed => UNSEEN_WORK,
+        _ => &seen.against,
+    };
+    let is_asked = after.unseen_claims == 0 && !against.is_empty();
+    is_asked.then(|| Shortfall::UnseenWork(against.to_owned()))
 }
 
 fn too_early(contract: &Contract, after: &Ledger) -> Vec<Shortfall> {
@@ -541,7 +568,7 @@ fn go_on(mut after: Ledger, seen: &Observation, missing: Vec<Shortfall>) -> Deci
     if seen.claimed {
         after.refused_claims = after.refused_claims.saturating_add(1);
     }
-    if missing.contains(&Shortfall::UnseenWork) {
+    if missing.iter().any(|it| matches!(it, Shortfall::UnseenWork(_))) {
         after.unseen_claims = after.unseen_claims.saturating_add(1);
     }
     let converges = matches!(missing[..], [Shortfall::ConvergeDue(_)]);

@@ -5,7 +5,8 @@
 
 use super::contract::{Check, Contract};
 use super::decide::{
-    Decision, converges_first, decide, is_waiting, wants_checks, wants_files, wants_review,
+    Decision, converges_first, decide, is_waiting, wants_checks, wants_files, wants_final_checks,
+    wants_review,
 };
 use super::ledger::Ledger;
 use super::observation::{CheckResult, Demand, FinishedPart, Observation, UnchangedFiles};
@@ -35,8 +36,8 @@ pub struct Judgement {
 #[derive(Clone, Debug)]
 pub struct Pending {
     checks: Vec<Check>,
-    /// Whether the loop does not end now, because it waits for something or the converge command is still to run: a review
-    /// would be paid for nothing.
+    /// Whether the loop does not complete now, because it waits for something, the converge command is still to run, or
+    /// another end has come: a review would be paid for nothing.
     continues: bool,
     seen: Observation,
 }
@@ -67,7 +68,13 @@ pub fn evaluate(
         let checks = contract.checks.clone();
         return Evaluation::RunChecks(Box::new(Pending { checks, continues, seen }));
     }
-    Evaluation::Decided(Box::new(judged(contract, ledger, seen)))
+    let mut judgement = judged(contract, ledger, seen);
+    if wants_final_checks(contract, &judgement.verdict, &judgement.seen) {
+        judgement.seen.finished = None;
+        let (checks, seen) = (contract.checks.clone(), judgement.seen);
+        return Evaluation::RunChecks(Box::new(Pending { checks, continues: true, seen }));
+    }
+    Evaluation::Decided(Box::new(judgement))
 }
 
 /// Returns why an observation from outside of an iteration ends a loop; `None` when it does not.

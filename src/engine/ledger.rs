@@ -46,6 +46,9 @@ pub struct Ledger {
     pub written_tokens: u64,
     /// Claims of completion that were refused.
     pub refused_claims: u32,
+    /// What spoke against the claim that ended the loop, in words.
+    #[serde(skip_serializing_if = "is_default")]
+    pub against: String,
     /// Claims that were refused because nobody could see whether work had been done.
     pub unseen_claims: u32,
     /// Iterations in a row in which the same checks failed in the same way.
@@ -92,6 +95,7 @@ read_fields!(Ledger {
     more_calls,
     written_tokens,
     refused_claims,
+    against,
     unseen_claims,
     same_failure,
     failure,

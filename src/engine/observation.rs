@@ -55,6 +55,8 @@ pub struct Observation {
     pub answered: bool,
     /// Whether files or commits differ from what they were when the loop was armed.
     pub since_arming: Difference,
+    /// What speaks against the claim, in words: it is refused once. Empty for nothing.
+    pub against: String,
     /// What the work looks like now.
     pub fingerprint: Fingerprint,
     /// For how many iterations the files have stayed unchanged.
@@ -205,6 +207,8 @@ impl fmt::Display for Tampered {
 pub enum Waiting {
     /// A person's approval.
     Approval,
+    /// A person's answer to this question of the agent, which did nothing since it was sent back.
+    Answer(String),
     /// Work that runs in the background, as its host describes it.
     Background(String),
     /// The end of a pause; why the loop is paused, in words.

@@ -7,15 +7,17 @@ use serde::{Deserialize, Serialize};
 
 use super::markdown;
 
-/// Where in the agent's final text the promise counts.
+/// Which marker in the agent's final text counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PromiseMatch {
-    /// Anywhere.
+    /// One outside of code, quotation and denial.
     #[default]
+    // What older programs wrote into a record.
+    #[serde(alias = "own-line")]
     Anywhere,
-    /// Alone on the last line that is not blank.
-    OwnLine,
+    /// Any.
+    Exact,
 }
 
 /// What an agent's words say of the promise.
@@ -24,16 +26,30 @@ pub enum Promise {
     /// Nothing.
     #[default]
     Missing,
-    /// The marker is there, but quoted, denied, or not where it has to be.
+    /// The marker is there, but quoted or denied.
     Mentioned,
     /// The promise is made.
     Kept,
 }
 
-/// Words that make a sentence about the promise something else than the promise: a denial or a condition.
-const DENIALS: &str = "\
-    not cannot never nor neither without before until till unless yet instead rather refuse \
-    withhold withholding premature if once when whether would";
+/// Words that deny what follows them in their clause.
+const DENIALS: &str =
+    "not cannot never nor neither without instead rather refuse withhold withholding would";
+/// Words that make what follows them in their sentence depend on something.
+const CONDITIONS: &str = "before until till unless if once when whether";
+/// Words that deny wherever they stand in the sentence.
+const DENY_ALL: &str = "yet premature";
+/// How words begin that speak of making the promise.
+const OF_SAYING: &str = "writ wrote output print emit say said claim promis declar mark";
+/// How words begin that speak of the work as a whole.
+const OF_DONE: &str = "done finish complet ready";
+/// Words with which another clause begins.
+const CLAUSES: &str = "and but so because";
+/// How words begin that speak of what only a person may approve.
+const APPROVALS: &str =
+    "deploy publish releas pay purchas buy delet destroy credential password token secret";
+/// What stands for the promise in its sentence.
+const HERE: &str = "0promise0";
 /// The least that a reason has, in bytes of letters.
 const LEAST_REASON: usize = 9;
 /// Pairs of marks between which a text is quoted.
@@ -65,20 +81,10 @@ pub fn promise(token: Option<&str>, promise_match: PromiseMatch, text: &str) -> 
     if !text.contains(&marker) {
         return Promise::Missing;
     }
-    let is_kept = match promise_match {
-        PromiseMatch::Anywhere => {
-            visible_lines(text).any(|at| is_made(text, at, &marker)) || is_all(text, &marker)
-        }
-        PromiseMatch::OwnLine => {
-            let last = visible_lines(text)
-                .filter(|(start, end)| !text[*start..*end].trim().is_empty())
-                .last();
-            let end = text.trim_end().len();
-            last.is_some_and(|(start, line_end)| {
-                line_end >= end && text[start..line_end].trim() == marker
-            })
-        }
-    };
+    let is_kept = promise_match == PromiseMatch::Exact
+        || [text, in_fence(text)]
+            .iter()
+            .any(|text| visible_lines(text).any(|line| is_made(text, line, &marker)));
     if is_kept { Promise::Kept } else { Promise::Mentioned }
 }
 
@@ -117,6 +123,16 @@ pub fn is_reason(text: &str) -> bool {
     size >= LEAST_REASON
         && !is_one
         && (words.count() > 1 || letters.iter().any(|it| it.len_utf8() > 2))
+}
+
+/// Returns the question at the end of a text that asks a person for an approval, `None` where there is none.
+pub fn asks_approval(text: &str) -> Option<&str> {
+    let last = text.lines().map(str::trim).rfind(|line| !line.is_empty())?;
+    let question = last.strip_suffix('?').map(last_sentence)?.trim();
+    let words = question.to_lowercase();
+    let mut words = words.split(|letter: char| !letter.is_alphanumeric());
+    let is_about = |word: &str| APPROVALS.split(' ').any(|begins| word.starts_with(begins));
+    words.any(is_about).then_some(question)
 }
 
 /// Returns what the agent says that a person must do: the last `<blocked>…</blocked>` at the beginning of a
@@ -161,15 +177,11 @@ fn is_made(text: &str, (start, end): (usize, usize), marker: &str) -> bool {
     })
 }
 
-/// Whether the text is nothing but the marker in a code fence: there is nothing for which it could be quoted,
-/// and spec 002 takes it.
-fn is_all(text: &str, marker: &str) -> bool {
-    let mut lines = text.trim().lines().map(str::trim);
-    let is_fence = |line: Option<&str>| line.is_some_and(|line| line.starts_with("```"));
-    is_fence(lines.next())
-        && lines.next() == Some(marker)
-        && is_fence(lines.next())
-        && lines.next().is_none()
+/// What a text says that is one code fence and nothing else: there is nothing for which it could be quoted.
+fn in_fence(text: &str) -> &str {
+    let inner = text.trim().strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
+    let inner = inner.filter(|inner| !inner.contains("```")).and_then(|it| it.split_once('\n'));
+    inner.map_or("", |(_, inner)| inner)
 }
 
 /// Whether a piece of a line is between two equal runs of backticks.
@@ -196,7 +208,7 @@ fn is_quoted(before: &str, after: &str) -> bool {
     QUOTES.contains(&(left, right))
 }
 
-/// Whether the sentence around the marker denies it or makes it depend on something.
+/// Whether the clause around the marker denies it, or the sentence makes it depend on something.
 fn is_denied(text: &str, start: usize, end: usize, before: &str, after: &str) -> bool {
     let own_line = before.trim().is_empty() && after.trim().is_empty();
     let mut sentence = last_sentence(before).to_owned();
@@ -210,8 +222,7 @@ fn is_denied(text: &str, start: usize, end: usize, before: &str, after: &str) ->
     let begins_anew =
         sentence.trim().is_empty() && after.trim_start().starts_with(char::is_uppercase);
     let rest = if begins_anew { "" } else { first_sentence(after) };
-    sentence.push(' ');
-    sentence.push_str(rest);
+    sentence = [&sentence, " ", HERE, " ", rest].concat();
     if own_line || rest.len() == after.len() {
         let line_after =
             text[end..].trim_start_matches('\r').strip_prefix('\n').unwrap_or_default();
@@ -222,10 +233,38 @@ fn is_denied(text: &str, start: usize, end: usize, before: &str, after: &str) ->
             sentence.push_str(first_sentence(line_after));
         }
     }
+    denies(&sentence)
+}
+
+/// Whether a sentence denies the promise in it: next to it, or by what is said of saying it, or of the work.
+fn denies(sentence: &str) -> bool {
     let sentence = sentence.to_lowercase().replace('’', "'");
-    sentence
-        .split(|letter: char| !letter.is_alphanumeric() && letter != '\'')
-        .any(|word| DENIALS.split(' ').any(|denial| denial == word) || word.ends_with("n't"))
+    let is_letter = |letter: char| letter.is_alphanumeric() || letter == '\'';
+    let (mut denied, mut depends, mut last_turns) = (false, false, false);
+    let mut last = "";
+    for piece in sentence.split_inclusive(|letter| !is_letter(letter)) {
+        let word = piece.trim_end_matches(|letter| !is_letter(letter));
+        let is_in = |words: &str| words.split(' ').any(|known| known == word);
+        let begins = |words: &str| words.split(' ').any(|known| word.starts_with(known));
+        if !word.is_empty() {
+            let is_denial = is_in(DENIALS) || word.ends_with("n't");
+            let turns = is_denial || is_in(CONDITIONS);
+            if is_in(DENY_ALL)
+                || (last == HERE && turns)
+                || (word == HERE && last_turns)
+                || ((denied || depends) && begins(OF_SAYING))
+                || (denied && begins(OF_DONE))
+            {
+                return true;
+            }
+            let is_anew = word == HERE || is_in(CLAUSES) || is_in(CONDITIONS);
+            denied = is_denial || denied && !is_anew;
+            depends |= turns && !is_denial;
+            (last, last_turns) = (word, turns);
+        }
+        denied &= !piece.ends_with([',', '—', '–']);
+    }
+    false
 }
 
 /// What is after the last end of a sentence.
@@ -255,10 +294,6 @@ mod tests {
 
     fn anywhere(text: &str) -> Promise {
         promise(Some("DONE"), PromiseMatch::Anywhere, text)
-    }
-
-    fn own_line(text: &str) -> Promise {
-        promise(Some("DONE"), PromiseMatch::OwnLine, text)
     }
 
     #[test]
@@ -291,7 +326,6 @@ mod tests {
             "&lt;promise&gt;DONE&lt;/promise&gt;",
         ] {
             assert_eq!(anywhere(text), Promise::Missing, "{text}");
-            assert_eq!(own_line(text), Promise::Missing, "{text}");
         }
     }
 
@@ -316,7 +350,6 @@ mod tests {
             "> Only when all is done, write <promise>DONE</promise>",
             "The marker:\n```\n<promise>DONE</promise>\n```",
             "```\n<promise>DONE</promise>\n```\nis the marker",
-            "```\ncargo test\n<promise>DONE</promise>\n```",
             "~~~text\n<promise>DONE</promise>\n~~~\nis the marker",
             "```\n<promise>DONE</promise>",
             "- what is asked for:\n  ```\n  <promise>DONE</promise>\n  ```",
@@ -332,29 +365,46 @@ mod tests {
             "I said I would not write `{MARKER}` too early.\n\nNow all is done.\n\n{MARKER}\n"
         );
         assert_eq!(anywhere(&text), Promise::Kept);
-        assert_eq!(own_line(&text), Promise::Kept);
     }
 
     #[test]
-    fn on_a_line_of_its_own_it_is_the_last_one_and_outside_of_code() {
+    fn e5_only_its_own_clause_denies_it() {
         for text in [
-            "<promise>DONE</promise>",
-            "Done.\n\n  <promise>DONE</promise> \n\n",
-            "Done.\r\n<promise>DONE</promise>\r\n",
+            "I did not leave anything open <promise>DONE</promise>",
+            "The parser doesn't crash any more <promise>DONE</promise>",
+            "When I ran the tests, all passed <promise>DONE</promise>",
+            "I did not skip a test, and all is done <promise>DONE</promise>",
+            "All is done without a warning <promise>DONE</promise>",
+            "I never stopped until it was done <promise>DONE</promise>",
+            "```\nAll 14 tests pass.\n<promise>DONE</promise>\n```",
         ] {
-            assert_eq!(own_line(text), Promise::Kept, "{text}");
+            assert_eq!(anywhere(text), Promise::Kept, "{text}");
         }
         for text in [
-            "I will not say <promise>DONE</promise> yet",
-            "<promise>DONE</promise>\nis what I may not say yet",
-            "`<promise>DONE</promise>`",
-            "```\n<promise>DONE</promise>\n```",
-            "```\n<promise>DONE</promise>\n```\n\n",
-            "```\n<promise>DONE</promise>\n",
-            "All is done. <promise>DONE</promise>",
+            "The work is not done <promise>DONE</promise>",
+            "I haven't finished <promise>DONE</promise>",
+            "Not yet <promise>DONE</promise>",
+            "I am not going to claim <promise>DONE</promise>",
+            "If all tests passed I could say <promise>DONE</promise>",
+            "```\nI will not write <promise>DONE</promise>\n```",
         ] {
-            assert_eq!(own_line(text), Promise::Mentioned, "{text}");
+            assert_eq!(anywhere(text), Promise::Mentioned, "{text}");
         }
+    }
+
+    #[test]
+    fn e5_exact_takes_the_marker_anywhere() {
+        let exact = |text: &str| promise(Some("DONE"), PromiseMatch::Exact, text);
+        for text in ["```\n<promise>DONE</promise>", "I will not write <promise>DONE</promise>"] {
+            assert_eq!(
+                (exact(text), anywhere(text)),
+                (Promise::Kept, Promise::Mentioned),
+                "{text}"
+            );
+        }
+        assert_eq!(exact("<promise>done</promise>"), Promise::Missing);
+        let old: PromiseMatch = serde_json::from_str("\"own-line\"").unwrap();
+        assert_eq!(old, PromiseMatch::Anywhere);
     }
 
     #[test]
@@ -419,7 +469,7 @@ mod tests {
                     .wrapping_add(1_442_695_040_888_963_407);
                 text.push_str(pieces[(seed >> 33) as usize % pieces.len()]);
             }
-            let _ = (anywhere(&text), own_line(&text), blocked(&text), stands_alone(&text, MARKER));
+            let _ = (anywhere(&text), blocked(&text), stands_alone(&text, MARKER));
         }
     }
 

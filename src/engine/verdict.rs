@@ -48,8 +48,8 @@ pub enum Shortfall {
         /// Tool calls needed.
         needed: u64,
     },
-    /// The token came, nobody can see whether tools were called, and no file or commit changed.
-    UnseenWork,
+    /// The token came, and no work can be seen behind it, for this reason; said once.
+    UnseenWork(String),
     /// The token came before the first iteration that may end the loop.
     TooEarly {
         /// The iteration from which on it counts.

@@ -57,10 +57,9 @@ impl Settings {
         ))
     }
 
-    /// Returns whether the settings of the project at `root` switch the loop off; those that cannot
-    /// be used switch nothing off.
+    /// Returns whether the settings of the project at `root` switch the loop off.
     pub fn switch_off(root: &Path) -> bool {
-        Self::read(root).is_ok_and(|settings| !settings.enabled)
+        Self::read(root).map_or_else(|error| error.is_off, |settings| !settings.enabled)
     }
 
     /// Returns the settings in a file's bytes, or what is wrong with them.

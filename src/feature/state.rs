@@ -70,6 +70,8 @@ impl State {
 
     /// Returns the state in these bytes, or what is wrong with them and on which line.
     pub fn parse(bytes: &[u8]) -> Result<Self, String> {
+        // An editor on Windows writes a mark of the byte order first.
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         if bytes.trim_ascii().is_empty() {
             return Err("the file is empty (line 1)".to_owned());
         }

@@ -42,8 +42,8 @@ impl From<&TaskReport> for LoopForm {
         let assignment = record.ralph();
         let end = record.ledger.ended.as_ref().map(|reason| EndForm {
             name: EndName::of(reason),
-            words: match record.moved_to.as_str() {
-                "" => reason.to_string(),
+            words: match (record.moved_to.as_str(), record.ledger.against.as_str()) {
+                ("", "") => reason.to_string(),
                 _ => record.words.clone(),
             },
         });

@@ -27,6 +27,10 @@ pub fn answer(event: &HookEvent, deadline: Deadline) -> HookAnswer {
         Ok(settings) if !settings.enabled => {
             return switched_off(&project, event).unwrap_or_default();
         }
+        Err(error) if error.is_off => {
+            let answer = switched_off(&project, event).unwrap_or_default();
+            return answer.log(&error.one_line());
+        }
         Ok(settings) => (settings, None),
         // What was armed still holds; the person is notified.
         Err(error) => (Settings { digest: error.digest, ..Settings::default() }, Some(error)),

@@ -61,7 +61,7 @@ pub fn doubts(facts: &Facts<'_>) -> Vec<String> {
 }
 
 /// What is said where nothing but the agent's promise ended the loop.
-const ONLY_WORDS: &str = "the agent's word is all there is: no file was changed";
+pub const ONLY_WORDS: &str = "on the agent's word alone: no check, no changed file";
 
 fn only_boxes(facts: &Facts<'_>) -> Option<String> {
     let list = real_path(facts.list?).ok();

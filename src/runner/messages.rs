@@ -35,6 +35,9 @@ pub fn verdict(
 pub fn end(reason: &TerminalReason, state: &LoopState, signal: Option<i32>) -> String {
     let words = exit::words(reason, signal);
     match reason {
+        TerminalReason::Completed if !state.ledger.against.is_empty() => {
+            state.ledger.against.clone()
+        }
         // The words begin with what is used.
         TerminalReason::Budget { unit: BudgetUnit::Money, .. } if whole_cost(state).estimated => {
             format!("~{words}")
@@ -48,6 +51,7 @@ fn wait(waiting: &Waiting) -> String {
         Waiting::UsageLimit(words) => format!("usage limit: {words}"),
         Waiting::Background(what) => format!("background work: {what}"),
         Waiting::Approval => "a person's approval".to_owned(),
+        Waiting::Answer(question) => format!("an answer: {question}"),
         Waiting::Paused(why) => format!("the end of a pause: {why}"),
         Waiting::Typed(command) => format!("`{command}`"),
         Waiting::NoTasks => "there are no tasks".to_owned(),

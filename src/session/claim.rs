@@ -138,7 +138,7 @@ fn allowed(claim: &Claim, earlier: Option<&Record>, session: &str) -> Option<Hoo
     }
     let owner = claim.session.as_deref().filter(|owner| *owner != session)?;
     let line = format!(
-        "Feature {} is driven by session {owner}; this session may stop. /speckit:implement takes it over",
+        "Feature {} is driven by session {owner}; this session may stop. /speckit:implement --force takes it over",
         claim.about
     );
     Some(HookAnswer::silent().log(&line))

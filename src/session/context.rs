@@ -71,6 +71,11 @@ pub fn waiting_with_message(
     let continues = |one: &Waiting| matches!(one, Waiting::Background(_) | Waiting::NoTasks);
     match message {
         Some(message) => answer.also_notify(message),
+        None if waiting.iter().any(|one| matches!(one, Waiting::Answer(_))) => {
+            let (about, words) = (printable(&stop.record.about), waited_for(waiting));
+            let words = person::line("waiting: ", &[&about, &words]);
+            answer.also_notify(&words).alert(&about, "approval", &words)
+        }
         None if waiting.iter().all(continues) && !stop.context.settings.quiet => {
             let about = printable(&stop.record.about);
             let words = waited_for(waiting);
@@ -84,6 +89,7 @@ pub fn waiting_with_message(
 pub fn waited_for(waiting: &[Waiting]) -> String {
     let words = waiting.iter().map(|one| match one {
         Waiting::Approval => "a person's approval".to_owned(),
+        Waiting::Answer(question) => format!("your answer: {question}?"),
         Waiting::Background(what) => format!("background {what}"),
         Waiting::Paused(why) => format!("the end of a pause ({why})"),
         Waiting::Typed(command) if command.is_empty() => "what you typed, which runs now".into(),

@@ -1,5 +1,6 @@
 //! A stop in a feature's loop (spec 003): what is read and observed of the feature, and what is said about it.
 
+use std::fs;
 use std::io;
 use std::path::Path;
 use std::time::Duration;
@@ -12,6 +13,7 @@ use crate::engine::{
     Contract, Demand, FinishedPart, Observation, Shortfall, TerminalReason, Verdict, ends,
 };
 use crate::evidence::contents::{Contents, KeptContents};
+use crate::evidence::task_list::TASKS;
 use crate::evidence::work_trees::copies;
 use crate::feature::project::{Project, printable};
 use crate::feature::snapshot::FeatureSnapshot;
@@ -29,8 +31,9 @@ use crate::store::closing::{EndNotice, close_record};
 use crate::store::loops::{Claim, Loops, OpenTasks, Record};
 use crate::store::pins::PinState;
 use crate::store::receipts::Receipts;
+use crate::store::settled::PATIENCE;
 use crate::text;
-use crate::world::WallTime;
+use crate::world::{self, WallTime};
 
 /// The most tasks that are gone and remembered.
 const MOST_GONE: usize = 200;
@@ -62,6 +65,25 @@ pub fn read(context: &StopContext<'_>, record: &Record, waits: bool) -> Option<F
     FeatureSnapshot::read_by(&feature, context.deadline)
 }
 
+/// Returns the files of a loop as they are 2 s after they were changed, where they say that all is done and no person armed
+/// it (spec 003, FR-5): a list that is written in two steps ends nothing.
+pub fn left_alone(
+    context: &StopContext<'_>,
+    record: &Record,
+    snapshot: FeatureSnapshot,
+) -> FeatureSnapshot {
+    if !snapshot.all_done() || pinned::standing(&context.project.root, record).pin().is_some() {
+        return snapshot;
+    }
+    let changed = fs::metadata(snapshot.feature.folder.join(TASKS)).and_then(|it| it.modified());
+    let age = changed.map(WallTime::from).unwrap_or_default().age();
+    let Some(rest) = PATIENCE.checked_sub(age).filter(|rest| !rest.is_zero()) else {
+        return snapshot;
+    };
+    world::pause(rest.min(context.deadline.left()));
+    FeatureSnapshot::read_by(&snapshot.feature, context.deadline).unwrap_or(snapshot)
+}
+
 /// Returns the feature under the limits of its loop, or the answer where the claim, or files that are gone, have
 /// ended the loop. `snapshot` are the files as they were read before the lock.
 pub fn enter(
@@ -75,7 +97,10 @@ pub fn enter(
     let owner = armed_for.filter(|it| !it.is_empty() && it != own).or(claim.session);
     if let Some(owner) = owner.filter(|owner| *owner != session.record.session) {
         let line = format!("Feature {about} is driven by session {owner} now");
-        return session.close(&Demand::Stopped, &line).map(Entered::Answer);
+        let answer = session.close(&Demand::Stopped, &line)?;
+        let lost = Record { moved_to: owner, ..session.record.clone() };
+        let message = ends::moved_message(&lost).unwrap_or_default();
+        return Ok(Entered::Answer(answer.also_notify(&message)));
     }
     if let Some(reason) = claim.reason.filter(|reason| *reason != TerminalReason::Cancelled) {
         // The process that ended it was killed before the record had the end: it keeps its name and words.
@@ -273,10 +298,18 @@ impl FeatureStop {
     }
 
     /// Returns what the journal and `spool status` say of a verdict, on one line.
-    pub fn words(&self, record: &Record, seen: &Observation, verdict: &Verdict) -> String {
+    pub fn words(
+        &self,
+        record: &Record,
+        contract: &Contract,
+        seen: &Observation,
+        verdict: &Verdict,
+    ) -> String {
         let words = match verdict {
             Verdict::End(reason) => {
-                let left = messages::left(seen, &record.ledger);
+                let is_done = *reason == TerminalReason::Completed;
+                let checks = if is_done { &[] } else { contract.checks.as_slice() };
+                let left = messages::left(seen, &record.ledger, checks);
                 let converged = Some(converged(record.ledger.converging).to_owned());
                 let more = left.or(converged.filter(|it| !it.is_empty()));
                 more.map_or_else(|| reason.to_string(), |more| format!("{reason}; {more}"))
@@ -361,12 +394,13 @@ impl FeatureStop {
     pub fn end_answer(
         &self,
         session: &StopSession<'_>,
+        contract: &Contract,
         seen: &Observation,
         reason: &TerminalReason,
     ) -> HookAnswer {
         let (snapshot, record) = (&self.snapshot, &session.record);
         if *reason != TerminalReason::Completed {
-            let left = messages::left(seen, &record.ledger);
+            let left = messages::left(seen, &record.ledger, &contract.checks);
             let message = self
                 .with_proofs(session, ends::end_message(snapshot, record, reason, left.as_deref()));
             return HookAnswer::notify(&message).log(&ends::end_line(snapshot, reason)).alert(

@@ -89,7 +89,7 @@ fn pin_of_session(root: &Path, session: &str, feature: Option<&str>) -> io::Resu
 fn not_found(root: &Path, record: &Record) -> String {
     let path = Pins::of(root).map(|pins| pins.path(whose(record)).display().to_string());
     format!(
-        "`{}` does not exist: it was removed, or `HOME` or `XDG_STATE_HOME` is another now",
+        "`{}` does not exist: a version before 1.0.0 armed the loop and kept nothing there, or it was removed, or `HOME` or `XDG_STATE_HOME` is another now",
         path.unwrap_or_default()
     )
 }
@@ -557,6 +557,15 @@ fn lost_words(record: &Record, standing: &PinState) -> Option<String> {
         "a person armed the loop of {}, and what was armed is not found: {why}. Put it back, or arm the loop again with {again}; to end it: {cancel}",
         text::title(&record.about, 80)
     ))
+}
+
+/// Returns what a person does about a loop whose pin is not found, `None` for any other one.
+pub fn next_where_lost(record: &Record, standing: &PinState) -> Option<String> {
+    let (again, cancel) = commands_for(record);
+    let is_lost = matches!(standing, PinState::Lost(_));
+    is_lost.then(|| {
+        format!("what was armed is not found: arm it again with {again}; to end it: {cancel}")
+    })
 }
 
 /// The commands that arm and end a loop of this kind.

@@ -11,8 +11,8 @@ use super::notices::{self, Notice};
 use super::{continuing, feature, task};
 use crate::checks::{ReviewCall, run_each, run_review};
 use crate::engine::{
-    Check, Contract, Evaluation, Judgement, Observation, Pending, TerminalReason, Verdict, Waiting,
-    evaluate,
+    Check, CheckResult, Contract, Evaluation, Judgement, Observation, Pending, TerminalReason,
+    Verdict, Waiting, evaluate,
 };
 use crate::evidence::progress::{LookMoment, outdated, still};
 use crate::feature::snapshot::FeatureSnapshot;
@@ -145,6 +145,7 @@ fn look(
         None => feature::read(context, &record, waits),
         snapshot => snapshot,
     };
+    let snapshot = snapshot.map(|snapshot| feature::left_alone(context, &record, snapshot));
     let folder = context.loops.session(session)?;
     let Some(record) = folder.record()?.filter(|record| (record.kind == LoopKind::Task) == is_task)
     else {
@@ -396,9 +397,12 @@ impl StopSession<'_> {
             not_kept = stop.keep_ticks(self, &seen, &verdict).err();
             stop.keep_list(self)?;
         }
+        if let Some(results) = &seen.checks {
+            self.record.output = output_of(results);
+        }
         self.record.words = match (&verdict, kind) {
             (Verdict::Wait(waiting), _) => format!("waiting for {}", waited_for(waiting)),
-            (_, StopKind::Feature(stop)) => stop.words(&self.record, &seen, &verdict),
+            (_, StopKind::Feature(stop)) => stop.words(&self.record, contract, &seen, &verdict),
             (_, StopKind::Task) => task::words(&self.record, &seen, &verdict),
         };
         let is_asked = match kind {
@@ -437,7 +441,9 @@ impl StopSession<'_> {
             (Verdict::Continue(missing), StopKind::Task) => {
                 task::continue_answer(self, missing, form)
             }
-            (Verdict::End(reason), StopKind::Feature(stop)) => stop.end_answer(self, &seen, reason),
+            (Verdict::End(reason), StopKind::Feature(stop)) => {
+                stop.end_answer(self, contract, &seen, reason)
+            }
             (Verdict::End(reason), StopKind::Task) => task::end_answer(self, &seen, reason),
         };
         let answer = match noted {
@@ -477,6 +483,7 @@ impl StopSession<'_> {
                 _ => EndName::None,
             },
             words: self.record.words.clone(),
+            output: seen.checks.iter().map(|_| self.record.output.clone()).collect(),
             ..Entry::default()
         };
         let entry = match kind {
@@ -527,6 +534,12 @@ impl StopSession<'_> {
             Err(error) => answer.log(&format!("The claim cannot be closed: {error}")),
         }
     }
+}
+
+/// What the checks printed that failed.
+fn output_of(results: &[CheckResult]) -> String {
+    let failed = results.iter().filter(|it| !it.passed && !it.tail.is_empty());
+    failed.map(|it| format!("`{}` ({}):\n{}\n", it.run, it.outcome, it.tail)).collect()
 }
 
 /// Marks a pause that this verdict waits for as reported and returns what the person reads of it; `None`

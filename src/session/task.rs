@@ -2,7 +2,8 @@
 
 use super::arguments::task::PROMISE;
 use super::context::{StopContext, StopSession};
-use super::messages::feature::failed_checks;
+use super::messages::ends::moved_message;
+use super::messages::feature::checks_at_end;
 use super::messages::landing::{self, HandoffPlace};
 use super::messages::shortfall::{brief, short};
 use super::messages::task as messages;
@@ -36,7 +37,8 @@ pub fn words(record: &Record, seen: &Observation, verdict: &Verdict) -> String {
         Verdict::Continue(missing) => brief(missing, ""),
         Verdict::Wait(_) => String::new(),
         Verdict::End(TerminalReason::Completed) => match messages::grounds(record) {
-            "" => TerminalReason::Completed.to_string(),
+            grounds if !record.ledger.against.is_empty() => ["done ", &grounds].concat(),
+            grounds if grounds.is_empty() => TerminalReason::Completed.to_string(),
             grounds => format!("{} ({grounds})", TerminalReason::Completed),
         },
         Verdict::End(reason) => match missing(record, seen) {
@@ -101,22 +103,25 @@ pub fn end_answer(
     shown.alert(&record.about, reason.name(), &message).log(&message)
 }
 
-/// What was missing when a limit ended the loop, empty for nothing and for any other end.
+/// What was missing when the loop ended short of completion, and what the checks said; empty for nothing.
 fn missing(record: &Record, seen: &Observation) -> String {
-    let is_limit = matches!(record.ledger.ended, Some(TerminalReason::MaxIters { .. }));
-    let failed = || failed_checks(seen.checks.as_deref());
-    match record.ralph() {
-        Some(assignment) if is_limit && assignment.contract.token.is_some() && !seen.claimed => {
-            short(&Shortfall::NoToken, "")
-        }
-        Some(_) if is_limit => failed().unwrap_or_default(),
-        _ => String::new(),
+    let (Some(assignment), Some(reason)) = (record.ralph(), &record.ledger.ended) else {
+        return String::new();
+    };
+    if *reason == TerminalReason::Completed {
+        return String::new();
     }
+    let is_limit = matches!(reason, TerminalReason::MaxIters { .. });
+    let no_token = is_limit && assignment.contract.token.is_some() && !seen.claimed;
+    let no_token = no_token.then(|| short(&Shortfall::NoToken, ""));
+    let checked = checks_at_end(&assignment.contract.checks, seen.checks.as_deref());
+    no_token.into_iter().chain(checked).collect::<Vec<_>>().join("; ")
 }
 
 /// Returns what a person reads, and the log, about an end between two stops.
 pub fn late_end_texts(record: &Record, reason: &TerminalReason) -> (String, String) {
-    let message =
-        messages::told_late(record).unwrap_or_else(|| messages::end_message(record, reason, ""));
+    let message = moved_message(record).unwrap_or_else(|| {
+        messages::end_message(record, reason, &missing(record, &Observation::default()))
+    });
     (message.clone(), message)
 }

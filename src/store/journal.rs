@@ -61,6 +61,9 @@ pub struct Entry {
     pub review_cost_estimated: bool,
     /// Why, in plain words.
     pub words: String,
+    /// What the checks printed that failed then.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub output: String,
     /// Fields of another version, kept.
     #[serde(flatten)]
     pub more: Map<String, Value>,
@@ -68,7 +71,7 @@ pub struct Entry {
 
 read_fields!(Entry {
     at, event, about, iteration, task, verdict, reason, status, promise, check, tool_calls, tokens,
-    commits, review_tokens, review_cost, review_cost_estimated, words,
+    commits, review_tokens, review_cost, review_cost_estimated, words, output,
 } kept more);
 
 impl Entry {

@@ -229,20 +229,14 @@ fn a_task_arrives_letter_for_letter_and_runs_nothing(version: &str) {
     let escaped = json!(format!("Task:\n{task}\n\nThe rules are strict")).to_string();
     assert!(first.contains(escaped.trim_matches('"')), "{first}");
     let feedback = &run.hook_feedbacks()[0];
-    assert_repeats(version, feedback, task);
+    assert_repeats(feedback, task);
     assert!(!project.path().join("pwned").exists());
 }
 
-/// Fails unless an agent that is sent back reads its task again: as a block all of it, as more context, which the client shows
-/// to the person, its beginning on one line.
-pub fn assert_repeats(version: &str, feedback: &str, task: &str) {
+/// Fails unless an agent that is sent back reads its task again.
+pub fn assert_repeats(feedback: &str, task: &str) {
     let (_, told) = feedback.rsplit_once("Original task: ").expect("the task");
-    if version == "2.1.143" {
-        return assert_eq!(told, task);
-    }
-    let begins = told.strip_suffix('…').expect("a task that is cut");
-    let line = task.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(begins.len() > 30 && line.starts_with(begins), "{feedback}");
+    assert_eq!(told, task);
 }
 
 fn two_sessions_loop_side_by_side_in_one_folder(version: &str) {

@@ -60,7 +60,7 @@ fn setup_offers_the_command_and_a_task_arrives_letter_for_letter(version: &str) 
     assert!(first.contains("Work on one task until it is really done"), "{first}");
     let feedbacks = run.hook_feedbacks();
     assert_eq!(feedbacks.len(), 1, "{}", run.describe());
-    assert_repeats(version, &feedbacks[0], TASK);
+    assert_repeats(&feedbacks[0], TASK);
     assert!(!project.path().join("pwned").exists());
     assert_eq!(project.read("work").lines().count(), 2);
 

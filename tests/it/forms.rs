@@ -107,6 +107,23 @@ fn the_page_names_the_fields_of_the_schemas_and_no_others() {
 }
 
 #[test]
+fn e7_the_state_schema_has_every_field() {
+    let source = fs::read_to_string(checkout().join("src/runner/state/loop_state.rs")).unwrap();
+    let schema = fs::read_to_string(checkout().join("schemas/loop-state.schema.json")).unwrap();
+    let schema: Value = serde_json::from_str(&schema).unwrap();
+    let state = &schema["properties"];
+    let iteration = &state["iterations"]["items"]["properties"];
+    for (name, known) in [("LoopState", state), ("Iteration", iteration)] {
+        let (_, body) = source.split_once(&format!("pub struct {name} {{")).unwrap();
+        let (body, _) = body.split_once("\n}").unwrap();
+        let fields = body.lines().filter_map(|line| line.trim().strip_prefix("pub "));
+        for field in fields.filter_map(|line| line.split(':').next()).filter(|it| *it != "more") {
+            assert!(!known[field].is_null(), "the schema has no `{field}` of {name}");
+        }
+    }
+}
+
+#[test]
 fn every_field_is_described_in_its_schema() {
     fn undescribed(schema: &Value, found: &mut Vec<String>) {
         for (name, field) in schema["properties"].as_object().into_iter().flatten() {

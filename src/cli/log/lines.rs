@@ -159,13 +159,15 @@ impl LoggedLoop {
         };
         let day = |time| local(time, "%F");
         let is_same_day = day(entry.at) == day(self.began());
+        let output = entry.output.lines().map(|line| format!("\n      {}", printable(line)));
         format!(
-            "  {}{iteration}  {}{}{}  {}{sums}",
+            "  {}{iteration}  {}{}{}  {}{sums}{}",
             local(entry.at, if is_same_day { "%T" } else { "%m-%d %T" }),
             style.render(),
             printable(&what),
             style.render_reset(),
             words,
+            output.collect::<String>(),
         )
     }
 }

@@ -84,10 +84,10 @@ fn first_prompt(change: &Change, options: &Options) -> Result<String> {
     prompt(&Material {
         change,
         task: &options.task,
-        context: "",
+        context: &crate::runner::state::Context::of(&state_folder(&change.root, &change.id))
+            .read()?,
         contract: &contract,
         done,
-        promise_match: options.promise_match,
         iteration: 1,
         missing: &[],
         remarks: &[],

@@ -45,10 +45,15 @@ fn the_work_gate() {
         ("a call is work", &ledger, claim(Some(1)), None),
         ("no call is none", &ledger, claim(Some(0)), Some(none.clone())),
         ("changed files do not excuse what was seen", &ledger, changed(claim(Some(0))), Some(none)),
-        ("nothing tells", &ledger, claim(None), Some(UnseenWork)),
+        ("nothing tells", &ledger, claim(None), Some(UnseenWork(UNSEEN_WORK.to_owned()))),
         ("nothing tells, files changed", &ledger, changed(claim(None)), None),
         ("nothing tells, said again", &asked, claim(None), None),
-        ("a part was too long to read", &cut, claim(Some(0)), Some(UnseenWork)),
+        (
+            "a part was too long to read",
+            &cut,
+            claim(Some(0)),
+            Some(UnseenWork(UNSEEN_WORK.to_owned())),
+        ),
     ] {
         let verdict = decide(&promising(), ledger, &seen).verdict;
         let expected = match refused {
@@ -57,6 +62,30 @@ fn the_work_gate() {
         };
         assert_eq!(verdict, expected, "{name}");
     }
+}
+
+#[test]
+fn t2_only_an_end_that_no_person_made_runs_the_checks() {
+    let contract = checked(Contract::default());
+    let seen = Observation::default();
+    let end = |reason| wants_final_checks(&contract, &Verdict::End(reason), &seen);
+    let need = || "the key".to_owned();
+    for reason in [
+        TerminalReason::MaxIters { limit: 1 },
+        TerminalReason::Blocked { need: need(), by: Obstacle::Other },
+        TerminalReason::TimedOut { limit: 1 },
+    ] {
+        assert!(end(reason));
+    }
+    for reason in [
+        TerminalReason::Completed,
+        TerminalReason::Cancelled,
+        TerminalReason::Blocked { need: need(), by: Obstacle::FolderGone },
+    ] {
+        assert!(!end(reason));
+    }
+    let off = Contract { no_final_check: true, ..contract.clone() };
+    assert!(!wants_final_checks(&off, &Verdict::End(TerminalReason::MaxIters { limit: 1 }), &seen));
 }
 
 #[test]

@@ -331,12 +331,18 @@ fn no_part_is_reviewed_while_the_loop_waits_or_where_it_ends() {
     let waiting = Observation { waiting: vec![Waiting::Approval], ..in_between() };
     let failed = Observation { failed: Some("it crashed".to_owned()), ..in_between() };
     let demand = Observation { demand: Some(Demand::Cancelled), ..in_between() };
-    let over = Observation { reported_iteration: 100, ..in_between() };
-    for seen in [waiting, failed, demand, over] {
+    for seen in [waiting, failed, demand] {
         let evaluation =
             evaluate(&contract, &Ledger::default(), seen, &mut || UnchangedFiles::Still(0));
         assert!(matches!(evaluation, Evaluation::Decided(_)), "{evaluation:?}");
     }
+    let over = Observation { reported_iteration: 100, ..in_between() };
+    let Evaluation::RunChecks(end) =
+        evaluate(&contract, &Ledger::default(), over, &mut || UnchangedFiles::Still(0))
+    else {
+        panic!("its commands do not run at the end");
+    };
+    assert_eq!((end.commands().len(), end.review(), end.finished()), (1, None, None));
     // Without a review nothing is asked for.
     let contract = Contract { checks: contract.checks[..1].to_vec(), ..contract };
     let evaluation =

@@ -15,6 +15,8 @@ pub struct SettingsError {
     pub what: String,
     /// What to do next, in lower case and without a full stop.
     pub advice: String,
+    /// Whether the settings say `enabled: false` all the same.
+    pub is_off: bool,
     /// Hash of the file's bytes, or of the error where there are none: tells one content from another.
     pub digest: u64,
 }
@@ -22,7 +24,7 @@ pub struct SettingsError {
 impl SettingsError {
     /// Returns an error on a line.
     pub fn at(line: usize, what: impl Into<String>, advice: impl Into<String>) -> Self {
-        Self { line: Some(line), what: what.into(), advice: advice.into(), digest: 0 }
+        Self { line: Some(line), what: what.into(), advice: advice.into(), ..Self::default() }
     }
 
     /// Returns an error of the file as a whole.

@@ -158,7 +158,15 @@ pub fn settings_of(node: Node) -> Result<Settings, SettingsError> {
         }
         YamlValue::Text(_) | YamlValue::List(_) => return Err(no_settings(node.line)),
     };
-    all_known(&pairs)?;
+    let is_off = pairs.iter().any(|(key, value)| {
+        is_text(key, |key| key == "enabled") && switch("enabled", value) == Ok(false)
+    });
+    all_known(&pairs)
+        .and_then(|()| settings_in(pairs))
+        .map_err(|error| SettingsError { is_off, ..error })
+}
+
+fn settings_in(pairs: Vec<(Node, Node)>) -> Result<Settings, SettingsError> {
     let mut settings = Settings::default();
     for (key, value) in pairs {
         match name_of(&key, &NAMES)? {

@@ -178,8 +178,10 @@ impl ClaudeEvent {
     fn background(&self) -> Vec<String> {
         let wakes = |task: &&BackgroundTask| {
             let kind = task.kind.as_str();
-            matches!(kind, "subagent" | "workflow" | "teammate" | "cloud session" | "MCP task")
-                && !matches!(task.status.as_str(), "completed" | "failed" | "killed")
+            matches!(
+                kind,
+                "subagent" | "workflow" | "teammate" | "monitor" | "cloud session" | "MCP task"
+            ) && !matches!(task.status.as_str(), "completed" | "failed" | "killed")
         };
         let words = |task: &BackgroundTask| [&task.kind, " ", &task.description].concat();
         self.background_tasks.iter().filter(wakes).map(words).collect()

@@ -7,7 +7,7 @@ use anyhow::Result;
 use super::parts::Driver;
 use crate::checks::{NOTE, NOTICE_LIMIT, PersonNotice, tell};
 use crate::engine::scoreboard::Scoreboard;
-use crate::engine::{self, Demand, Observation, TerminalReason};
+use crate::engine::{self, Contract, Demand, Observation, Obstacle, TerminalReason};
 use crate::feature::project::printable;
 use crate::forms::events::{RunnerEnd, RunnerEvent};
 use crate::forms::plain;
@@ -25,6 +25,7 @@ use crate::runner::story::find_kept;
 use crate::runner::summary::kept::{KEPT, keep};
 use crate::runner::summary::{RunSummary, add_left_ticks};
 use crate::runner::task_list::list_at;
+use crate::session::messages::feature::checks_at_end;
 use crate::session::messages::person::reviews;
 use crate::session::messages::shortfall::converged;
 use crate::store::journal::Entry;
@@ -58,6 +59,7 @@ impl Driver<'_> {
     pub(super) fn finish(&mut self, reason: &TerminalReason, signal: Option<i32>) -> Result<u8> {
         let gone = self.project_is_gone();
         let reason = gone.as_ref().unwrap_or(reason);
+        let checked = self.checks_at_end(reason, signal);
         let doubts = self.doubts(reason);
         let is_doubted = self.plan.options.doubted == Doubted::Fails && !doubts.is_empty();
         let (code, words) = match self.ended_by_full_disk(reason) {
@@ -73,7 +75,7 @@ impl Driver<'_> {
         state.ledger.ended = Some(reason.clone());
         state.status = status;
         reason.name().clone_into(&mut state.reason);
-        state.words.clone_from(&words);
+        state.words = [&words].into_iter().chain(&checked).cloned().collect::<Vec<_>>().join("; ");
         state.ended_at = iso(world::now());
         state.exit_code = Some(code);
         state.doing.clear();
@@ -81,7 +83,7 @@ impl Driver<'_> {
         // What the entry of the last iteration says is not said again.
         let is_new = |it: &&String| **it != self.totals.journaled_end;
         let new_words: Vec<String> =
-            [&words].into_iter().filter(is_new).chain(&doubts).cloned().collect();
+            [&words].into_iter().filter(is_new).chain(&checked).chain(&doubts).cloned().collect();
         let iteration = self.files.state.current_iteration;
         let entry = Entry {
             task: self.view.tasks_line(),
@@ -99,6 +101,31 @@ impl Driver<'_> {
         self.tell_person(reason);
         // The end is reported in any case, also where it cannot be written down; without the project, that is no news.
         if gone.is_some() { Ok(code) } else { saved.and(noted).map(|()| code) }
+    }
+
+    /// What the checks say at an end short of completion; they run where they have not since the work changed.
+    fn checks_at_end(&mut self, reason: &TerminalReason, signal: Option<i32>) -> Option<String> {
+        let checks = self.plan.options.checks.clone();
+        let commands = Contract::commands_and_review(&checks).0;
+        let is_gone = matches!(reason, TerminalReason::Blocked { by: Obstacle::FolderGone, .. });
+        if is_gone || *reason == TerminalReason::Completed || commands.is_empty() {
+            return None;
+        }
+        let work = self.view.fingerprint();
+        let known = self.checked.as_ref().filter(|it| it.fingerprint == work);
+        let mut results = known.map(|it| it.results.clone());
+        let has_begun = self.files.state.current_iteration > 0;
+        let may_run = signal.is_none() && has_begun && !self.plan.options.no_final_check;
+        if results.is_none() && may_run {
+            // Another `spool stop` ends them.
+            self.console.requests.clear_stop();
+            let number = self.files.state.current_iteration;
+            let log = self.write(|it| it.files.log(number));
+            results = log.ok().and_then(|(mut log, _)| {
+                self.check_each(commands, commands.len(), &mut Vec::new(), &mut log).ok()
+            });
+        }
+        checks_at_end(commands, results.as_deref())
     }
 
     /// Has the person's command tell of an end that they did not make themselves.
@@ -152,9 +179,7 @@ impl Driver<'_> {
             open_at_start: &self.totals.open_at_start,
             ticked: self.totals.ticked,
             touched: &self.totals.touched,
-            by_word: *reason == TerminalReason::Completed
-                && self.plan.done == DoneWhen::Manual
-                && self.plan.options.checks.is_empty(),
+            by_word: *reason == TerminalReason::Completed && self.is_by_word(),
             no_change: &self.proofs.no_change,
             noted: self.noted_by_review(reason).into_iter().chain(others).collect(),
             uncommitted: self.totals.uncommitted.len(),
@@ -164,6 +189,11 @@ impl Driver<'_> {
                 _ => String::new(),
             },
         })
+    }
+
+    /// Whether nothing but the agent's promise can end the loop.
+    pub(super) fn is_by_word(&self) -> bool {
+        self.plan.done == DoneWhen::Manual && self.plan.options.checks.is_empty()
     }
 
     /// What the review that has passed leaves to a person to look at.
@@ -284,7 +314,10 @@ impl Driver<'_> {
         let came = self.run_summary();
         let is_elsewhere = !self.plan.options.start.starts_with(self.view.folder);
         let elsewhere = is_elsewhere.then_some(self.view.folder);
-        lines.extend(doubts.iter().cloned().chain(self.remarks_at_the_end(&came, elsewhere)));
+        let said = |doubt: &&String| **doubt != state.words;
+        lines.extend(
+            doubts.iter().filter(said).cloned().chain(self.remarks_at_the_end(&came, elsewhere)),
+        );
         let next = plain::words(&self.what_next(reason));
         lines.extend(next.clone());
         lines.extend(came.text(elsewhere));

@@ -162,7 +162,6 @@ impl Driver<'_> {
             context: &context,
             contract: &self.plan.contract,
             done: self.plan.done,
-            promise_match: self.plan.options.promise_match,
             iteration: number,
             missing: &self.feedback.missing,
             remarks: &remarks,

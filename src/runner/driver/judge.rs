@@ -17,6 +17,7 @@ use crate::engine::{
 };
 use crate::evidence::progress::{LookMoment, outdated};
 use crate::forms::events::RunnerEvent;
+use crate::runner::caveats::ONLY_WORDS;
 use crate::runner::checks;
 use crate::runner::harness::{AgentReport, RunOutcome, is_passing};
 use crate::runner::messages::in_short;
@@ -86,6 +87,9 @@ impl Driver<'_> {
             };
         }
         self.files.state.ledger = judgement.ledger;
+        if entry.done_check && self.is_by_word() && self.totals.touched.is_empty() {
+            ONLY_WORDS.clone_into(&mut self.files.state.ledger.against);
+        }
         cut_off.count_in(&mut self.files.state);
         judgement.verdict
     }
@@ -236,7 +240,7 @@ impl Driver<'_> {
         Ok(results)
     }
 
-    fn check_each(
+    pub(super) fn check_each(
         &mut self,
         checks: &[Check],
         all: usize,
@@ -314,7 +318,7 @@ enum ChecksSeen {
 
 /// A person stopped the loop while checks ran.
 #[derive(Default)]
-struct Stopped {
+pub(super) struct Stopped {
     /// Whether a reader was at work then, and has used something.
     in_review: bool,
 }

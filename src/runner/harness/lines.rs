@@ -324,6 +324,8 @@ fn end(left: &ExitInfo) -> String {
 const LASTING_CODES: &str = "\
     insufficient_quota billing_error billing_hard_limit_reached billing_not_active \
     account_deactivated authentication_error invalid_api_key API_KEY_INVALID model_not_found";
+/// What services say of a model that they do not have.
+const NO_MODEL: [&str; 4] = ["does not exist", "not found", "no such model", "is not supported"];
 /// How services and agent programs begin a message on such an error where no code is handed on.
 const LASTING_WORDS: &str = include_str!("lasting.txt");
 
@@ -341,8 +343,9 @@ pub fn is_lasting(said: &str) -> bool {
     let quoted = |code: &str| said.contains(&format!("\"{code}\"")) || said == code;
     // It begins the message, or is in the JSON of the service's answer.
     let begins = |words: &str| said.starts_with(words) || said.contains(&format!("\"{words}"));
-    let no_model = said.starts_with("The model `") && said.contains("` does not exist");
-    let no_model = no_model || said.contains("model is not supported when using Codex");
+    // Codex hands on the words of the service alone, without the status.
+    let plain = said.to_lowercase();
+    let no_model = plain.contains("model") && NO_MODEL.iter().any(|words| plain.contains(words));
     LASTING_CODES.split(' ').any(quoted) || LASTING_WORDS.lines().any(begins) || no_model
 }
 

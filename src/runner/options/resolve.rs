@@ -57,6 +57,8 @@ pub struct Options {
     pub proof: LeastProof,
     /// Whether spec-kit's converge command has to run before the end.
     pub converge: bool,
+    /// Whether the checks do not run where the loop ends short of completion.
+    pub no_final_check: bool,
     /// Whether optional tasks count.
     pub include_optional: bool,
     /// Patterns of files that the loop may not change, unless a task names them.
@@ -127,6 +129,7 @@ impl Options {
             token: (done != DoneWhen::Check).then(|| self.promise.clone()),
             min_iterations: self.min_iterations,
             checks: self.checks.clone(),
+            no_final_check: self.no_final_check,
             converge: self.spec_kit.converge.as_ref().map_or("", |it| it.name).to_owned(),
             guardrails: Guardrails {
                 max_iterations: self.max_iterations,
@@ -172,8 +175,6 @@ pub struct Defaults;
 impl Defaults {
     /// The token of the promise.
     pub const PROMISE: &str = "COMPLETE";
-    /// Where it has to be: nobody watches, and a sentence about the promise is not the promise.
-    pub const PROMISE_MATCH: PromiseMatch = PromiseMatch::OwnLine;
     /// The last iteration.
     pub const MAX_ITERATIONS: u32 = 50;
     /// Iterations in a row that change nothing because of what the agent is denied: the next one is paid for, too, and is
@@ -245,7 +246,7 @@ pub fn resolve(layers: &Layers, task: String, start: &Path) -> Result<Options> {
         fallback_model: settings.fallback_model.map(|it| it.value.0),
         fallback_harness,
         promise: settings.completion_promise.map_or(Defaults::PROMISE.to_owned(), |it| it.value.0),
-        promise_match: settings.promise_match.map_or(Defaults::PROMISE_MATCH, |it| it.value),
+        promise_match: settings.promise_match.map(|it| it.value).unwrap_or_default(),
         min_iterations,
         max_iterations: (max_iterations > 0).then_some(max_iterations),
         done,
@@ -276,6 +277,7 @@ pub fn resolve(layers: &Layers, task: String, start: &Path) -> Result<Options> {
         } else {
             Sessions::Fresh
         },
+        no_final_check: is_on(settings.no_final_check),
         doubted: if is_on(settings.strict) { Doubted::Fails } else { Doubted::Told },
         landing: if is_on(settings.no_landing) { Landing::Off } else { Landing::Asked },
         stay_awake: if is_on(settings.no_stay_awake) { StayAwake::Off } else { StayAwake::Held },

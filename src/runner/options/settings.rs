@@ -97,8 +97,8 @@ pub struct RunnerSettings {
     /// The token that the agent writes as <promise>TOKEN</promise> when all is done [default: COMPLETE]
     #[arg(long, value_name = "TOKEN", help_heading = DONE)]
     pub completion_promise: Option<Set<Token>>,
-    /// Where the promise has to be in the agent's final text: own-line, alone on the last line, or
-    /// anywhere outside of code, quotation marks and denials [default: own-line]
+    /// Which promise in the agent's final text counts: anywhere, one outside of code, quotation marks and denials, or
+    /// exact, any [default: anywhere]
     #[arg(long, value_name = "WHERE", help_heading = DONE)]
     pub promise_match: Option<Set<PromiseMatch>>,
     /// A command that has to pass before the loop is done; may be given more than once
@@ -112,6 +112,9 @@ pub struct RunnerSettings {
     /// given more than once
     #[arg(long, value_name = "PATTERN", help_heading = DONE)]
     pub protect: Vec<Set<PathPattern>>,
+    /// Do not run the checks once more where the loop ends short of completion
+    #[arg(long, value_name = "BOOL", help_heading = DONE, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub no_final_check: Option<Set<bool>>,
     /// The longest that each check may take; a plain number is seconds [default: 300]
     #[arg(long, value_name = "SECONDS", help_heading = DONE)]
     pub check_timeout: Option<Set<Time<1>>>,
@@ -305,6 +308,7 @@ settings! {
     check "check" Trusted,
     proof "proof" Limit,
     protect "protect" Free,
+    no_final_check "no-final-check" Trusted,
     check_timeout "check-timeout" Limit,
     review "review" Trusted,
     review_when "review-when" Trusted,

@@ -159,8 +159,8 @@ fn is_looser(name: &str, with: &Options, without: &Options) -> bool {
         "done" => with.done != without.done && with.done != Some(DoneWhen::Tasks),
         "completion-promise" => with.promise != without.promise,
         "promise-match" => {
-            with.promise_match == PromiseMatch::Anywhere
-                && without.promise_match == PromiseMatch::OwnLine
+            with.promise_match == PromiseMatch::Exact
+                && without.promise_match == PromiseMatch::Anywhere
         }
         _ => true,
     }

@@ -274,7 +274,7 @@ impl SettingValue for ReviewWhen {
 
 impl SettingValue for PromiseMatch {
     fn parse(text: &str) -> Result<Self, String> {
-        one_of(text, &[("anywhere", Self::Anywhere), ("own-line", Self::OwnLine)])
+        one_of(text, &[("anywhere", Self::Anywhere), ("exact", Self::Exact)])
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::engine::proof::LeastProof;
 use crate::engine::tasks::TaskList;
-use crate::engine::{Contract, NearLimit, PromiseMatch, Shortfall};
+use crate::engine::{Contract, NearLimit, Shortfall};
 use crate::feature::converge::ConvergeCommand;
 use crate::runner::options::DoneWhen;
 use crate::runner::target::{Change, SpecKitRules};
@@ -22,8 +22,6 @@ pub struct Material<'a> {
     pub contract: &'a Contract,
     /// What counts as done.
     pub done: DoneWhen,
-    /// Where the promise has to be.
-    pub promise_match: PromiseMatch,
     /// The iteration, from 1.
     pub iteration: u32,
     /// What was missing at the end of the last iteration, empty in the first one.

@@ -16,7 +16,6 @@ use anyhow::Result;
 
 use super::options::DoneWhen;
 use super::target::{Change, SpecKitRules};
-use crate::engine::PromiseMatch;
 use crate::engine::promise::marker;
 use crate::engine::proof::LeastProof;
 use crate::session::messages::HONEST;
@@ -154,14 +153,10 @@ fn around(text: &mut String, rules: &SpecKitRules) {
 /// What ends the loop: the promise, and the checks.
 fn ending(text: &mut String, material: &Material<'_>) {
     if let Some(token) = &material.contract.token {
-        let place = match material.promise_match {
-            PromiseMatch::Anywhere => "in your final message",
-            PromiseMatch::OwnLine => "alone on the last line of your final message",
-        };
         let marker = marker(token);
         let _ = write!(
             text,
-            "- Only when all of the work is done, write {marker} {place}: exactly so, the same letters in the same case.\n\
+            "- Only when all of the work is done, write {marker} in your final message: exactly so, the same letters in the same case.\n\
              - Never write it for another reason: not to get out, not because you are stuck. It is checked against the files.\n"
         );
     }

@@ -68,7 +68,6 @@ impl PromptBench {
             context: &self.context,
             contract: &self.contract,
             done: if tasks.is_some() { DoneWhen::Tasks } else { DoneWhen::Manual },
-            promise_match: PromiseMatch::Anywhere,
             iteration: 3,
             missing: &self.missing,
             remarks: &self.remarks,
@@ -251,7 +250,9 @@ fn every_shortfall_has_words_of_its_own() {
         Shortfall::PromiseNotMade,
         Shortfall::NoWork { calls: 0, needed: 1 },
         Shortfall::NoWork { calls: 2, needed: 3 },
-        Shortfall::UnseenWork,
+        Shortfall::UnseenWork(
+            "there is no record to read, and no file or commit changed".to_owned(),
+        ),
         Shortfall::TooEarly { first: 4 },
         Shortfall::Unreadable,
     ];
@@ -339,12 +340,10 @@ fn an_agent_that_goes_on_with_its_session_gets_the_names_of_the_documents() {
 }
 
 #[test]
-fn the_promise_is_asked_for_where_it_counts_and_only_where_it_counts() {
+fn the_promise_is_asked_for_only_where_it_counts() {
     let mut bench = PromptBench::new();
-    let own_line =
-        Material { promise_match: PromiseMatch::OwnLine, ..bench.material("Build it.", None) };
-    let text = bench.told(&own_line);
-    assert!(text.contains("<promise>COMPLETE</promise> alone on the last line"), "{text}");
+    let text = bench.prompt("Build it.");
+    assert!(text.contains("<promise>COMPLETE</promise> in your final message"), "{text}");
     bench.contract.token = None;
     let text = bench.prompt("Build it.");
     assert!(!text.contains("<promise>"), "{text}");

@@ -129,10 +129,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<ReadState, String> {
     let Value::Object(mut fields) = value else {
         return Err("it holds no JSON object".to_owned());
     };
-    if !["change_id", "worktree_name", "iterations", "status"]
-        .iter()
-        .any(|it| fields.contains_key(*it))
-    {
+    if !["change_id", "worktree_name", "iterations"].iter().any(|it| fields.contains_key(*it)) {
         return Err("it is the file of another program".to_owned());
     }
     let list = fields.remove(ITERATIONS);
@@ -173,4 +170,16 @@ fn lenient<T: DeserializeOwned + Default + Serialize>(fields: Map<String, Value>
     let kept: Map<_, _> =
         fields.into_iter().filter(|(name, field)| understood(name, field)).collect();
     serde_json::from_value(Value::Object(kept)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn e9_another_programs_state_is_set_aside() {
+        let foreign = br#"{"status": "idle", "queue": []}"#;
+        assert_eq!(parse(foreign), Err("it is the file of another program".to_owned()));
+        assert!(parse(br#"{"status": "done", "change_id": "x"}"#).is_ok());
+    }
 }

@@ -25,6 +25,8 @@ pub struct FeatureRequest {
     pub recovery_mode: bool,
     /// `--ignore-checklists`: the person continues although checklists are open.
     pub ignore_checklists: bool,
+    /// `--force`: the loop may be another session's that is still there.
+    pub force: bool,
     /// `--review`, `--review=false`: whether another agent program reviews the work; `None` for as the settings say.
     pub review: Option<bool>,
     /// `--review-when`: when it is made; `None` for as the settings say.
@@ -92,6 +94,7 @@ impl FeatureRequest {
                 let wrong = || wrong("`--review-when` needs end, phases or verify".to_owned());
                 self.review_when = Some(known.ok_or_else(wrong)?);
             }
+            "--force" => self.force = switch(flag, joined)?,
             "--ignore-checklists" => self.ignore_checklists = switch(flag, joined)?,
             _ => {
                 let (flag, meant) = (printable(flag), meant(FLAGS, flag));
@@ -158,9 +161,9 @@ fn first_word(text: &str) -> (&str, &str) {
 }
 
 const FLAGS: &str = "\
-    --max-iterations --max-task-iterations --recovery-mode --ignore-checklists --review \
+    --max-iterations --max-task-iterations --recovery-mode --ignore-checklists --force --review \
     --review-when --converge --include-optional";
-const USAGE: &str = "Usage: /speckit:implement [FEATURE] [TASKS] [WORDS FOR THE AGENT] [--max-iterations N] [--max-task-iterations N] [--recovery-mode] [--ignore-checklists] [--review] [--review-when end|phases|verify] [--converge] [--include-optional]\nTASKS: T001 T003, T004-T010, US1, phase 2. Words that begin with a dash go after ` -- `.";
+const USAGE: &str = "Usage: /speckit:implement [FEATURE] [TASKS] [WORDS FOR THE AGENT] [--max-iterations N] [--max-task-iterations N] [--recovery-mode] [--ignore-checklists] [--force] [--review] [--review-when end|phases|verify] [--converge] [--include-optional]\nTASKS: T001 T003, T004-T010, US1, phase 2. Words that begin with a dash go after ` -- `.";
 
 /// Whether a word is a flag, or a mistyped one: some programs make a long dash of two.
 fn is_flag(word: &str) -> bool {

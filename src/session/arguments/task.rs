@@ -10,7 +10,7 @@ use crate::feature::project::printable;
 use crate::refusal::Refusal;
 
 /// How the command is written.
-pub const USAGE: &str = "Usage: /speckit:ralph-loop \"TASK\" [--max-iterations N] [--completion-promise TEXT] [--promise-match anywhere|own-line] [--min-tool-calls N] [--min-iterations N] [--on-promise-no-work reject|warn|accept] [--check \"CMD\"]… [--check-timeout SECONDS] [--no-progress N] [--prompt-file PATH] [--replace]\nor, to continue the loop of a session that is gone: /speckit:ralph-loop --adopt [SESSION] [--force] [--replace]";
+pub const USAGE: &str = "Usage: /speckit:ralph-loop \"TASK\" [--max-iterations N] [--completion-promise TEXT] [--promise-match anywhere|exact] [--min-tool-calls N] [--min-iterations N] [--on-promise-no-work reject|warn|accept] [--check \"CMD\"]… [--check-timeout SECONDS] [--no-final-check] [--no-progress N] [--prompt-file PATH] [--replace]\nor, to continue the loop of a session that is gone: /speckit:ralph-loop --adopt [SESSION] [--force] [--replace]";
 /// The promise that is asked for where a person names none and no check either.
 pub const PROMISE: &str = "DONE";
 /// Iterations without `--max-iterations`.
@@ -43,6 +43,8 @@ pub struct TaskRequest {
     pub without_work: WithoutWork,
     /// `--check`, as often as it was given.
     pub checks: Vec<String>,
+    /// `--no-final-check`.
+    pub no_final_check: bool,
     /// `--check-timeout`, in seconds.
     pub check_timeout: u64,
     /// `--no-progress`, iterations in a row without a change.
@@ -68,6 +70,7 @@ impl Default for TaskRequest {
             min_iterations: 0,
             without_work: WithoutWork::Reject,
             checks: Vec::new(),
+            no_final_check: false,
             check_timeout: CHECK_TIMEOUT,
             no_progress: None,
             replace: false,
@@ -114,8 +117,14 @@ impl TaskRequest {
         joined: Option<&'a str>,
         behind: &'a str,
     ) -> Result<&'a str, Refusal> {
-        if let "--replace" | "--force" = name {
-            *(if name == "--force" { &mut self.force } else { &mut self.replace }) = true;
+        let flag = match name {
+            "--replace" => Some(&mut self.replace),
+            "--force" => Some(&mut self.force),
+            "--no-final-check" => Some(&mut self.no_final_check),
+            _ => None,
+        };
+        if let Some(flag) = flag {
+            *flag = true;
             return match joined {
                 None => Ok(behind),
                 Some(_) => Err(wrong(&format!("`{name}` takes no value"))),
@@ -161,7 +170,7 @@ impl TaskRequest {
             }
             "--completion-promise" => self.promise = Some(promise(value)?),
             "--promise-match" => {
-                let unknown = || neither(name, value, "`anywhere` or `own-line`");
+                let unknown = || neither(name, value, "`anywhere` or `exact`");
                 self.promise_match = named(value).ok_or_else(unknown)?;
             }
             "--on-promise-no-work" => {
@@ -272,7 +281,7 @@ enum Rest<'a> {
 
 const FLAGS: &str = "\
     --adopt --force --replace --max-iterations --min-iterations --min-tool-calls --no-progress \
-    --check-timeout --completion-promise --promise-match --on-promise-no-work --check --prompt-file";
+    --check-timeout --completion-promise --promise-match --on-promise-no-work --check --no-final-check --prompt-file";
 
 fn wrong(what: &str) -> Refusal {
     Refusal::Usage(what.to_owned(), USAGE)
@@ -473,7 +482,7 @@ mod tests {
 
     #[test]
     fn every_flag_is_read_before_and_behind_the_task() {
-        let flags = "--max-iterations=08 --completion-promise 'ALL DONE' --promise-match own-line \
+        let flags = "--max-iterations=08 --completion-promise 'ALL DONE' --promise-match exact --no-final-check \
             --min-tool-calls 3 --min-iterations=2 --on-promise-no-work warn --check \"npm test\" \
             --check='grep -q \"a b\" x' --check-timeout 60 --no-progress 4 --replace";
         let expected = TaskRequest {
@@ -481,10 +490,11 @@ mod tests {
             prompt_file: None,
             max_iterations: 8,
             promise: Some("ALL DONE".to_owned()),
-            promise_match: PromiseMatch::OwnLine,
+            promise_match: PromiseMatch::Exact,
             min_tool_calls: 3,
             min_iterations: 2,
             without_work: WithoutWork::Warn,
+            no_final_check: true,
             checks: vec!["npm test".to_owned(), "grep -q \"a b\" x".to_owned()],
             check_timeout: 60,
             no_progress: Some(4),

@@ -26,6 +26,7 @@ use crate::mask::masked_text;
 use crate::refusal::Refusal;
 use crate::session::arguments::asked_tasks::{Selection, done_already};
 use crate::session::arguments::feature::FeatureRequest;
+use crate::session::life;
 use crate::session::messages::person;
 use crate::session::messages::proof::behind_checks;
 use crate::session::pinned;
@@ -34,7 +35,7 @@ use crate::session::record::new_record;
 use crate::session::select::drives;
 use crate::store::journal::Entry;
 use crate::store::loops::{Asked, Claim, Loops, OPEN_TASKS, Record, VerifyCommands};
-use crate::store::names::{EndName, JournalEvent};
+use crate::store::names::{ArmedBy, EndName, JournalEvent};
 use crate::store::pins::{LoopLimits, Pin, PinKey, PinState, Pins, SettingsThen};
 use crate::store::receipts::Receipts;
 use crate::text::{self, counted};
@@ -43,7 +44,7 @@ use crate::world::{self, Deadline};
 /// What is said where the one who arms may be the agent.
 const NOT_A_PERSON: &str = "It was armed inside of an agent's session, so no check and no Verify command is run for it, and the default limits hold: type /speckit:implement, or run `spool start` in a terminal of your own.";
 /// What is shown where nothing is run before the work counts as done.
-const NO_CHECKS: &str = "No checks: the task list decides.\n";
+const NO_CHECKS: &str = "No checks: the task list decides. To add one: `checks: [cargo test]` in `.claude/ralph-speckit.local.md`.\n";
 /// The most characters that the names of the tasks take, where not all of a list were asked for.
 const LONGEST_RUNS: usize = 600;
 /// The longest that the files are looked through.
@@ -78,6 +79,7 @@ pub fn arm(
         can_be_reviewed(&feature)?;
     }
     let mut arming = Arming::begin(root, armer, Some(&feature))?;
+    let taken_from = taken_from(&arming.loops, &feature, armer, request)?;
     let found = readable_state(&feature)?;
     let paths = changed_files(&arming, project, &feature);
     arming.remember(PinKey::Feature(&feature.name), &paths)?;
@@ -120,7 +122,7 @@ pub fn arm(
     if !armer.is_person() {
         notes.push(NOT_A_PERSON.to_owned());
     }
-    notes.extend(taken_from(&arming.loops, &feature, armer));
+    notes.extend(taken_from);
     notes.extend(bind(&mut arming, project, &feature, &claim, &state, &pin)?);
     state
         .write(&feature)
@@ -335,11 +337,31 @@ fn keep_contents(
     })
 }
 
-/// What is said when another session drives the feature.
-fn taken_from(loops: &Loops, feature: &Feature, armer: Armer<'_>) -> Option<String> {
-    let claim = loops.claim(&feature.name).filter(|claim| claim.closed.is_none())?;
-    let other = claim.session.filter(|other| Some(other.as_str()) != armer.session)?;
-    Some(format!("It was driven by session {} before; that one may stop.", printable(&other)))
+/// What is said of the session that drives the feature now; an error where it is still there, a person armed its loop, and
+/// nobody forces it.
+fn taken_from(
+    loops: &Loops,
+    feature: &Feature,
+    armer: Armer<'_>,
+    request: &FeatureRequest,
+) -> Result<Option<String>, Refusal> {
+    let claim = loops.claim(&feature.name).filter(|claim| claim.closed.is_none());
+    let other = claim.and_then(|claim| claim.session);
+    let Some(other) = other.filter(|other| Some(other.as_str()) != armer.session) else {
+        return Ok(None);
+    };
+    let record = loops.peek(&other).filter(|record| record.ledger.is_live());
+    let is_there = record.is_some_and(|record| {
+        record.armed_by != ArmedBy::Claim && !life::of(loops, &record).leaves_behind(&record)
+    });
+    let other = printable(&other);
+    if is_there && !request.force {
+        return Err(Refusal::new(
+            format!("session {other} works on feature `{}`", feature.name),
+            "let it work, end its loop there with /speckit:cancel, or take the loop over with --force",
+        ));
+    }
+    Ok(Some(format!("It was driven by session {other} before; that one may stop.")))
 }
 
 /// The files that arming writes whole, besides the pin's own.

@@ -23,6 +23,8 @@ use crate::world;
 
 /// The most that is read of a file that holds the task, in bytes.
 const MOST_TASK: u64 = 256 << 10;
+/// What is shown where the agent's word alone ends the loop.
+const NO_CHECK: &str = "No check: the agent's word decides. To add one: /speckit:ralph-loop \"TASK\" --check \"cargo test\"";
 /// The name of the file in the session's folder that holds a long task.
 pub const TASK_FILE: &str = "task.md";
 
@@ -84,8 +86,10 @@ pub fn arm(
         None => String::new(),
     };
     let not_noted = arming.finish(armed_entry(&record));
+    let no_check = if !pin.checks.is_empty() { "" } else { NO_CHECK }.to_owned();
     let stop = "To stop it: /speckit:cancel-ralph".to_owned();
-    let lines = [messages::armed_line(&record), shown.clone(), unkept.unwrap_or_default(), stop];
+    let lines =
+        [messages::armed_line(&record), no_check, shown.clone(), unkept.unwrap_or_default(), stop];
     let lines = lines.iter().map(|line| line.trim_end()).filter(|line| !line.is_empty());
     let for_person = lines.collect::<Vec<_>>().join("\n") + &not_noted;
     Ok(Armed { about: record.about, for_agent, for_person, shown })
@@ -136,9 +140,7 @@ fn record_of(
     armer: Armer<'_>,
 ) -> Record {
     let (start, head) = (commits::fingerprint(place.root), commits::log_place(place.root));
-    let length = task.chars().count();
-    let long = length > messages::SHORT;
-    let in_a_file = length > messages::REPEATED;
+    let long = task.chars().count() > messages::SHORT;
     let claim = Claim {
         about: messages::title(task),
         armed_at: world::now(),
@@ -152,7 +154,7 @@ fn record_of(
         ledger: Ledger { fingerprint: Some(start), settled: true, ..Ledger::default() },
         assignment: Some(Box::new(Assignment {
             task: if long { messages::beginning(task) } else { task.to_owned() },
-            task_file: if in_a_file { TASK_FILE.to_owned() } else { String::new() },
+            task_file: if long { TASK_FILE.to_owned() } else { String::new() },
             contract,
             promise_match: request.promise_match,
             ultrawork: place.flavour == Flavour::Ultrawork,
@@ -179,6 +181,7 @@ fn contract_of(request: &TaskRequest, settings: Settings) -> Contract {
         without_work: request.without_work,
         min_iterations: request.min_iterations,
         checks,
+        no_final_check: request.no_final_check,
         converge: String::new(),
         guardrails: Guardrails {
             max_iterations: Some(request.max_iterations).filter(|limit| *limit > 0),

@@ -12,7 +12,7 @@ use super::proof::lack;
 use super::shortfall::{NOT_CONVERGED, Reader, brief, explain, hooks_in_words, short};
 use super::{HONEST, needs_all};
 use crate::engine::scope::in_runs;
-use crate::engine::{CheckResult, Guardrails, Ledger, Observation, Shortfall};
+use crate::engine::{Check, CheckResult, Contract, Guardrails, Ledger, Observation, Shortfall};
 use crate::evidence::task_list::TASKS;
 use crate::feature::project::printable;
 use crate::feature::snapshot::FeatureSnapshot;
@@ -26,6 +26,8 @@ use crate::text::{self, grouped};
 const LONGEST: usize = 3_900;
 /// The most characters of one thing that is missing, in a line for a person.
 const SHORTFALL: usize = 120;
+/// The most lines of a failed check's output that an end shows.
+const FIRST_LINES: usize = 3;
 /// The most characters that the list of open tasks takes.
 const LIST: usize = 900;
 /// The same where only the next ones are to be named.
@@ -394,7 +396,7 @@ pub fn missing(snapshot: &FeatureSnapshot, missing: &[Shortfall]) -> String {
 
 /// Returns what was missing at an end besides the list: the checks that failed, or the extension hooks or the converge command
 /// that have not run.
-pub fn left(seen: &Observation, ledger: &Ledger) -> Option<String> {
+pub fn left(seen: &Observation, ledger: &Ledger, checks: &[Check]) -> Option<String> {
     let due = || Shortfall::HooksDue(seen.hooks_due.clone());
     let hooks = || (!seen.hooks_due.is_empty()).then(|| short(&due(), ""));
     let unproved = || {
@@ -402,15 +404,33 @@ pub fn left(seen: &Observation, ledger: &Ledger) -> Option<String> {
         (!seen.unproved.is_empty()).then(|| short(&tasks, ""))
     };
     let converge = || ledger.converging.asked.map(|_| NOT_CONVERGED.to_owned());
-    failed_checks(seen.checks.as_deref()).or_else(hooks).or_else(unproved).or_else(converge)
+    let checked = checks_at_end(checks, seen.checks.as_deref());
+    let parts = checked.into_iter().chain(hooks().or_else(unproved).or_else(converge));
+    Some(parts.collect::<Vec<_>>().join("; ")).filter(|it| !it.is_empty())
 }
 
-/// Returns which checks failed, with how each one ended, `None` when none did.
+/// Returns what the checks said at an end, empty where there are none but a review.
+pub fn checks_at_end(checks: &[Check], results: Option<&[CheckResult]>) -> Option<String> {
+    if Contract::commands_and_review(checks).0.is_empty() {
+        return None;
+    }
+    Some(match results {
+        None => "checks not run".to_owned(),
+        Some(_) => failed_checks(results).unwrap_or_else(|| "checks passed".to_owned()),
+    })
+}
+
+/// Returns which checks failed, with how each one ended and the first lines of its output, `None` when none did.
 pub fn failed_checks(results: Option<&[CheckResult]>) -> Option<String> {
     let failed: Vec<String> = results?
         .iter()
         .filter(|result| !result.passed)
-        .map(|result| format!("`{}` ({})", text::title(&result.run, SHORTFALL), result.outcome))
+        .map(|result| {
+            let gap = if result.tail.is_empty() { "" } else { ": " };
+            let lines = result.tail.lines().take(FIRST_LINES).collect::<Vec<_>>().join(" | ");
+            let (run, lines) = (text::title(&result.run, SHORTFALL), text::title(&lines, 300));
+            format!("`{run}` ({}){gap}{lines}", result.outcome)
+        })
         .collect();
     match failed.len() {
         0 => None,

@@ -51,6 +51,6 @@ fn is_refused_claim(shortfall: &Shortfall) -> bool {
         Shortfall::ClaimedWithOpenTasks
             | Shortfall::PromiseNotMade
             | Shortfall::NoWork { .. }
-            | Shortfall::UnseenWork
+            | Shortfall::UnseenWork(_)
     )
 }

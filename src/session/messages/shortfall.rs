@@ -107,8 +107,8 @@ fn sentence(shortfall: &Shortfall, reader: Reader<'_>) -> String {
             "Promise detected, but only {} of {needed} were performed; you must actually complete the task before emitting the promise.",
             counted(*calls, "tool call")
         ),
-        Shortfall::UnseenWork => format!(
-            "Promise detected, but no tool calls/work can be seen: there is no record to read, and no file or commit changed. When the task is really complete, write {promise} again."
+        Shortfall::UnseenWork(why) => format!(
+            "Promise detected, but no tool calls/work can be seen: {why}. When the task is really complete, write {promise} again."
         ),
         Shortfall::TooEarly { first } => format!(
             "The loop does not end before iteration {first}: use this one to look for what is missing or wrong."
@@ -219,7 +219,7 @@ pub fn short(shortfall: &Shortfall, open: &str) -> String {
         Shortfall::NoWork { calls, needed } => {
             format!("promise refused: {calls} of {needed} tool calls")
         }
-        Shortfall::UnseenWork => "promise refused: no work can be seen".to_owned(),
+        Shortfall::UnseenWork(why) => ["promise refused: ", why].concat(),
         Shortfall::TooEarly { first } => format!("no end before iteration {first}"),
         Shortfall::CheckFailed(result) => of_check(result),
         Shortfall::NotReviewed(result) => {

@@ -1,7 +1,6 @@
 //! What a ralph loop says, to the agent and to people (spec 002).
 //!
-//! A reason is shown to the person whole and reaches the model twice on newer clients: it is short,
-//! and a long task goes by its file.
+//! A reason is shown to the person whole: a task of more than [`SHORT`] characters goes by its file.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -11,22 +10,17 @@ use super::person;
 use super::shortfall::{Reader, brief, explain};
 use super::{AFTER_COMPLETED, HONEST, NextStep, needs_all};
 use crate::engine::promise::marker;
-use crate::engine::{PromiseMatch, Shortfall, TerminalReason, WithoutWork};
+use crate::engine::{Shortfall, TerminalReason, WithoutWork};
 use crate::feature::project::printable;
 use crate::hosts::ContinueForm;
 use crate::refusal::Refusal;
-use crate::session::messages::ends::moved_message;
 use crate::session::messages::feature::{limited, shortened};
 use crate::store::loops::{Assignment, Record, Session};
 use crate::store::names::{EndStatus, LoopKind};
 use crate::text::{self, counted};
 
 /// The longest task, in characters, that is ever given whole; of a longer one the beginning, and its file.
-pub const SHORT: usize = 1_500;
-/// The longest one that is repeated whole at every stop; a longer one has a file.
-pub const REPEATED: usize = 300;
-/// The most characters of a task that are repeated where the client shows them to the person: the rest of a narrow line.
-const LINE: usize = 56;
+pub const SHORT: usize = 2_000;
 /// What the agent does instead of ending its turn once more.
 const INSISTENCE: Insistence<'_> =
     Insistence { instead: "Do the next step now, or say what stops you.", same_list: "" };
@@ -60,7 +54,7 @@ pub fn start(record: &Record, folder: &Session) -> String {
     let _ = write!(
         text,
         "\nTask:\n{}\n\nThe rules are strict, do not violate them:\n",
-        task(assignment, folder)
+        task_in(assignment, &folder.path(""))
     );
     match &assignment.contract.token {
         Some(token) => promise_rules(&mut text, assignment, token),
@@ -83,11 +77,10 @@ pub fn start(record: &Record, folder: &Session) -> String {
 
 fn promise_rules(text: &mut String, assignment: &Assignment, token: &str) {
     let marker = marker(token);
-    let place = match assignment.promise_match {
-        PromiseMatch::Anywhere => "in your final message",
-        PromiseMatch::OwnLine => "alone on the last line of your final message",
-    };
-    let _ = writeln!(text, "- Only when the task is fully done, output {marker} {place}.");
+    let _ = writeln!(
+        text,
+        "- Only when the task is fully done, output {marker} in your final message."
+    );
     let _ = writeln!(
         text,
         "- It has to match exactly: the same letters in the same case, no blank inside the tags, no variant. In code, in quotation marks or in a sentence that denies it, it does not count."
@@ -169,19 +162,11 @@ pub fn go_on(
     };
     let (ledger, contract) = (&record.ledger, &assignment.contract);
     let marker = contract.token.as_deref().map(marker);
-    let is_whole = needs_all(record, form);
-    let failed = missing.iter().any(|shortfall| matches!(shortfall, Shortfall::CheckFailed(_)));
-    // The client shows more context to the person whole.
-    let is_brief = form == ContinueForm::Context && !is_whole && !failed;
-    let mut text = if is_brief { "" } else { flavour(assignment) }.to_owned();
+    let mut text = flavour(assignment).to_owned();
     let reader = Reader {
         who: "You",
         promise: marker.as_deref().unwrap_or_default(),
-        without: if is_brief {
-            "No completion promise yet:"
-        } else {
-            "You attempted to end the loop, but you did not output the completion promise"
-        },
+        without: "You attempted to end the loop, but you did not output the completion promise",
         open: "",
         finished: "",
         bullet: "",
@@ -191,7 +176,6 @@ pub fn go_on(
     explain(&mut text, missing, reader);
     text += &INSISTENCE.line(ledger, &contract.guardrails, missing);
     let rule = match &marker {
-        _ if is_brief => "Continue until it is fully complete; stuck: `spool block \"why\"`.",
         Some(_) => {
             "Continue working on the original task below. Only output the promise when the task is fully complete."
         }
@@ -199,29 +183,11 @@ pub fn go_on(
             "Continue working on the original task below. The loop ends when every check passes."
         }
     };
-    let _ = if is_brief {
-        write!(text, "{rule}")
-    } else {
-        writeln!(text, "{rule}\n({}. {BLOCKED})", iteration(record))
-    };
-    if is_whole {
+    let _ = write!(text, "{rule}\n({}. {BLOCKED})\n", iteration(record));
+    if needs_all(record, form) {
         rules_again(&mut text, assignment);
-        let _ = write!(text, "\nOriginal task: {}", task(assignment, folder));
-        return limited(text);
     }
-    let is_short = assignment.task_file.is_empty();
-    let _ = if is_brief {
-        // The agent has read all of it, and reads it again after a compaction.
-        let mode = if assignment.ultrawork { "ULTRAWORK MODE. " } else { "" };
-        write!(text, "\n{mode}Original task: {}", text::title(&assignment.task, LINE - mode.len()))
-    } else if is_short {
-        write!(text, "\nOriginal task: {}", assignment.task)
-    } else {
-        let path = folder.path(&assignment.task_file).display().to_string();
-        let (path, beginning) = (shortened(&path), beginning(&assignment.task));
-        write!(text, "\nOriginal task: all of it is in {path}. It begins: {beginning}…")
-    };
-    limited(text)
+    limited(text) + &original(assignment, &folder.path(""))
 }
 
 /// Returns the whole contract for a session after a compaction or a resume.
@@ -235,8 +201,13 @@ pub fn reminder(record: &Record, folder: &Path) -> String {
         iteration(record)
     );
     rules_again(&mut text, assignment);
-    let _ = write!(text, "- {BLOCKED}\n\nOriginal task: {}", task_in(assignment, folder));
-    limited(text)
+    let _ = writeln!(text, "- {BLOCKED}");
+    limited(text) + &original(assignment, folder)
+}
+
+/// The task once more, which nothing before it shortens.
+fn original(assignment: &Assignment, folder: &Path) -> String {
+    ["\nOriginal task: ", &task_in(assignment, folder)].concat()
 }
 
 /// The rules for an agent that may have forgotten them.
@@ -281,22 +252,13 @@ pub fn end_message(record: &Record, reason: &TerminalReason, missing: &str) -> S
         (TerminalReason::Completed, EndStatus::None) => {
             ("done (completed)".to_owned(), "every check passed".to_owned())
         }
-        (TerminalReason::Completed, status) => {
-            (format!("done ({status})"), grounds(record).to_owned())
-        }
+        (TerminalReason::Completed, status) => (format!("done ({status})"), grounds(record)),
         (_, EndStatus::None) => (format!("ended ({})", reason.name()), reason.to_string()),
         (_, status) => (format!("ended ({}, {status})", reason.name()), reason.to_string()),
     };
     let next =
         if *reason == TerminalReason::Completed { String::new() } else { NEXT.after(reason) };
     person::ended(record, &head, [&why, missing], &next)
-}
-
-/// Returns what a person reads at the next stop about a loop that ended before it.
-pub fn told_late(record: &Record) -> Option<String> {
-    let ended = record.ledger.ended.as_ref();
-    let moved = moved_message(record);
-    moved.or_else(|| ended.map(|reason| end_message(record, reason, "")))
 }
 
 /// Returns what a person does after the end of a loop, behind "Next: "; empty while it lives.
@@ -312,21 +274,25 @@ pub fn after_end(record: &Record) -> String {
 }
 
 /// Returns what a person should know about an accepted promise, empty when there was work before it.
-pub fn grounds(record: &Record) -> &'static str {
+pub fn grounds(record: &Record) -> String {
     let Some(assignment) = record.ralph() else {
-        return "";
+        return String::new();
     };
-    if record.ledger.tool_calls >= assignment.contract.min_tool_calls {
-        return "";
+    if !record.ledger.against.is_empty() {
+        return ["on the agent's word alone: ", &record.ledger.against].concat();
     }
-    match assignment.contract.without_work {
+    if record.ledger.tool_calls >= assignment.contract.min_tool_calls {
+        return String::new();
+    }
+    let words = match assignment.contract.without_work {
         WithoutWork::Accept => "",
         WithoutWork::Warn => "warning: too few tool calls were seen for it",
         WithoutWork::Reject if record.ledger.unseen_claims > 0 => {
             "no work could be seen; the promise was repeated"
         }
         WithoutWork::Reject => "tool calls could not be counted; files or commits changed",
-    }
+    };
+    words.to_owned()
 }
 
 const NEXT: NextStep<'_> =
@@ -340,10 +306,6 @@ fn iteration(record: &Record) -> String {
     let limit = record.ralph().and_then(|it| it.contract.guardrails.max_iterations);
     let of = limit.map_or_else(String::new, |limit| format!(" of {limit}"));
     format!("iteration {}{of}", record.ledger.iterations)
-}
-
-fn task(assignment: &Assignment, folder: &Session) -> String {
-    task_in(assignment, &folder.path(""))
 }
 
 /// The task whole, or the file that holds it whole with its first words.

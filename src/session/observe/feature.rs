@@ -1,6 +1,6 @@
 //! One stop in a feature's loop as an observation for the engine.
 
-use super::{PAUSE, TurnTranscript, waiting};
+use super::{PAUSE, TurnTranscript, asked, waiting};
 use crate::engine::promise::stands_alone;
 use crate::engine::{Guardrails, Observation, UnchangedFiles, Waiting};
 use crate::evidence::commits;
@@ -107,4 +107,6 @@ pub fn add_seen(project: &Project, event: &HookEvent, record: &mut Record, seen:
         seen.tokens = activity.tokens.all;
         seen.written_tokens = activity.tokens.written;
     }
+    let asked = asked(seen, &event.last_message).filter(|_| record.ledger.continued > 0);
+    seen.waiting.extend(asked);
 }

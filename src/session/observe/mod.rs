@@ -6,15 +6,19 @@ pub mod task;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::engine::{Guardrails, Waiting, is_last_idle_stop};
+use crate::engine::promise::asks_approval;
+use crate::engine::{Guardrails, Observation, Waiting, is_last_idle_stop};
 use crate::hosts::HookEvent;
 use crate::hosts::transcript::{Activity, Transcript, TranscriptPart, TurnEnd};
 use crate::store::loops::{Loops, Record};
 use crate::store::names::LoopKind;
+use crate::text;
 use crate::world::{self, Deadline};
 
 /// The pause between two looks at a transcript that lags.
 const PAUSE: Duration = Duration::from_millis(20);
+/// The most characters of a question that a person reads.
+const QUESTION: usize = 200;
 
 /// The part of a transcript that belongs to one stop: what was not counted at an earlier one.
 pub struct TurnTranscript<'a> {
@@ -126,6 +130,12 @@ impl<'a> TurnTranscript<'a> {
             .find(|typed| typed.is_empty() || self.transcript.command(typed).is_some_and(ends))?;
         Some(cancel.trim().to_owned())
     }
+}
+
+/// Returns the wait for a person whom an agent asks for an approval that did nothing since it was sent back.
+fn asked(seen: &Observation, said: &str) -> Option<Waiting> {
+    let question = asks_approval(said).filter(|_| seen.tool_calls == Some(0))?;
+    Some(Waiting::Answer(text::title(question, QUESTION)))
 }
 
 /// Returns what a loop waits for: the end of a pause, an approval, and work in the background.

@@ -31,6 +31,9 @@ use crate::system::names;
 use crate::text::{age, counted, grouped, title};
 use crate::world::WallTime;
 
+/// The most lines of what failed checks printed that are shown.
+const OUTPUT: usize = 6;
+
 /// The most letters of the ids of tasks in a line.
 const IDS: usize = 120;
 
@@ -203,7 +206,10 @@ impl FeatureReport {
         let armed_at = armed_at.unwrap_or_default();
         #[cfg(feature = "cli")]
         let moment = lives.then(|| match &record {
-            Some(record) => LiveReport::of(record, &life, live::at_work(snapshot.tasks.as_ref())),
+            Some(record) => {
+                let at_work = live::at_work(snapshot.tasks.as_ref());
+                LiveReport::of(record, &life, at_work).unless_lost(record, &standing)
+            }
             None => LiveReport::unbound(armed_at),
         });
         Self {
@@ -352,8 +358,8 @@ fn proofs(
     receipts.map(|it| it.scoreboard(armed_at, snapshot.tasks.as_ref())).unwrap_or_default()
 }
 
-/// The tasks that were ticked by hand in a feature's live loop and are not proved yet.
-fn not_proved(project: &Project, feature: &Feature, snapshot: &FeatureSnapshot) -> Vec<String> {
+/// Returns the tasks that were ticked by hand in a feature's live loop and are not proved yet.
+pub fn not_proved(project: &Project, feature: &Feature, snapshot: &FeatureSnapshot) -> Vec<String> {
     let (Some(list), Ok(proofs)) = (&snapshot.tasks, TaskProofs::standing(project, feature)) else {
         return Vec::new();
     };
@@ -438,6 +444,12 @@ pub fn write_session(text: &mut String, record: &Record, refused: &str) {
     if record.seen_at.is_known() {
         let (ago, words) = (ago(record.seen_at), printable(&record.words));
         let _ = writeln!(text, "  Last stop: {ago} ago: {words}");
+    }
+    for line in record.output.lines().take(OUTPUT) {
+        let _ = writeln!(text, "    {}", printable(line));
+    }
+    if record.output.lines().nth(OUTPUT).is_some() {
+        text.push_str("    …: `spool log` has all of it\n");
     }
 }
 

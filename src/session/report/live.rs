@@ -9,7 +9,9 @@ use crate::feature::project::printable;
 use crate::hosts::transcript::{Transcript, TranscriptPart};
 use crate::hosts::transcript_at;
 use crate::session::life::SessionLife;
+use crate::session::pinned;
 use crate::store::loops::Record;
+use crate::store::pins::PinState;
 use crate::text::{age, counted};
 use crate::world::WallTime;
 
@@ -152,6 +154,12 @@ impl LiveReport {
                 "nothing; `spool pause` lets the agent stop, `spool stop` ends the loop".to_owned()
             }
         }
+    }
+
+    /// Returns the same of a loop that nobody can continue where its pin is not found.
+    #[must_use]
+    pub fn unless_lost(self, record: &Record, standing: &PinState) -> Self {
+        Self { next: pinned::next_where_lost(record, standing).unwrap_or(self.next), ..self }
     }
 
     /// Writes it as lines for a person.

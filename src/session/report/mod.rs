@@ -127,7 +127,9 @@ impl TaskReport {
             pin: standing.pin().cloned(),
             gone: life == SessionLife::Gone,
             #[cfg(feature = "cli")]
-            live: ended.is_none().then(|| LiveReport::of(&record, &life, String::new())),
+            live: ended.is_none().then(|| {
+                LiveReport::of(&record, &life, String::new()).unless_lost(&record, &standing)
+            }),
             record,
         }
     }
@@ -136,7 +138,7 @@ impl TaskReport {
         let ledger = &self.record.ledger;
         let _ = writeln!(text, "\nTask: {}", printable(&self.about));
         let state = match (self.loop_status, &ledger.ended) {
-            (_, Some(_)) if !self.record.moved_to.is_empty() => {
+            (_, Some(_)) if !self.record.moved_to.is_empty() || !ledger.against.is_empty() => {
                 format!("ended ({}): {}", self.reason, printable(&self.record.words))
             }
             // That a cancelled loop was cancelled is said already.

@@ -262,16 +262,23 @@ fn arming_again_starts_anew() {
 }
 
 #[test]
-fn another_session_takes_the_feature_over() {
+fn t3_a_second_session_takes_no_live_loop_unforced() {
     let bench = Bench::ready();
     bench.implement("s1", "");
     bench.stop("s1").run().reason();
-    let answer = bench.implement("s2", "");
+    let refused = bench.implement("s2", "");
+    assert!(refused.reason().contains("session s1 works on feature `001-login`"), "{refused}");
+    assert!(refused.reason().contains("--force"), "{refused}");
+    bench.stop("s2").run().silent().logged("is driven by session s1");
+    assert!(bench.stop("s1").run().reason().contains("Iter 2)"));
+    let answer = bench.implement("s2", "--force");
     assert!(answer.context().contains("It was driven by session s1 before"), "{answer}");
-    bench.stop("s1").run().silent().logged("Feature 001-login is driven by session s2 now");
+    let lost = bench.stop("s1").run();
+    lost.logged("Feature 001-login is driven by session s2 now");
+    assert!(lost.told().contains("session s2 has taken this loop over, this one may stop"));
     assert!(bench.stop("s2").run().reason().contains("Iter 1)"));
     bench.stop("s1").run().silent();
-    assert_eq!(bench.verdicts("s1"), ["continue", "end stopped"]);
+    assert_eq!(bench.verdicts("s1"), ["continue", "continue", "end stopped"]);
 }
 
 #[test]

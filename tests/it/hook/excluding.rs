@@ -29,7 +29,7 @@ fn exclude(bench: &Bench) -> PathBuf {
 
 /// Arms the loop, lets it make its notes, and returns what the person saw.
 fn armed(bench: &Bench, session: &str) -> String {
-    let outcome = bench.implement(session, "");
+    let outcome = bench.implement(session, "--force");
     let told = outcome.message().to_owned();
     assert!(told.contains("armed"), "{told}");
     Said::of(bench.spool().args([

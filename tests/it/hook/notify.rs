@@ -62,12 +62,12 @@ fn that_there_are_no_checks_is_said_beside_the_command() {
     let bench = Bench::ready().settings("---\nnotify: touch ../heard\n---\n");
     let shown = bench.implement("s1", "").message().to_owned();
     let lines: Vec<_> = shown.lines().collect();
-    assert_eq!(lines[1], "No checks: the task list decides.", "{shown}");
+    assert!(lines[1].starts_with("No checks: the task list decides. To add one: "), "{shown}");
     assert!(lines[2].starts_with("Notice, from .claude/ralph-speckit.local.md"), "{shown}");
     let terminal = Bench::ready().settings("---\nnotify: touch ../heard\n---\n");
     let said = terminal.spool().arg("start").finish().stdout;
     let said = String::from_utf8(said).unwrap();
-    assert!(said.contains("\nNo checks: the task list decides.\nNotice, from"), "{said}");
+    assert!(said.contains("ralph-speckit.local.md`.\nNotice, from"), "{said}");
     let checked = Bench::ready().settings("---\nchecks: [\"true\"]\nnotify: touch ../x\n---\n");
     let shown = checked.implement("s1", "").message().to_owned();
     assert!(!shown.contains("No checks"), "{shown}");

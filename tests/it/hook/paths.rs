@@ -103,7 +103,7 @@ fn nfr_4_every_terminal_reason_that_a_stop_can_reach() {
     corrupt_state: told: Ralph-speckit: ended (corrupt_state): 001-login · the state file is still unreadable · 1 of 3 tasks · 2 iterations | ERROR: .speckit-state.json of feature 001-login is still corrupt
     cancelled, the state file was taken away: told: Ralph-speckit: ended (cancelled): 001-login · its state file is gone · 1 of 3 tasks · 1 iteration | The state file of feature 001-login is gone: the loop has ended
     cancelled, the feature's folder was taken away: told: Ralph-speckit: ended (cancelled): 001-login · its state file is gone · 1 iteration | The state file of feature 001-login is gone: the loop has ended
-    stopped, another session drives the feature: silent | Feature 001-login is driven by session s2 now
+    stopped, another session drives the feature: told: Ralph-speckit: ended (stopped): 001-login · session s2 has taken this loop over, this one may stop · 1 iteration | Feature 001-login is driven by session s2 now
     ");
 }
 
@@ -176,7 +176,7 @@ fn nfr_4_every_silent_path() {
     no usable session: silent | The event names no usable session: the agent may stop
     inside a subagent: silent
     another event: silent
-    another session's loop: silent | Feature 001-login is driven by session s2; this session may stop. /speckit:implement takes it over
+    another session's loop: silent | Feature 001-login is driven by session s2; this session may stop. /speckit:implement --force takes it over
     the loop is over: silent | The loop of feature 001-login has ended (completed); /speckit:implement starts a new one
     the loop was cancelled: silent | The loop of feature 001-login has ended (cancelled); /speckit:implement starts a new one
     held by another hook: silent | Another hook had blocked the turn before this loop did: the agent may stop

@@ -486,3 +486,30 @@ fn nfr_3_an_old_state_file_without_the_new_fields_is_driven() {
         assert!(stop.reason().contains("iteration 1 of 100"), "{state}: {stop}");
     }
 }
+
+#[test]
+fn e12_off_is_off_beside_an_unknown_key() {
+    let bench = Bench::in_execution().settings("---\nenabled: false\nother: 1\n---\n");
+    bench.stop("s1").run().silent().logged("line 3: unknown key `other`");
+}
+
+#[test]
+fn e6_a_state_file_with_a_byte_order_mark() {
+    let state = format!("\u{feff}{}", executing(2, 3));
+    let bench = Bench::project().current_feature(FEATURE).raw_state(state);
+    assert!(bench.stop("s1").run().reason().starts_with("Continue feature: "));
+}
+
+#[test]
+fn e10_a_list_between_two_writes_ends_nothing() {
+    let bench = Bench::in_execution();
+    bench.stop("s1").run().reason();
+    std::fs::write(bench.feature_path("tasks.md"), "- [x] T001 Begin\n").unwrap();
+    let whole = bench.feature_path("tasks.md");
+    let writer = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        std::fs::write(whole, "- [x] T001 Begin\n- [ ] T002 Write\n").unwrap();
+    });
+    bench.stop("s1").run().reason();
+    writer.join().unwrap();
+}

@@ -368,7 +368,7 @@ fn a_crashed_loop_does_not_trap_later_sessions() {
     let bench = Bench::ready();
     bench.implement("crashed", "");
     bench.stop("later").run().silent();
-    let note = bench.implement("later", "");
+    let note = bench.implement("later", "--force");
     assert!(note.context().contains("driven by session crashed before"), "{note}");
     bench.stop("later").run().reason();
 }
@@ -387,6 +387,16 @@ fn background_agents_are_waited_for_and_nothing_is_counted() {
     }
     assert_eq!(bench.record("s1").ledger.iterations, 1);
     assert!(bench.stop("s1").run().reason().contains("Iter 2)"));
+}
+
+#[test]
+fn t10_a_monitor_is_waited_for() {
+    let bench = Bench::in_execution();
+    bench.stop("s1").run().reason();
+    let monitor =
+        json!([{"id": "m1", "type": "monitor", "status": "running", "description": "watch CI"}]);
+    let stop = bench.stop("s1").with("background_tasks", monitor).run();
+    stop.silent().logged("Waiting: background monitor watch CI");
 }
 
 #[test]

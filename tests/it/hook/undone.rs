@@ -88,7 +88,7 @@ fn l3_a_refused_arming_takes_no_loop_from_this_session_or_another_one() {
         let _ = fs::remove_file(&path);
         symlink(&link, &path).unwrap();
         let before = all_but_locks(&bench);
-        let answer = bench.implement("s1", "");
+        let answer = bench.implement("s1", "--force");
         assert!(answer.is_block(), "`{name}`: {answer}");
         assert_eq!(all_but_locks(&bench), before, "`{name}`: {answer}");
         assert_eq!(fs::read(bench.path(WRITTEN[0])).unwrap(), claim);

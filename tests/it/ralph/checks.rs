@@ -7,6 +7,9 @@ use crate::support::limited::{Limited, until};
 use serde_json::Value;
 use std::fs;
 
+/// Asks for a promise beside a check.
+const PROMISED: &str = "--completion-promise DONE";
+
 /// How often the counting check has run.
 fn runs(bench: &crate::hook::support::Bench) -> usize {
     std::fs::read_to_string(bench.path("../runs")).unwrap_or_default().lines().count()
@@ -217,4 +220,31 @@ fn is_there(pid: &str) -> bool {
     let listing = std::process::Command::new("ps").args(["-o", "stat=", "-p", pid]).finish();
     let state = String::from_utf8_lossy(&listing.stdout).trim().to_owned();
     !state.is_empty() && !state.starts_with('Z')
+}
+
+#[test]
+fn t2_the_checks_run_at_a_limit() {
+    let fails = "--check 'echo x >> ../runs; echo E501 too long; exit 1'";
+    for (arguments, words, times) in [
+        (fails, "exit 1` (exit code 1): E501 too long", 1),
+        ("--check 'echo x >> ../runs'", "; checks passed", 1),
+        (&format!("{fails} --no-final-check"), "; checks not run", 0),
+    ] {
+        let bench = armed(&format!("\"Make it\" --max-iterations 1 {PROMISED} {arguments}"));
+        let stop = works_and_says(&bench, "no");
+        assert!(stop.told().contains(words), "{stop}");
+        assert!(bench.journal("s1").pop().unwrap()["words"].as_str().unwrap().contains(words));
+        assert_eq!(runs(&bench), times, "{arguments}");
+    }
+}
+
+#[test]
+fn t4_output_of_a_failed_check_is_kept() {
+    let bench = armed(&format!("\"Make it\" {PROMISED} --check 'seq 1 9; exit 1'"));
+    works_and_says(&bench, PROMISE).reason();
+    let status = printed(&spool(&bench, None, &["status"]));
+    assert!(status.contains("\n    `seq 1 9; exit 1` (exit code 1):\n    1\n    2\n"), "{status}");
+    assert!(!status.contains("\n    9\n") && status.contains("`spool log` has all"), "{status}");
+    let log = printed(&spool(&bench, None, &["log"]));
+    assert!(log.contains("(exit code 1):\n      1\n") && log.contains("\n      9\n"), "{log}");
 }

@@ -98,7 +98,7 @@ fn a_session_that_was_not_held_is_told_of_where_a_person_looks() {
     let noted = std::fs::read(bench.path(".claude/ralph/let-go.json")).unwrap();
     bench.stop("s2").run().silent();
     assert_eq!(std::fs::read(bench.path(".claude/ralph/let-go.json")).unwrap(), noted);
-    bench.implement("s2", "").context();
+    bench.implement("s2", "--force").context();
     let status = printed(&spool(&bench, None, &["status"]));
     assert!(!status.contains("was not blocked"), "{status}");
 }
@@ -172,7 +172,7 @@ fn a_loop_that_another_session_took_over_does_not_end_where_it_was() {
     let bench = bench.feature("002-logout").tasks("- [ ] T001 Build\n").feature("001-login");
     bench.implement("s1", "001-login").context();
     bench.stop("s1").run();
-    bench.implement("s2", "001-login").context();
+    bench.implement("s2", "001-login --force").context();
     let armed = bench.implement("s1", "002-logout");
     assert!(!armed.context().contains("001-login"), "{}", armed.context());
     let ended = bench.journal("s1").into_iter().any(|it| it["reason"] == "stopped");

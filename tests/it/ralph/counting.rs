@@ -2,7 +2,7 @@
 
 use crate::hook::support::Bench;
 use crate::ralph::cli::{printed, spool};
-use crate::ralph::{PROMISE, armed, ralph};
+use crate::ralph::{PROMISE, armed, change, ralph};
 use std::fs::{self, File};
 use std::io::Write;
 
@@ -48,6 +48,7 @@ fn tokens_and_commits_are_counted_once_shown_and_in_the_journal() {
     let status = printed(&spool(&bench, None, &["status"]));
     let words = "Before this iteration: 2 tool calls, 1 commit, 3,250 tokens (40 of them written)";
     assert!(status.contains(words), "{status}");
+    change(&bench);
     bench.stop("s1").saying(PROMISE).run().told();
     let end = bench.journal("s1").pop().unwrap();
     assert_eq!(
@@ -106,6 +107,7 @@ fn a_hundred_needed_calls_are_counted_at_one_stop() {
     let refused = bench.stop("s1").saying(PROMISE).run();
     assert!(refused.reason().contains("only 99 tool calls of 100"), "{refused}");
     bench.transcript("s1").tool("Edit");
+    change(&bench);
     bench.stop("s1").saying(PROMISE).run().told();
     assert_eq!(bench.record("s1").ledger.tool_calls, 100);
 
@@ -113,6 +115,7 @@ fn a_hundred_needed_calls_are_counted_at_one_stop() {
     for _ in 0..300 {
         bench.transcript("s1").tool("Edit");
     }
+    change(&bench);
     bench.stop("s1").saying(PROMISE).run().told();
 }
 

@@ -2,7 +2,7 @@
 
 use crate::hook::support::Bench;
 use crate::ralph::cli::{printed, spool};
-use crate::ralph::{PROMISE, armed, await_file, ralph, works_and_says};
+use crate::ralph::{PROMISE, armed, await_file, change, ralph, works_and_says};
 use ralph_speckit::store::loops::PATIENCE;
 use ralph_speckit::world;
 use serde_json::json;
@@ -287,6 +287,7 @@ fn background_agents_are_waited_for_and_nothing_is_counted() {
     }
     assert_eq!(bench.record("s1").ledger.iterations, 0);
     // What was called before the wait counts after it.
+    change(&bench);
     bench.stop("s1").saying(PROMISE).run().told();
 }
 

@@ -35,10 +35,24 @@ pub fn armed(arguments: &str) -> Bench {
     bench
 }
 
-/// The agent calls a tool, then says this and wants to end its turn.
+/// The agent calls a tool, changes a file before a promise, then says this and wants to end its turn.
 pub fn works_and_says(bench: &Bench, words: &str) -> Outcome {
     bench.transcript("s1").tool("Edit");
+    if words.contains(PROMISE) {
+        change(bench);
+    }
     bench.stop("s1").saying(words).run()
+}
+
+/// Writes a file until its time is later than that of the loop's last record.
+pub fn change(bench: &Bench) {
+    let written =
+        |path: &str| std::fs::metadata(bench.path(path)).and_then(|it| it.modified()).ok();
+    let before = written(".claude/ralph/s1/loop.json");
+    crate::support::limited::until("a later file", || {
+        bench.write("src/made.rs", &format!("// {:?}", std::time::SystemTime::now()));
+        (written("src/made.rs") > before).then_some(())
+    });
 }
 
 /// Waits until another process has written a file.

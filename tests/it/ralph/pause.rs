@@ -3,7 +3,7 @@
 use crate::hook::outcome::Outcome;
 use crate::hook::support::{ALL_DONE, Bench};
 use crate::ralph::cli::{printed, refused, spool};
-use crate::ralph::{PROMISE, armed, await_file, ralph, works_and_says};
+use crate::ralph::{PROMISE, armed, await_file, change, ralph, works_and_says};
 use serde_json::{Value, json};
 
 /// The events in the journal of session `s1`, with their words where they are no stop.
@@ -205,7 +205,7 @@ fn the_loop_that_is_meant_is_this_sessions_or_the_named_one_or_the_only_one() {
     bench.stop("s1").run().reason();
     bench.stop("s2").run().told();
     // A claim that another session has taken over is that session's alone.
-    bench.implement("s4", "").context();
+    bench.implement("s4", "--force").context();
     let error = refused(&spool(&bench, None, &["pause", "--session", "s1"]));
     assert!(error.contains("no loop here that is live"), "{error}");
 }
@@ -302,6 +302,7 @@ fn a_turn_that_a_person_breaks_off_spends_no_iteration() {
     assert!(stop.reason().contains("iteration 2 of 3"), "{stop}");
     let ledger = bench.record("s1").ledger;
     assert_eq!((ledger.iterations, ledger.tool_calls), (2, 7), "each call counts once");
+    change(&bench);
     bench.stop("s1").saying(PROMISE).run().told();
     assert_eq!(bench.verdicts("s1"), ["continue", "continue", "end completed"]);
 }
@@ -342,4 +343,17 @@ fn a_record_without_the_field_is_not_paused_and_a_strange_pause_ends_when_somebo
     assert_eq!(kept["paused"]["phase"], "full");
     printed(&spool(&bench, None, &["resume"]));
     works_and_says(&bench, "no").reason();
+}
+
+#[test]
+fn i26_a_repeated_question_for_approval_is_waited_for() {
+    let bench = armed("\"Make it\"");
+    let asks = "All is built.\n\nMay I deploy it to production?";
+    works_and_says(&bench, asks).reason();
+    bench.transcript("s1").assistant(asks);
+    let stop = bench.stop("s1").saying(asks).run();
+    assert!(stop.told().contains("your answer: May I deploy it to production?"), "{stop}");
+    assert_eq!(bench.record("s1").ledger.iterations, 1);
+    bench.transcript("s1").assistant("Shall I go on?");
+    bench.stop("s1").saying("Shall I go on?").run().reason();
 }

@@ -1,6 +1,7 @@
 //! What a person typed holds: the contract of a ralph loop is pinned where the agent does not write.
 
 use crate::hook::support::Bench;
+use crate::ralph::cli::{printed, spool};
 use crate::ralph::{PROMISE, armed, ralph, works_and_says};
 use serde_json::{Value, json};
 use std::fs;
@@ -134,4 +135,14 @@ fn s4_what_a_ralph_loop_was_asked_for_is_put_back() {
     });
     let stop = works_and_says(&bench, "no");
     assert!(stop.reason().ends_with("Original task: Make it"), "{stop}");
+}
+
+#[test]
+fn t12_a_loop_without_a_pin_names_its_way_out() {
+    let bench = armed("\"Make it\"");
+    fs::remove_file(bench.pin_path("session-s1").unwrap()).unwrap();
+    let status = printed(&spool(&bench, None, &["status"]));
+    let next = "  Next: what was armed is not found: arm it again with /speckit:ralph-loop; to end it: /speckit:cancel-ralph\n";
+    assert!(status.contains(next), "{status}");
+    works_and_says(&bench, PROMISE).logged("a version before 1.0.0 armed the loop");
 }

@@ -1,7 +1,8 @@
 //! Spec 002 (the ralph loop command): its acceptance tests by their names, and what it injects.
 
 use crate::hook::support::Bench;
-use crate::ralph::{PROMISE, armed, ralph, works_and_says};
+use crate::ralph::cli::{printed, spool};
+use crate::ralph::{PROMISE, armed, change, ralph, works_and_says};
 
 #[test]
 fn acceptance_1_stops_on_promise() {
@@ -102,7 +103,7 @@ fn the_contract_has_the_task_the_rule_the_strictness_and_the_valve() {
     }
     assert_eq!(
         start.message(),
-        "Ralph-speckit: armed: Write the parser · until <promise>ALL GREEN</promise> · at most 50 iterations\nTo stop it: /speckit:cancel-ralph"
+        "Ralph-speckit: armed: Write the parser · until <promise>ALL GREEN</promise> · at most 50 iterations\nNo check: the agent's word decides. To add one: /speckit:ralph-loop \"TASK\" --check \"cargo test\"\nTo stop it: /speckit:cancel-ralph"
     );
 }
 
@@ -144,14 +145,14 @@ fn fewer_tool_calls_than_asked_for_are_not_enough() {
     bench.transcript("s1").tool("Edit").assistant(PROMISE);
     bench.stop("s1").saying(PROMISE).run().reason();
     bench.transcript("s1").tool("Bash").assistant(PROMISE);
+    change(&bench);
     bench.stop("s1").saying(PROMISE).run().told();
 }
 
 #[test]
 fn the_policy_decides_over_a_promise_without_work() {
-    for (policy, words) in
-        [("accept", ""), ("warn", " · warning: too few tool calls were seen for it")]
-    {
+    let words = " · on the agent's word alone: no check, no changed file";
+    for policy in ["accept", "warn"] {
         let bench = armed(&format!("\"Write the parser\" --on-promise-no-work {policy}"));
         bench.transcript("s1").assistant(PROMISE);
         let stop = bench.stop("s1").saying(PROMISE).run();
@@ -165,10 +166,10 @@ fn the_policy_decides_over_a_promise_without_work() {
 }
 
 #[test]
-fn a_promise_may_have_to_stand_on_a_line_of_its_own() {
-    let bench = armed("\"Write the parser\" --promise-match own-line");
-    works_and_says(&bench, &format!("I will not write {PROMISE} before it works.")).reason();
-    works_and_says(&bench, &format!("Now it works.\n\n{PROMISE}")).told();
+fn e5_an_exact_promise_is_the_plain_substring() {
+    let bench = armed("\"Write the parser\" --promise-match exact");
+    works_and_says(&bench, "<promise>done</promise>").reason();
+    works_and_says(&bench, &format!("The marker:\n```\n{PROMISE}\n```\nis written.")).told();
 }
 
 #[test]
@@ -206,5 +207,40 @@ fn d9_a_call_that_was_denied_or_failed_is_no_work_behind_a_promise() {
     bench.transcript("s1").assistant(PROMISE);
     bench.stop("s1").saying(PROMISE).run().reason();
     bench.transcript("s1").tool("Bash").tool_result("fine").assistant(PROMISE);
+    change(&bench);
     bench.stop("s1").saying(PROMISE).run().told();
+}
+
+#[test]
+fn t1_a_promise_with_nothing_behind_it() {
+    let todo = "- [x] Begin\n- [ ] Write\n- [ ] Test\n";
+    let bench = Bench::folder().file("TODO.md", todo);
+    let shown = ralph(&bench, "s1", "\"Do everything in TODO.md.\"");
+    assert!(shown.message().contains("\nNo check: the agent's word decides. "), "{shown}");
+    bench.transcript("s1").tool("Read");
+    let stop = bench.stop("s1").saying(PROMISE).run();
+    let why = "no check, no changed file, 2 tasks open in TODO.md";
+    assert!(stop.reason().contains(&format!("no tool calls/work can be seen: {why}.")), "{stop}");
+    bench.transcript("s1").tool("Read");
+    let stop = bench.stop("s1").saying(PROMISE).run();
+    let told =
+        format!("(PROMISE_ACCEPTED): Do everything in TODO.md. · on the agent's word alone: {why}");
+    assert!(stop.told().contains(&told), "{stop}");
+    let words = format!("done on the agent's word alone: {why}");
+    assert_eq!(bench.journal("s1").pop().unwrap()["words"], words);
+    for arguments in [&["status"][..], &["status", "--json"], &["log"], &["log", "--json"]] {
+        let printed = printed(&spool(&bench, None, arguments));
+        assert!(printed.contains(&words), "{arguments:?}: {printed}");
+        assert!(!printed.contains("all the work is done"), "{arguments:?}: {printed}");
+    }
+}
+
+#[test]
+fn t1_a_changed_file_is_something_behind_it() {
+    let bench = armed("\"Write the parser\"");
+    let stop = works_and_says(&bench, PROMISE);
+    assert!(!stop.told().contains("word alone"), "{stop}");
+    let checked = armed("\"Write the parser\" --check true");
+    checked.transcript("s1").tool("Read");
+    checked.stop("s1").saying(PROMISE).run().told();
 }

@@ -1,7 +1,7 @@
 //! Where other loops break: each trap has a test that fails on the naive behaviour.
 
 use crate::hook::support::Bench;
-use crate::ralph::{PROMISE, armed, ralph, works_and_says};
+use crate::ralph::{PROMISE, armed, change, ralph, works_and_says};
 use serde_json::Value;
 use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
@@ -12,12 +12,14 @@ use std::io::{Seek, SeekFrom, Write};
 fn the_transcript_misses_the_last_message() {
     let bench = armed("\"Make it\"");
     bench.transcript("s1").tool("Edit");
+    change(&bench);
     bench.stop("s1").saying(PROMISE).run().told();
 }
 
 #[test]
 fn a_transcript_that_shows_up_late_is_waited_for() {
     let bench = armed("\"Make it\"");
+    change(&bench);
     let running = bench.stop("s1").saying(PROMISE).start();
     bench.transcript("s1").tool("Edit");
     assert!(running.finish().told().contains("PROMISE_ACCEPTED): Make it · 1 iteration"));
@@ -39,12 +41,13 @@ fn a_missing_transcript_and_no_change_is_asked_about_once() {
     assert!(stop.reason().contains("no tool calls/work can be seen"), "{stop}");
     let stop = bench.stop("s1").saying(PROMISE).run();
     assert!(
-        stop.told().contains(" · no work could be seen; the promise was repeated · "),
+        stop.told().contains(" · on the agent's word alone: no check, no changed file · "),
         "{stop}"
     );
     let words: Vec<_> = bench.journal("s1").into_iter().map(|it| it["words"].clone()).collect();
-    assert_eq!(words[1], "promise refused: no work can be seen");
-    assert!(words[2].as_str().unwrap().contains("the promise was repeated"), "{words:?}");
+    let refused = "promise refused: there is no record to read, and no file or commit changed";
+    assert_eq!(words[1], refused);
+    assert_eq!(words[2], "done on the agent's word alone: no check, no changed file");
 }
 
 #[test]
@@ -62,6 +65,7 @@ fn a_broken_line_neither_hides_the_promise_nor_ends_the_loop() {
         bench.stop("s1").run().reason();
         assert_eq!(bench.record("s1").ledger.tool_calls, 1, "{broken:?}");
         bench.transcript("s1").raw(broken).assistant(PROMISE).raw(broken);
+        change(&bench);
         bench.stop("s1").without("last_assistant_message").run().told();
     }
 }
@@ -76,6 +80,7 @@ fn five_gigabytes_of_transcript_do_not_hide_the_promise() {
     let transcript = transcript.tool("Bash").assistant("almost");
     bench.stop("s1").saying("almost").run().reason();
     transcript.assistant(PROMISE);
+    change(&bench);
     bench.stop("s1").saying(PROMISE).run().told();
 }
 
@@ -115,7 +120,7 @@ fn none_of_our_texts_keeps_a_promise_on_its_own_line() {
     let start = ralph(
         &bench,
         "s1",
-        "\"Make it\" --promise-match own-line --check false --completion-promise DONE",
+        "\"Make it\" --promise-match exact --check false --completion-promise DONE",
     );
     let mut texts = vec![start.context().to_owned(), start.message().to_owned()];
     for words in ["no", PROMISE] {

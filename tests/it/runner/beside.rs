@@ -186,3 +186,22 @@ fn what_a_run_said_at_its_end_can_be_read_again() {
     running.finish().with_code(130);
     bench.spool("log --summary").run().with_code(0).says("--restart begins a new one");
 }
+
+#[test]
+fn t11_an_agent_does_not_pause_its_run() {
+    let bench = Bench::new();
+    let spool = crate::support::scratch::SPOOL;
+    let pause = format!("{spool} pause --change {CHANGE} > \"$DESK/said\" 2>&1 || true");
+    bench.agent(&format!("echo 1 > made.txt\n{pause}\n{}", says(PROMISE)));
+    bench.ralph("--max-iterations 2").run().with_code(0);
+    let said = bench.desk("said");
+    assert!(said.contains("cannot pause it") && said.contains("<blocked>"), "{said}");
+}
+
+#[test]
+fn e8_a_plan_shows_the_added_context() {
+    let bench = Bench::new();
+    let add = format!("ralph --change {CHANGE} --add-context");
+    bench.spool(&add).arg("Mind the gap").run().with_code(0);
+    bench.ralph("--dry-run").run().with_code(0).says("Mind the gap");
+}

@@ -32,7 +32,7 @@ fn ended(bench: &Bench, ran: Ran, status: &str, reason: &str, code: i32, words: 
 #[test]
 fn done() {
     let bench = Bench::new();
-    bench.agent(&says(PROMISE));
+    bench.agent(&format!("echo 1 > made.txt\n{}", says(PROMISE)));
     ended(&bench, bench.ralph("").run(), "done", "completed", 0, "all the work is done");
 }
 
@@ -51,7 +51,7 @@ fn the_log_says_once_why_a_loop_ended() {
 #[test]
 fn a_promise_on_the_last_allowed_iteration_is_done() {
     let bench = Bench::new();
-    bench.agent(&format!("if [ $n = 2 ]; then {}; fi", says(PROMISE)));
+    bench.agent(&format!("echo $n > made.txt; if [ $n = 2 ]; then {}; fi", says(PROMISE)));
     let ran = bench.ralph("--max-iterations 2").run();
     ended(&bench, ran, "done", "completed", 0, "all the work is done");
 }

@@ -15,9 +15,7 @@ fn d3_a_sentence_that_denies_the_promise_ends_nothing() {
         format!("Two tests fail: I will not write {PROMISE} yet."),
         format!("When the tests pass I will write {PROMISE}."),
     ] {
-        for place in ["", "--promise-match anywhere"] {
-            said(&words, place).with_code(3).says("the promise is quoted or denied, not made");
-        }
+        said(&words, "").with_code(3).says("the promise is quoted or denied, not made");
     }
 }
 
@@ -26,31 +24,27 @@ fn d3_a_quoted_promise_ends_nothing() {
     for words in [
         format!("`{PROMISE}`"),
         format!("The marker is \"{PROMISE}\"."),
-        format!("```\n{PROMISE}\n```"),
+        format!("What I am to write:\n```\n{PROMISE}\n```"),
         format!("~~~\n{PROMISE}"),
         format!("> {PROMISE}"),
     ] {
         said(&words, "").with_code(3);
-        said(&format!("This is what I am to write:\n{words}"), "--promise-match anywhere")
-            .with_code(3);
+        said(&format!("This is what I am to write:\n{words}"), "").with_code(3);
+        said(&words, "--promise-match exact").with_code(0);
     }
 }
 
 #[test]
-fn d3_the_promise_has_to_be_alone_on_the_last_line_unless_told_otherwise() {
-    let words = format!("All is done. {PROMISE} Bye.");
-    said(&words, "").with_code(3);
-    said(&words, "--promise-match anywhere").with_code(0);
-    said(&format!("All is done.\n\n{PROMISE}"), "").with_code(0);
+fn t8_promise_on_a_shared_line() {
+    said(&format!("Done. {PROMISE}"), "").with_code(0);
+    said(&format!("All is done. {PROMISE} Bye."), "").with_code(0);
 }
 
 #[test]
 fn d3_blocked_outranks_a_promise_beside_it() {
     let need = "<blocked>set the key</blocked>";
     for words in [format!("{need}\n{PROMISE}"), format!("{PROMISE}\n{need}")] {
-        for place in ["", "--promise-match anywhere"] {
-            said(&words, place).with_code(6).says("set the key");
-        }
+        said(&words, "").with_code(6).says("set the key");
     }
     said(&format!("```\n{need}\n```\n{PROMISE}"), "").with_code(0);
 }
@@ -113,4 +107,28 @@ fn a_check_that_failed_is_not_run_again_where_nothing_has_happened_since() {
     let failed: Vec<_> =
         bench.iterations().iter().map(|it| it["checks"][0]["passed"].clone()).collect();
     assert_eq!(failed, [false, false, true]);
+}
+
+#[test]
+fn t2_the_checks_run_once_at_every_end() {
+    let fails = "echo one >> \"$DESK/noted\"; echo E501 too long; exit 1";
+    let call = |arguments: &str, check: &str, says: &str| {
+        let bench = Bench::new();
+        bench.agent(&format!("echo $n > made.txt\necho '{says}'"));
+        let ran = bench.ralph(arguments).arg("--check").arg(check).run();
+        let words = bench.state()["words"].as_str().unwrap().to_owned();
+        (ran, words, bench)
+    };
+    let need = "<blocked>set the key</blocked>";
+    for (says, code) in [("no", 3), (need, 6)] {
+        let (ran, words, bench) = call("--max-iterations 2", fails, says);
+        ran.with_code(code).says("exit 1` (exit code 1): E501 too long");
+        assert!(words.ends_with("(exit code 1): E501 too long"), "{words}");
+        assert_eq!(bench.desk("noted"), "one\n", "{says}");
+    }
+    let (ran, words, _) = call("--max-iterations 1", "true", "no");
+    ran.with_code(3).says("; checks passed");
+    assert!(words.ends_with("; checks passed"), "{words}");
+    let (ran, ..) = call("--max-iterations 1 --no-final-check", fails, "no");
+    ran.with_code(3).says("; checks not run");
 }

@@ -18,12 +18,13 @@ fn ended(name: &str, output: &[&str], errors: &[&str], left: &ExitInfo) -> RunOu
 }
 
 #[test]
-fn what_trying_again_does_not_mend_is_lasting() {
+fn t14_what_trying_again_does_not_mend_is_lasting() {
     let result = r#"{"type":"result","subtype":"success","is_error":true,"api_error_status":404,"result":"There's an issue with the selected model (x)."}"#;
     let login = r#"{"type":"assistant","message":{"model":"<synthetic>","content":[{"type":"text","text":"Not logged in · Please run /login"}]},"error":"authentication_failed","is_api_error_message":true}"#;
     let logged_out = r#"{"type":"result","subtype":"success","is_error":true,"api_error_status":null,"result":"Not logged in · Please run /login"}"#;
     let unknown = r#"{"type":"result","subtype":"error_during_execution","is_error":true,"errors":["No conversation found with session ID: 1"]}"#;
     let codex = r#"{"type":"turn.failed","error":{"message":"unexpected status 401 Unauthorized: Missing bearer"}}"#;
+    let t14 = r#"{"type":"turn.failed","error":{"message":"The requested model 'no-such-model' does not exist."}}"#;
     let opencode = r#"{"type":"error","sessionID":"s","error":{"name":"APIError","data":{"message":"no key","statusCode":401}}}"#;
     let copilot = r#"{"type":"session.error","data":{"errorType":"authentication","statusCode":401,"message":"no key"}}"#;
     let model = r#"{"type":"session.error","data":{"errorType":"query","statusCode":404,"message":"Model 'x' not found on provider"}}"#;
@@ -57,6 +58,7 @@ fn what_trying_again_does_not_mend_is_lasting() {
         ),
         ("claude", &[], &["error: unknown option '--verbose'"], 1, "it is too old"),
         ("codex", &[codex], &[], 1, "Missing bearer"),
+        ("codex", &[t14], &[], 1, "'no-such-model' does not exist"),
         (
             "codex",
             &[],

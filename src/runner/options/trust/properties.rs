@@ -14,8 +14,10 @@ use crate::world;
 fn values(name: &str) -> &'static [&'static str] {
     match name {
         "change" | "module" | "prompt-file" | "model" | "review-model" => &["'a'", "'b'"],
-        "no-interactive" | "no-landing" | "continue-session" | "commit" | "strict" | "verbose"
-        | "quiet" | "json" | "review" | "converge" | "include-optional" => &["true", "false"],
+        "no-interactive" | "no-landing" | "no-final-check" | "continue-session" | "commit"
+        | "strict" | "verbose" | "quiet" | "json" | "review" | "converge" | "include-optional" => {
+            &["true", "false"]
+        }
         "review-when" => &["'phases'", "'verify'"],
         "review-timeout" => &["'5m'", "'24h'"],
         "review-token-budget" => &["1", "1000000"],
@@ -23,7 +25,7 @@ fn values(name: &str) -> &'static [&'static str] {
         "harness" | "fallback-harness" | "review-harness" => &["'claude'", "'opencode'"],
         "done" => &["'tasks'", "'manual'", "'check'"],
         "completion-promise" => &["'COMPLETE'", "'x'"],
-        "promise-match" => &["'anywhere'", "'own-line'"],
+        "promise-match" => &["'anywhere'", "'exact'"],
         "check" => &["'true'", "['touch pwned', 'true']"],
         "notify" => &["'true'", "'touch pwned'"],
         "proof" => &["'files'", "'word'"],
@@ -101,6 +103,7 @@ fn assert_not_looser(with: Options, without: &Options) {
         proof,
         converge,
         include_optional,
+        no_final_check,
         protect,
         stall_threshold,
         no_progress,
@@ -137,11 +140,12 @@ fn assert_not_looser(with: Options, without: &Options) {
     assert_eq!(allow_all, Approve::Own);
     assert_eq!(permissions, without.permissions);
     assert_eq!(promise, without.promise);
-    assert!(promise_match == without.promise_match || promise_match == PromiseMatch::OwnLine);
+    assert!(promise_match == without.promise_match || promise_match == PromiseMatch::Anywhere);
     assert!(min_iterations >= without.min_iterations);
     assert!(max_iterations.unwrap_or(u32::MAX) <= without.max_iterations.unwrap_or(u32::MAX));
     assert!(done == without.done || done == Some(DoneWhen::Tasks));
     assert_eq!(notify, without.notify);
+    assert_eq!(no_final_check, without.no_final_check);
     assert_eq!(runs(&checks), runs(&without.checks));
     assert!(checks.iter().zip(&without.checks).all(|(a, b)| a.limit_seconds <= b.limit_seconds));
     assert!(check_timeout <= without.check_timeout);
