@@ -23,8 +23,10 @@ pub struct ScoredTask {
     pub proof: Proof,
     /// Whether another agent program read it and found it good.
     pub reviewed: bool,
-    /// Why it changes nothing, in the agent's words; `None` where it does not say so.
+    /// Why it changes nothing or was dropped, in the agent's words, or why it is proved by tick; `None` where nothing says so.
     pub why: Option<String>,
+    /// Whether it was dropped, and not done.
+    pub dropped: bool,
 }
 
 impl Scoreboard {
@@ -38,8 +40,8 @@ impl Scoreboard {
     }
 
     /// Leaves out the tasks that are not done any more.
-    pub fn retain(&mut self, is_done: impl Fn(&str) -> bool) {
-        self.tasks.retain(|it| is_done(&it.task));
+    pub fn retain(&mut self, is_done: impl Fn(&ScoredTask) -> bool) {
+        self.tasks.retain(is_done);
     }
 
     /// Returns how many tasks another agent program has read and found good, whatever else proves them.
@@ -81,9 +83,11 @@ impl Scoreboard {
         if parts.is_empty() { String::new() } else { ["Proved: ", &parts.join("; ")].concat() }
     }
 
-    /// Returns what a person should look at first, a sentence for each task: words alone, then ticks.
+    /// Returns what a person should look at first, a sentence for each task: what was dropped, what was proved by changed tests,
+    /// words alone, then ticks.
     pub fn look_first(&self) -> Vec<String> {
         let word = |it: &ScoredTask| match &it.why {
+            Some(why) if it.dropped => format!("{} was dropped; the agent says: {why}", it.task),
             Some(why) => format!("{} changed nothing; the agent says: {why}", it.task),
             None => format!(
                 "{} has nothing but the agent's word: nobody could look at its files",
@@ -91,13 +95,15 @@ impl Scoreboard {
             ),
         };
         let tick = |it: &ScoredTask| {
-            format!(
-                "{} was ticked, and files changed: nothing shows that they are its work",
-                it.task
-            )
+            let why = it.why.as_deref().unwrap_or("nothing shows that what changed is its work");
+            format!("{} is proved by tick alone: {why}", it.task)
         };
-        let words = self.of(Proof::Word).map(word);
-        words.chain(self.of(Proof::Tick).map(tick)).take(NAMED).collect()
+        let is_of_tests =
+            |it: &&ScoredTask| it.why.as_ref().is_some_and(|why| why.starts_with("its tests"));
+        let words = |dropped: bool| self.of(Proof::Word).filter(move |it| it.dropped == dropped);
+        let ticks = |of_tests: bool| self.of(Proof::Tick).filter(move |it| is_of_tests(it) == of_tests);
+        let first = words(true).map(word).chain(ticks(true).map(tick));
+        first.chain(words(false).map(word)).chain(ticks(false).map(tick)).take(NAMED).collect()
     }
 }
 
@@ -106,7 +112,7 @@ mod tests {
     use super::*;
 
     fn scored(task: &str, proof: Proof) -> ScoredTask {
-        ScoredTask { task: task.to_owned(), proof, reviewed: false, why: None }
+        ScoredTask { task: task.to_owned(), proof, reviewed: false, why: None, dropped: false }
     }
 
     #[test]
@@ -133,7 +139,7 @@ mod tests {
             "Proved: 1 by a review, 1 by a command, 1 by files; 1 by word alone: T004"
         );
         assert_eq!((board.reviewed(), board.receipts), (1, 5));
-        board.retain(|task| task == "T004");
+        board.retain(|it| it.task == "T004");
         assert_eq!(board.line(), "Proved: 1 by word alone: T004");
     }
 

@@ -1,5 +1,6 @@
 //! What the files of a project contained when a task began: a hash of each, which tells a changed file from a touched one.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
@@ -11,7 +12,7 @@ use super::grown::{MANY_NEW, MUCH_NEW, NoLook, fullest};
 use super::tree::{Bounds, FoundFile, Go, Whole, is_own, look};
 use crate::engine::Hasher;
 use crate::engine::order::sorted;
-use crate::engine::proof::{ChangedFile, ContentChange};
+use crate::engine::proof::{Change, ChangedFile};
 use crate::store::read;
 use crate::system::folders::FileStat;
 use crate::system::names;
@@ -25,7 +26,7 @@ const LIMIT: Duration = Duration::from_secs(2);
 pub const MOST: u64 = 128 << 20;
 const MOST_OF_ONE: u64 = 2 << 20;
 /// What a kept look has before its files; what an earlier version kept has another word there, and is none.
-const SEEN: &[u8] = b"seen4\0";
+const SEEN: &[u8] = b"seen5\0";
 /// How long before a look a file must have been left alone: what is written later has another time then, for the clock of the
 /// files goes in steps.
 const LEFT_ALONE: Duration = Duration::from_secs(3);
@@ -33,10 +34,6 @@ const LEFT_ALONE: Duration = Duration::from_secs(3);
 pub const MOST_NAMED: usize = 500;
 /// What the mode of such a file has besides.
 const IGNORED: u64 = 1 << 63;
-/// Files that say something by being there, with nothing in them.
-const EMPTY_BY_PURPOSE: [&[u8]; 6] =
-    [b"__init__.py", b".gitkeep", b".keep", b"py.typed", b".nojekyll", b".npmignore"];
-
 /// What is known of each file that is work, by its path relative to the project, as bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contents(pub(super) Entries);
@@ -65,8 +62,7 @@ struct UnreadFile<'a> {
 }
 
 impl Contents {
-    /// Returns the files that differ since an earlier look, in the order of their paths, and how. A new file is compared with
-    /// an empty one: without any code in it, it is not content yet, unless its name says that it is empty by purpose.
+    /// Returns the files that differ since an earlier look, in the order of their paths, and how.
     pub fn changed_since(&self, earlier: &Self) -> Vec<ChangedFile> {
         let (mut changed, mut new, mut gone) = (Vec::new(), Vec::new(), Vec::new());
         let mut before = earlier.0.search();
@@ -80,30 +76,81 @@ impl Contents {
             };
             let seen = file.seen();
             let change = seen.differs_from(&then.seen());
-            changed.extend(change.map(|change| (file.path(), seen.of_work(change))));
+            changed.extend(change.map(|change| (file.path(), change, seen.is_ignored())));
         }
         if self.0.len() - new.len() < earlier.0.len() {
             let mut now = self.0.search();
-            gone.extend(earlier.0.iter().filter(|file| now.find(file.path()).is_none()));
+            let is_file = |file: &SeenFile<'_>| !file.path().ends_with(b"/");
+            let missing = earlier.0.iter().filter(|file| now.find(file.path()).is_none());
+            gone.extend(missing.filter(is_file));
         }
         for file in &new {
             let seen = file.seen();
             let is_moved = gone.iter().any(|gone: &SeenFile<'_>| seen.is_moved_from(&gone.seen()));
-            let change = if is_moved { ContentChange::Moved } else { seen.as_new(file.path()) };
-            changed.push((file.path(), seen.of_work(change)));
+            let change = if is_moved { Change::Moved } else { seen.as_new(file.path()) };
+            changed.push((file.path(), change, seen.is_ignored()));
         }
         for file in &gone {
             let seen = file.seen();
             let is_moved = new.iter().any(|new| new.seen().is_moved_from(&seen));
-            let change = if is_moved { ContentChange::Moved } else { ContentChange::Gone };
-            changed.push((file.path(), seen.of_work(change)));
+            let change = if is_moved { Change::Moved } else { Change::Gone };
+            changed.push((file.path(), change, seen.is_ignored()));
         }
-        let changed = sorted(changed, |(one, _): &(&[u8], _), (other, _)| one.cmp(other));
-        let file = |(path, change): (&[u8], ContentChange)| ChangedFile {
+        let changed = sorted(changed, |(one, ..): &(&[u8], _, _), (other, ..)| one.cmp(other));
+        let file = |(path, change, ignored): (&[u8], Change, bool)| ChangedFile {
             path: String::from_utf8_lossy(path).into_owned(),
             change,
+            ignored,
         };
         changed.into_iter().map(file).collect()
+    }
+
+    /// Returns for each of these paths whether a file was there, at exactly this path.
+    pub fn among(&self, paths: &[String]) -> Vec<bool> {
+        let mut search = self.0.search();
+        paths.iter().map(|path| search.find(path.as_bytes()).is_some()).collect()
+    }
+
+    /// Returns whether there is anything in this folder, which has its last slash.
+    pub fn has_below(&self, folder: &str) -> bool {
+        self.0.iter().any(|file| file.path().starts_with(folder.as_bytes()))
+    }
+
+    /// Returns whether the file at this path had these bytes; `false` where they are not known.
+    pub fn had(&self, path: &str, bytes: &[u8]) -> bool {
+        let seen = self.0.search().find(path.as_bytes());
+        seen.is_some_and(|file| file.seen().content.bytes == Hashes::of(b"", bytes).bytes)
+    }
+
+    /// Returns the paths of the files.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter_map(|file| std::str::from_utf8(file.path()).ok())
+    }
+
+    /// Returns the same with those of another look besides that have one of these paths and are not among them.
+    #[must_use]
+    pub fn with_missing(mut self, others: &Self, paths: &[String]) -> Self {
+        for file in others.0.iter() {
+            let is_asked = paths.iter().any(|path| path.as_bytes() == file.path());
+            if is_asked && self.0.iter().all(|known| known.path() != file.path()) {
+                self.0.push_file(file);
+            }
+        }
+        self
+    }
+
+    /// Returns the same with the files of another look in place of those that have one of these paths here.
+    #[must_use]
+    pub fn with_those_of(self, others: &Self, paths: &BTreeSet<&str>) -> Self {
+        let is_asked = |path: &[u8]| std::str::from_utf8(path).is_ok_and(|it| paths.contains(it));
+        let mut all = Entries::with_room_of(&self.0);
+        for file in self.0.iter().filter(|file| !is_asked(file.path())) {
+            all.push_file(file);
+        }
+        for file in others.0.iter().filter(|file| is_asked(file.path())) {
+            all.push_file(file);
+        }
+        Self(all)
     }
 }
 
@@ -128,7 +175,15 @@ impl ContentsLook<'_> {
         let bounds = Bounds { since: FileTime::default(), entries: MOST_FILES, time };
         let mut path = Vec::new();
         let whole = look(self.root, bounds, &mut |file| {
-            let FoundFile::File { folder, name, stat, .. } = file else { return Go::On };
+            let (folder, name, stat) = match file {
+                FoundFile::File { folder, name, stat, .. } => (folder, name, stat),
+                FoundFile::Empty { path } => {
+                    let (content, changed) = (Hashes::of_folder(), FileTime::default());
+                    found.push(path, FileSeen { content, mode: 0, changed });
+                    return Go::On;
+                }
+                FoundFile::Folder { .. } => return Go::On,
+            };
             let next = before.next_in(folder, name);
             let then = next.or_else(|| {
                 path.clear();
@@ -270,42 +325,41 @@ fn is_untouched(then: FileSeen, stat: &FileStat) -> bool {
 }
 
 impl FileSeen {
-    /// The same change, as far as it shows work: git ignores what programs make as they run.
-    fn of_work(&self, change: ContentChange) -> ContentChange {
-        let is_work = matches!(change, ContentChange::Content | ContentChange::Gone);
-        if is_work && self.mode & IGNORED != 0 { ContentChange::Ignored } else { change }
+    const fn is_ignored(&self) -> bool {
+        self.mode & IGNORED != 0
     }
 
     /// How it differs from what it was, `None` where it does not.
-    fn differs_from(&self, before: &Self) -> Option<ContentChange> {
+    fn differs_from(&self, before: &Self) -> Option<Change> {
         let (now, then) = (&self.content, &before.content);
         match () {
             () if now.bytes == then.bytes && (self.mode ^ before.mode) & !IGNORED == 0 => None,
-            () if now.bytes == then.bytes => Some(ContentChange::Mode),
-            () if now.is_of_link() => Some(ContentChange::Link),
-            () if now.words == then.words => Some(ContentChange::Blanks),
-            () if now.code == then.code => Some(ContentChange::Comments),
-            () if now.code == Hashes::of_nothing().code => Some(ContentChange::Gone),
-            () => Some(ContentChange::Content),
+            () if now.bytes == then.bytes => Some(Change::Mode),
+            () if now.is_of_link() => Some(Change::Link),
+            () if now.words == then.words => Some(Change::Blanks),
+            () if now.words == Hashes::of_nothing().words => Some(Change::Gone),
+            () if now.code == then.code => Some(Change::Comments),
+            () if now.stubs() > then.stubs() => Some(Change::Stub),
+            () => Some(Change::Content),
         }
     }
 
     /// Whether it is a file that is gone, at another path.
     fn is_moved_from(&self, gone: &Self) -> bool {
         let (now, then) = (&self.content, &gone.content);
-        let is_empty = now.code == Hashes::of_nothing().code;
-        !is_empty && (now.bytes == then.bytes || (now.code == then.code && !now.is_of_link()))
+        now.words != Hashes::of_nothing().words && now.bytes == then.bytes
     }
 
     /// How a new file differs from none.
-    fn as_new(&self, path: &[u8]) -> ContentChange {
+    fn as_new(&self, path: &[u8]) -> Change {
         let nothing = Hashes::of_nothing();
-        let is_by_purpose = EMPTY_BY_PURPOSE.iter().any(|name| path.ends_with(name));
         match () {
-            () if self.content.is_of_link() => ContentChange::Link,
-            () if is_by_purpose || self.content.code != nothing.code => ContentChange::Content,
-            () if self.content.words != nothing.words => ContentChange::Comments,
-            () => ContentChange::Blanks,
+            () if path.ends_with(b"/") => Change::Folder,
+            () if self.content.is_of_link() => Change::Link,
+            () if self.content.words == nothing.words => Change::Blanks,
+            () if self.content.code == nothing.code => Change::Comments,
+            () if self.content.stubs() > 0 => Change::Stub,
+            () => Change::Content,
         }
     }
 }
@@ -437,11 +491,11 @@ mod tests {
                 assert_eq!(KeptContents::parse(bytes).as_ref(), Some(&kept));
             }
         }
-        for bytes in [&b"x"[..], b"7", b"7\0seen4\0cut off"] {
+        for bytes in [&b"x"[..], b"7", b"7\0seen5\0cut off"] {
             assert_eq!(KeptContents::parse(bytes.to_vec()), None);
         }
         let earlier_form = KeptContents { number: 7, contents: None };
-        for bytes in [&b"7\0seen\x0012ab\0a.rs"[..], b"7\0seen3\x001 2 3 4 5\0a.rs"] {
+        for bytes in [&b"7\0seen\x0012ab\0a.rs"[..], b"7\0seen4\x001 2 3 4 5\0a.rs"] {
             assert_eq!(KeptContents::parse(bytes.to_vec()), Some(earlier_form.clone()));
         }
         write("touched", "touched");
@@ -483,7 +537,7 @@ mod tests {
         fs::write(root.join("later.log"), "another").unwrap();
         let changed = look(Some(&before)).unwrap().changed_since(&before);
         let hidden = |it: &&ChangedFile| it.path == "later.log";
-        assert_eq!(changed.iter().find(hidden).unwrap().change, ContentChange::Ignored);
+        assert!(changed.iter().find(hidden).unwrap().ignored);
         let without = ContentsLook {
             root: &root.join("nowhere"),
             without: "",
@@ -514,14 +568,14 @@ mod tests {
         }
         fs::remove_file(folder.path().join("gone.env")).unwrap();
         let changed: Vec<_> =
-            look().changed_since(&before).into_iter().map(|it| (it.path, it.change)).collect();
+            look().changed_since(&before).into_iter().map(|it| (it.path, it.ignored)).collect();
         let wanted = [
-            ("a.env", ContentChange::Ignored),
-            ("gone.env", ContentChange::Ignored),
-            ("new.env", ContentChange::Ignored),
-            ("seen.txt", ContentChange::Content),
+            ("a.env", true),
+            ("gone.env", true),
+            ("new.env", true),
+            ("seen.txt", false),
         ];
-        assert_eq!(changed, wanted.map(|(path, change)| (path.to_owned(), change)));
+        assert_eq!(changed, wanted.map(|(path, ignored)| (path.to_owned(), ignored)));
         // Git does not ignore it any more, and nothing else is different.
         let ignored = look();
         write(".gitignore", "");
@@ -552,21 +606,25 @@ mod tests {
         write("copy.rs", "fn a() { \"twin.rs\" }\n");
         write("empty.rs", "\n");
         write("remark.rs", "// TODO\n");
+        write("stub.rs", "fn a() { todo!() }\n");
+        fs::create_dir_all(folder.path().join("new/empty")).unwrap();
         write("__init__.py", "");
         let changed: Vec<_> =
             look().changed_since(&before).into_iter().map(|it| (it.path, it.change)).collect();
         let wanted = [
-            ("__init__.py", ContentChange::Content),
-            ("blanks.rs", ContentChange::Blanks),
-            ("code.rs", ContentChange::Content),
-            ("comment.rs", ContentChange::Comments),
-            ("copy.rs", ContentChange::Content),
-            ("empty.rs", ContentChange::Blanks),
-            ("from.rs", ContentChange::Moved),
-            ("gone.rs", ContentChange::Gone),
-            ("mode.sh", ContentChange::Mode),
-            ("remark.rs", ContentChange::Comments),
-            ("to.rs", ContentChange::Moved),
+            ("__init__.py", Change::Blanks),
+            ("blanks.rs", Change::Blanks),
+            ("code.rs", Change::Content),
+            ("comment.rs", Change::Comments),
+            ("copy.rs", Change::Content),
+            ("empty.rs", Change::Blanks),
+            ("from.rs", Change::Moved),
+            ("gone.rs", Change::Gone),
+            ("mode.sh", Change::Mode),
+            ("new/empty/", Change::Folder),
+            ("remark.rs", Change::Comments),
+            ("stub.rs", Change::Stub),
+            ("to.rs", Change::Moved),
         ];
         assert_eq!(changed, wanted.map(|(path, change)| (path.to_owned(), change)));
     }

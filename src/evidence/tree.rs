@@ -5,7 +5,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
-use super::ignored::{MOST, Repository, Rules};
+use super::ignored::{MOST, Repository, Rules, is_noise};
 use super::index;
 use crate::engine::hash_of;
 use crate::system::EntryKind;
@@ -56,6 +56,11 @@ pub enum FoundFile<'a> {
         changed: FileTime,
         /// A number for the names of the work in it.
         names: u64,
+    },
+    /// A folder without any work in it; only a look at all files shows these.
+    Empty {
+        /// Its path, with the last slash.
+        path: &'a [u8],
     },
 }
 
@@ -179,10 +184,14 @@ impl Walk<'_> {
             .filter(|_| self.bounds.since.is_known())
             .map(|stat| FolderChange { at: stat.modified(), explained: false })
             .filter(|change| change.at >= self.bounds.since);
+        let (before, is_all) = (self.entries, !self.bounds.since.is_known());
         let mut room = std::mem::take(&mut self.room);
         let listed = open.list(&mut room, &mut |entry| self.entry(&folder, entry, change.as_mut()));
         self.room = room;
         listed?;
+        if is_all && self.entries == before && !folder.path.is_empty() {
+            self.show(FoundFile::Empty { path: &folder.path })?;
+        }
         match change {
             Some(FolderChange { at, explained: false }) => {
                 let names = self.names(&folder, &open);
@@ -295,7 +304,8 @@ impl Walk<'_> {
         let place = path.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
         let (folder, name) = path.split_at(place);
         let stat = self.top.stat_of(path);
-        let Some(stat) = stat.filter(|_| !is_left_out(folder, name)) else {
+        let is_noisy = || folder.split(|byte| *byte == b'/').any(is_noise);
+        let Some(stat) = stat.filter(|_| !is_left_out(folder, name) && !is_noisy()) else {
             return Ok(());
         };
         let changed = stat.changed();
@@ -379,6 +389,9 @@ fn is_note(above: &[u8], name: &[u8]) -> bool {
 
 /// Whether a name in a folder is the loop's own, or a leftover of a write in progress.
 fn is_left_out(folder: &[u8], name: &[u8]) -> bool {
+    if is_noise(name) {
+        return true;
+    }
     // Most names are none of these.
     if !matches!(name.first(), Some(b'.' | b'r' | b'l')) {
         return false;

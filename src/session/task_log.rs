@@ -33,7 +33,7 @@ use crate::store::read;
 use crate::store::write::{Flush, LEFT_ALONE, append_line, remove_leftovers, write_whole};
 use crate::text;
 
-pub use receipts::{Tick, begin_tasks, is_together, receipts_of};
+pub use receipts::{begin_tasks, is_together, receipts_of};
 
 /// How long to wait while others keep the same books.
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -68,8 +68,11 @@ pub struct Receipt {
     pub proof: Option<Proof>,
     /// The files that are its work, at most 50.
     pub own: Vec<String>,
-    /// Why it changes nothing, in the agent's words; `None` where it does not say so.
+    /// Why it changes nothing, or was dropped, in the agent's words; `None` where it does not say so.
     pub no_change: Option<String>,
+    /// Why it is proved by tick and not better, `None` where nothing is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<String>,
     /// Who reviewed it, `None` for nobody.
     pub reviewer: Option<String>,
     /// Fields of another version, kept.
@@ -79,16 +82,18 @@ pub struct Receipt {
 
 read_fields!(Receipt {
     at, version, task, list, by, session, iteration, files, more_files, by_content, commits,
-    log_read, verify, checks, attempt, tokens, proof, own, no_change, reviewer,
+    log_read, verify, checks, attempt, tokens, proof, own, no_change, doubt, reviewer,
 } kept more);
 
 /// What the hook knows of a receipt.
 #[derive(Clone, Debug)]
 pub struct KnownReceipt {
+    /// When it was written.
+    pub at: WallTime,
     /// The id of the task.
     pub task: String,
-    /// Whether a stop has written it.
-    pub by_stop: bool,
+    /// Whether it is of a box that was ticked by hand.
+    pub by_hand: bool,
     /// Whether a review has written it, of a task that was ticked before.
     pub by_review: bool,
     /// The number of its line, from 0.
@@ -119,6 +124,15 @@ pub enum Witness {
     Stop,
     /// The driver, whose review read its work later and found it good; the rest is as in the receipt of the tick.
     Review,
+    /// `spool task drop`: it is not to be done.
+    Drop,
+}
+
+impl KnownReceipt {
+    /// Returns the files that its task was ticked for.
+    pub fn paths(&self) -> &[String] {
+        if self.own.is_empty() { &self.files } else { &self.own }
+    }
 }
 
 /// One run of a Verify command.
@@ -219,7 +233,7 @@ impl Receipts {
         if let Some(end) = memchr::memmem::find(line, b",\"session\":").filter(|_| !whole) {
             value = serde_json::from_slice(&[&line[..end], b"}"].concat()).ok()?;
         }
-        if value["by"] != "done" && value["by"] != "iteration" {
+        if value["by"] != "done" {
             value = serde_json::from_slice(line).ok()?;
         }
         let text = |name: &str| value.get(name).and_then(Value::as_str);
@@ -231,7 +245,8 @@ impl Receipts {
         };
         Some(KnownReceipt {
             task: text("task").filter(|_| is_its && at >= since.millis())?.to_owned(),
-            by_stop: text("by") == Some("stop"),
+            at: WallTime::from_millis(at),
+            by_hand: matches!(text("by"), Some("stop" | "iteration")),
             by_review: text("by") == Some("review"),
             number: 0,
             proof: text("proof").and_then(named),
@@ -320,10 +335,9 @@ impl Receipts {
         fs::rename(self.path(next), self.path(kept))
     }
 
-    /// Returns the paths of what is kept when a loop is armed: what the files contain, also for the next task, and the list;
-    /// and of what is removed then.
-    pub fn armed_paths(&self) -> [PathBuf; 4] {
-        ["contents", "armed", "list", "asked"].map(|end| self.path(end))
+    /// Returns the paths of what is kept when a loop is armed: what the files contain, also for the next task, and the list.
+    pub fn armed_paths(&self) -> [PathBuf; 3] {
+        ["contents", "armed", "list"].map(|end| self.path(end))
     }
 
     /// Keeps what the files contain, as these bytes, and the list when a loop is armed with this number.
@@ -331,22 +345,7 @@ impl Receipts {
         self.keep_contents(contents)?;
         write_private(&self.path("armed"), contents, Flush::ToSystem)?;
         let list = [format!("{number}\n").as_bytes(), list].concat();
-        write_private(&self.path("list"), &list, Flush::ToSystem)?;
-        self.remove("asked")
-    }
-
-    /// Returns the open tasks of the loop with this number that an agent was asked about: whether they are done.
-    pub fn asked(&self, number: u64) -> Vec<String> {
-        let (kept, start) = (self.bytes("asked"), format!("{number} "));
-        let ids = lines(&kept).filter_map(|line| line.strip_prefix(start.as_bytes()));
-        ids.map(|id| String::from_utf8_lossy(id).into_owned()).collect()
-    }
-
-    /// Notes that an agent is asked about these tasks, in one write: two programs may ask at the same time.
-    pub fn note_asked(&self, number: u64, ids: &[&str]) -> io::Result<()> {
-        self.pins.make()?;
-        let lines: Vec<String> = ids.iter().map(|id| format!("{number} {id}")).collect();
-        append_private_line(&self.path("asked"), lines.join("\n").as_bytes())
+        write_private(&self.path("list"), &list, Flush::ToSystem)
     }
 
     /// Returns the bytes that were kept of what the files contained when the loop was armed; `None` where there are none.
@@ -455,7 +454,8 @@ pub fn scoreboard<'a>(receipts: impl IntoIterator<Item = &'a Receipt>) -> Scoreb
                 task: receipt.task.clone(),
                 proof,
                 reviewed: receipt.reviewer.is_some(),
-                why: receipt.no_change.clone(),
+                why: receipt.no_change.clone().or_else(|| receipt.doubt.clone()),
+                dropped: receipt.by == Witness::Drop,
             });
         }
     }
@@ -471,7 +471,8 @@ impl Receipts {
         for bytes in ["old.jsonl", "jsonl"].map(|end| self.bytes(end)) {
             lines(&bytes).filter_map(|line| self.scored(line, since)).for_each(|it| board.add(it));
         }
-        board.retain(|id| tasks.and_then(|it| it.find(id)).is_some_and(|task| task.done));
+        let is_done = |id: &str| tasks.and_then(|it| it.find(id)).is_some_and(|task| task.done);
+        board.retain(|task| task.dropped || is_done(&task.task));
         board
     }
 
@@ -487,7 +488,8 @@ impl Receipts {
             task: text("task").filter(|_| is_its && at >= since.millis())?.to_owned(),
             proof: named(text("proof")?)?,
             reviewed: text("reviewer").is_some(),
-            why: text("no_change").map(str::to_owned),
+            why: text("no_change").or_else(|| text("doubt")).map(str::to_owned),
+            dropped: text("by") == Some("drop"),
         })
     }
 }

@@ -17,7 +17,7 @@ impl Driver<'_> {
     /// a review that has passed in those of the tasks that it read; a warning says why one cannot be kept.
     pub(super) fn keep_receipts(&mut self, entry: &Iteration, began_at: WallTime, at: WallTime) {
         let is_any = !entry.tasks_ticked.is_empty()
-            || !self.verified().is_empty()
+            || self.proofs.ticks.to_keep().next().is_some()
             || self.proofs.reviewed.is_some();
         let kept = |it: &mut Self| Ok(it.try_to_keep_receipts(entry, began_at, at)?);
         if is_any && let Err(error) = self.write(kept) {
@@ -58,40 +58,38 @@ impl Driver<'_> {
             };
             is_of_this && receipt.at >= began_at
         });
-        let is_list = |file: &&String| **file == list;
-        let lists = entry.files.iter().filter(is_list).count();
-        let files = entry.files.iter().filter(|file| !is_list(file)).take(MOST_FILES);
-        let files: Vec<String> = files.map(|file| self.in_project(file)).collect();
-        let named = (lists + files.len()) as u64;
-        let mut new = BTreeSet::new();
-        let mut written = Vec::new();
-        let verified = self.verified();
-        for task in entry.tasks_ticked.iter().chain(&verified) {
-            if known.iter().any(|receipt| receipt.task == *task) {
-                continue;
+        let files = entry.files.iter().filter(|file| **file != list).take(MOST_FILES);
+        let place = self.tick_judge().map(|judge| judge.place).unwrap_or_default();
+        let files: Vec<String> = files.map(|file| place.in_project(file)).collect();
+        let form = |task: &str| Receipt {
+            at,
+            task: task.to_owned(),
+            by: Witness::Iteration,
+            session: entry.session_id.clone(),
+            iteration: entry.n,
+            more_files: entry.files_changed.saturating_sub(files.len() as u64),
+            files: Some(files.clone()),
+            commits: self.view.git.as_ref().map(|_| entry.commits.len() as u64),
+            checks: entry.checks.clone(),
+            tokens: (!entry.tokens_unknown).then_some(entry.tokens_used),
+            reviewer: self.proofs.reviewer_of(task),
+            ..Receipt::default()
+        };
+        let ticks = &self.proofs.ticks;
+        let mut written: Vec<Receipt> =
+            ticks.to_keep().map(|tick| ticks.receipt(tick, form(&tick.id))).collect();
+        let mut new: BTreeSet<String> = ticks.to_keep().map(|tick| tick.id.clone()).collect();
+        for task in &entry.tasks_ticked {
+            if !new.contains(task) && known.iter().all(|receipt| receipt.task != *task) {
+                new.insert(task.clone());
+                written.push(form(task));
             }
-            let receipt = self.add_proof(Receipt {
-                at,
-                task: task.clone(),
-                by: Witness::Iteration,
-                session: entry.session_id.clone(),
-                iteration: entry.n,
-                more_files: entry.files_changed.saturating_sub(named),
-                files: Some(files.clone()),
-                commits: self.view.git.as_ref().map(|_| entry.commits.len() as u64),
-                checks: entry.checks.clone(),
-                tokens: (!entry.tokens_unknown).then_some(entry.tokens_used),
-                reviewer: self.proofs.reviewer_of(task),
-                ..Receipt::default()
-            });
-            written.push(receipt);
-            new.insert(task.clone());
         }
         // Of a run that is not kept, its receipts are.
-        if self.proofs.of_iteration.is_empty() || receipts.has_no_run() {
+        if ticks.proved.is_empty() || receipts.has_no_run() {
             receipts.add_all(&written)?;
         } else {
-            let contents = self.proofs.at_tick.clone();
+            let contents = self.proofs.looks.tick.clone();
             let kept = KeptContents { number: self.proofs.began_at.millis(), contents };
             receipts.add_in_run(&written, &kept.to_bytes())?;
         }

@@ -8,12 +8,12 @@ use std::fmt::Write;
 
 use super::insist::Insistence;
 use super::person;
-use super::proof::lack;
 use super::shortfall::{NOT_CONVERGED, Reader, brief, explain, hooks_in_words, short};
 use super::{HONEST, needs_all};
 use crate::engine::scope::in_runs;
 use crate::engine::{CheckResult, Guardrails, Ledger, Observation, Shortfall};
 use crate::evidence::task_list::TASKS;
+use crate::judge::words::lack;
 use crate::feature::project::printable;
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::feature::{PROGRESS, SIGNAL, STATE};

@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use super::proof::{lack, not_proved};
 use crate::engine::{CheckResult, Converging, Shortfall, Tampered};
 use crate::evidence::task_list::TASKS;
 use crate::feature::project::printable;
+use crate::judge::words::{lack, not_proved};
 use crate::store::due::ExtensionHooks;
 use crate::text::{self, counted, grouped};
 
@@ -153,7 +153,7 @@ fn changed_tasks(tampered: &Tampered) -> String {
     if !tampered.removed.is_empty() {
         let _ = write!(
             text,
-            "Open tasks were taken out of {TASKS}: {}. Put them back, or write down why they are no longer needed.",
+            "Open tasks have left {TASKS}: {}. They are still open. Put them back, each with its own line and box, or drop one: `spool task drop ID \"why\"`.",
             ids(&tampered.removed)
         );
     }
