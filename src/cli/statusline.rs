@@ -16,6 +16,7 @@ use crate::forms::statusline::StatuslineForm;
 use crate::session::messages::ends;
 use crate::session::messages::person::more_than;
 use crate::session::pinned;
+use crate::session::proof::judge_of;
 use crate::session::select::drives;
 use crate::store::loops::{Loops, Record, is_session_id};
 use crate::store::names::EndName;
@@ -145,7 +146,14 @@ fn place(project: &Project, record: &Record) -> Option<(TaskPosition, String)> {
     // A list that somebody is writing just now is not waited for: the next line comes soon.
     let now = || Deadline::after(Duration::ZERO);
     let snapshot = FeatureSnapshot::read_by(&feature, now())?;
-    let snapshot = snapshot.under(&pinned::standing(&project.root, record), Some(record), now());
+    let standing = pinned::standing(&project.root, record);
+    let mut snapshot = snapshot.under(&standing, Some(record), now());
+    // What the stop has not found proved counts as open, here as there.
+    let judge = standing.pin().and_then(|pin| judge_of(project, &feature, Some(pin)).ok());
+    if let Some((judge, list)) = judge.zip(snapshot.tasks.as_ref()) {
+        let open = judge.not_proved(list);
+        snapshot.open_again(&open.iter().map(String::as_str).collect::<Vec<_>>());
+    }
     let next = snapshot.tasks.as_ref().and_then(|list| list.open().next());
     let next = next.map(|task| text::narrow(&printable(&task.id), NAME));
     Some((snapshot.place(), next.unwrap_or_default()))

@@ -113,7 +113,8 @@ pub fn ran_no_test(command: &str, output: &[u8]) -> bool {
 
 /// Whether one of its words, with or without the next one, is a program that runs tests.
 fn is_runner(command: &str) -> bool {
-    let words: Vec<&str> = command.split(|it: char| it.is_whitespace() || ";&|()\"'".contains(it)).collect();
+    let words: Vec<&str> =
+        command.split(|it: char| it.is_whitespace() || ";&|()\"'".contains(it)).collect();
     let is_one = |name: &str| !name.is_empty() && RUNNERS.contains(&["|", name, "|"].concat());
     let name = |word: &&str| word.rsplit('/').next().unwrap_or_default().to_owned();
     words.iter().any(|word| is_one(&name(word)))
@@ -135,7 +136,10 @@ pub fn passed_tests(lines: &[String]) -> Option<u64> {
             more(&mut go[1], Some(i64::from(!line.contains("[no tests to run]"))));
         } else if let Some(at) = line.find("Tests run:") {
             let is_of_class = line.contains("Time elapsed");
-            more(&mut maven[usize::from(is_of_class)], numbers(&line[at..], "Tests run:+, Failures:-, Errors:-, Skipped:-*"));
+            more(
+                &mut maven[usize::from(is_of_class)],
+                numbers(&line[at..], "Tests run:+, Failures:-, Errors:-, Skipped:-*"),
+            );
         } else if is_pytest(line.trim_matches(['=', ' '])) {
             more(&mut sum, Some(number_before(line, "passed").unwrap_or(0)));
         } else {

@@ -101,7 +101,8 @@ impl Scoreboard {
         let is_of_tests =
             |it: &&ScoredTask| it.why.as_ref().is_some_and(|why| why.starts_with("its tests"));
         let words = |dropped: bool| self.of(Proof::Word).filter(move |it| it.dropped == dropped);
-        let ticks = |of_tests: bool| self.of(Proof::Tick).filter(move |it| is_of_tests(it) == of_tests);
+        let ticks =
+            |of_tests: bool| self.of(Proof::Tick).filter(move |it| is_of_tests(it) == of_tests);
         let first = words(true).map(word).chain(ticks(true).map(tick));
         first.chain(words(false).map(word)).chain(ticks(false).map(tick)).take(NAMED).collect()
     }
@@ -132,7 +133,7 @@ mod tests {
         );
         let first = board.look_first();
         assert_eq!(first[0], "T004 changed nothing; the agent says: it is there");
-        assert!(first[1].starts_with("T003 was ticked"), "{first:?}");
+        assert!(first[1].starts_with("T003 is proved by tick alone"), "{first:?}");
         board.add(ScoredTask { reviewed: true, ..scored("T003", Proof::Tick) });
         assert_eq!(
             board.line(),

@@ -229,16 +229,20 @@ impl Comments {
 fn stubs_in(name: &[u8], bytes: &[u8]) -> u64 {
     let has = |piece: &&str| memmem::find(bytes, piece.as_bytes()).is_some();
     let count = |stub: &&str| memmem::find_iter(bytes, stub.as_bytes()).count();
-    let mut found = if PIECES.iter().any(|it| has(&it)) { STUBS.iter().map(|it| count(&it)).sum() } else { 0 };
+    let mut found =
+        if PIECES.iter().any(|it| has(&it)) { STUBS.iter().map(|it| count(&it)).sum() } else { 0 };
     if name.ends_with(b".py") {
         let mut lines = bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
         let mut before: &[u8] = b"";
         let is_head = |line: &[u8]| line.starts_with(b"def ") || line.starts_with(b"async def ");
-        found += lines.by_ref().filter(|line| {
-            let is_stub = matches!(*line, b"pass" | b"...") && is_head(before);
-            before = line;
-            is_stub
-        }).count();
+        found += lines
+            .by_ref()
+            .filter(|line| {
+                let is_stub = matches!(*line, b"pass" | b"...") && is_head(before);
+                before = line;
+                is_stub
+            })
+            .count();
     }
     found.min(0xff) as u64
 }
@@ -288,7 +292,13 @@ mod tests {
     fn stubs_are_counted() {
         let stubs = |name: &str, text: &str| Hashes::of(name.as_bytes(), text.as_bytes()).stubs();
         assert_eq!(stubs("a.rs", "fn a() { todo!() }\nfn b() { unimplemented!() }\n"), 2);
-        assert_eq!(stubs("a.py", "def a():\n    pass\ndef b():\n    ...\ntry:\n    b()\nexcept A:\n    pass\n"), 2);
+        assert_eq!(
+            stubs(
+                "a.py",
+                "def a():\n    pass\ndef b():\n    ...\ntry:\n    b()\nexcept A:\n    pass\n"
+            ),
+            2
+        );
         assert_eq!(stubs("a.py", "def a():\n    raise NotImplementedError\n"), 1);
         assert_eq!(stubs("a.js", "function a() { // TODO\n}\n"), 1);
         assert_eq!(stubs("a.rs", "// TODO: be faster\nfn a() {}\n"), 0);

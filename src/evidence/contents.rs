@@ -569,12 +569,7 @@ mod tests {
         fs::remove_file(folder.path().join("gone.env")).unwrap();
         let changed: Vec<_> =
             look().changed_since(&before).into_iter().map(|it| (it.path, it.ignored)).collect();
-        let wanted = [
-            ("a.env", true),
-            ("gone.env", true),
-            ("new.env", true),
-            ("seen.txt", false),
-        ];
+        let wanted = [("a.env", true), ("gone.env", true), ("new.env", true), ("seen.txt", false)];
         assert_eq!(changed, wanted.map(|(path, ignored)| (path.to_owned(), ignored)));
         // Git does not ignore it any more, and nothing else is different.
         let ignored = look();

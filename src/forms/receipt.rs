@@ -110,10 +110,12 @@ impl ReceiptForm {
         parts.push(match (&self.verify, self.verify_seconds) {
             (Some(run), Some(seconds)) => {
                 let word = if run.passed { "passed" } else { "failed" };
-                let tests = match tests_run(&run.run, run.output.as_deref().unwrap_or_default().as_bytes()) {
-                    TestsRun::Counted(tests) => format!("{} passed", counted(tests, "test")),
-                    _ => "no tests counted".to_owned(),
-                };
+                let tests =
+                    match tests_run(&run.run, run.output.as_deref().unwrap_or_default().as_bytes())
+                    {
+                        TestsRun::Counted(tests) => format!("{} passed", counted(tests, "test")),
+                        _ => "no tests counted".to_owned(),
+                    };
                 format!("Verify {word} in {seconds:.1} s, {tests} (`{}`)", run.run)
             }
             _ => "no Verify command ran".to_owned(),

@@ -9,16 +9,26 @@ const BEGINS: [&str; 3] = ["test_", "test-", "conftest"];
 const ENDS: [&str; 8] = ["_test", "-test", ".test", "_spec", "-spec", ".spec", "Test", "Tests"];
 /// What the words of a command that runs tests have in them.
 const RUNS_TESTS: [&str; 16] = [
-    "test", "spec", "jest", "check", "mocha", "tox", "nox", "rake", "verify", "ava", "gradle", "mvn", "cypress",
-    "playwright", "behave", "cucumber",
+    "test",
+    "spec",
+    "jest",
+    "check",
+    "mocha",
+    "tox",
+    "nox",
+    "rake",
+    "verify",
+    "ava",
+    "gradle",
+    "mvn",
+    "cypress",
+    "playwright",
+    "behave",
+    "cucumber",
 ];
 /// What a program runs that is called by its name alone.
-const DEFINED_IN: [(&str, &str); 4] = [
-    ("make", "Makefile"),
-    ("make", "makefile"),
-    ("make", "GNUmakefile"),
-    ("just", "justfile"),
-];
+const DEFINED_IN: [(&str, &str); 4] =
+    [("make", "Makefile"), ("make", "makefile"), ("make", "GNUmakefile"), ("just", "justfile")];
 
 /// Commands, by their words.
 pub struct Commands(Vec<Vec<String>>);
@@ -44,7 +54,8 @@ impl Commands {
 fn words_of(line: &str) -> Vec<String> {
     let is_end = |it: char| it.is_whitespace() || "'\"`;|&<>(){}=,".contains(it);
     let words = line.split(is_end).filter_map(|word| {
-        let word = word.split("::").next()?.strip_prefix("$PWD/").unwrap_or(word);
+        let word = word.split("::").next()?;
+        let word = word.strip_prefix("$PWD/").unwrap_or(word);
         let parts = word.split('/').filter(|part| !part.is_empty() && *part != ".");
         let word = parts.collect::<Vec<_>>().join("/");
         (!word.is_empty() && !word.starts_with('-')).then_some(word)
@@ -54,7 +65,9 @@ fn words_of(line: &str) -> Vec<String> {
 
 /// Whether one of the words names this file: by its path, from a folder that another word names, or as a module of Python.
 fn names(words: &[String], path: &str) -> bool {
-    let module = path.strip_suffix(".py").map(|it| it.strip_suffix("/__main__").unwrap_or(it).replace('/', "."));
+    let module = path
+        .strip_suffix(".py")
+        .map(|it| it.strip_suffix("/__main__").unwrap_or(it).replace('/', "."));
     words.iter().enumerate().any(|(place, word)| {
         let is_defined = || DEFINED_IN.contains(&(word.as_str(), path));
         let is_below = || {
@@ -73,9 +86,13 @@ fn runs_test(words: &[String], path: &str, beside: &str) -> bool {
     if !is_test(path) || path.starts_with(&[beside, "/"].concat()) || !words.iter().any(runs) {
         return false;
     }
-    let mut places = words.iter().filter(|word| word.contains('/') && !word.ends_with("...") && !word.contains('*'));
-    let is_in = |word: &String| path.strip_prefix(word.as_str()).is_some_and(|it| it.is_empty() || it.starts_with('/'));
-    words.iter().any(is_in) || places.all(|word| !is_test(word)) 
+    let mut places = words
+        .iter()
+        .filter(|word| word.contains('/') && !word.ends_with("...") && !word.contains('*'));
+    let is_in = |word: &String| {
+        path.strip_prefix(word.as_str()).is_some_and(|it| it.is_empty() || it.starts_with('/'))
+    };
+    words.iter().any(is_in) || places.all(|word| !is_test(word))
 }
 
 /// Returns whether a file is called a test, or is in a folder of tests.
@@ -102,7 +119,8 @@ pub fn is_protected(patterns: &[String], path: &str) -> bool {
 
 /// Returns the paths of protected files that are known without a look: they are looked at also where git ignores them.
 pub fn protected_paths(patterns: &[String]) -> impl Iterator<Item = String> {
-    let is_one = |text: &&String| !text.contains(['*', '?', '[', '!', '\\']) && !text.ends_with('/');
+    let is_one =
+        |text: &&String| !text.contains(['*', '?', '[', '!', '\\']) && !text.ends_with('/');
     patterns.iter().filter(is_one).map(|text| text.strip_prefix('/').unwrap_or(text).to_owned())
 }
 
@@ -117,13 +135,27 @@ mod tests {
     #[test]
     fn a_script_is_known_however_it_is_called() {
         for command in [
-            "sh x.sh", "./x.sh", "cd . && sh x.sh", "bash -e x.sh", "env A=1 x.sh", "timeout 10 sh x.sh", "sh <x.sh",
-            ". ./x.sh", "sh 'x.sh'", "sh -c 'sh ./x.sh'", "$PWD/x.sh", "/home/me/project/x.sh", "a=$(sh x.sh)",
+            "sh x.sh",
+            "./x.sh",
+            "cd . && sh x.sh",
+            "bash -e x.sh",
+            "env A=1 x.sh",
+            "timeout 10 sh x.sh",
+            "sh <x.sh",
+            ". ./x.sh",
+            "sh 'x.sh'",
+            "sh -c 'sh ./x.sh'",
+            "$PWD/x.sh",
+            "/home/me/project/x.sh",
+            "a=$(sh x.sh)",
         ] {
             assert!(runs(command, "x.sh"), "{command}");
         }
         assert!(runs("cd tools && sh x.sh", "tools/x.sh"));
-        assert!(runs("python3 -m tools.x", "tools/x.py") && runs("python3 -m tools", "tools/__main__.py"));
+        assert!(
+            runs("python3 -m tools.x", "tools/x.py")
+                && runs("python3 -m tools", "tools/__main__.py")
+        );
         assert!(runs("make check", "Makefile") && !runs("cmake .", "Makefile"));
         assert!(!runs("sh y.sh", "x.sh") && !runs("cargo build", "src/main.rs"));
     }
@@ -150,7 +182,11 @@ mod tests {
     #[test]
     fn patterns_protect_files_and_what_is_in_folders() {
         let is = |pattern: &str, path: &str| is_protected(&[pattern.to_owned()], path);
-        assert!(is("tests/**", "tests/a/b.rs") && is("tests/", "tests/a/b.rs") && is("*.lock", "a/b.lock"));
+        assert!(
+            is("tests/**", "tests/a/b.rs")
+                && is("tests/", "tests/a/b.rs")
+                && is("*.lock", "a/b.lock")
+        );
         assert!(!is("tests/**", "src/tests.rs") && !is("!src", "src/a.rs"));
         let paths = ["/.env", "keys/id", "tests/**", "tests/", "*.lock"].map(str::to_owned);
         assert!(protected_paths(&paths).eq([".env", "keys/id"]));

@@ -7,7 +7,7 @@ pub mod ticks;
 pub mod words;
 
 use std::cell::{LazyCell, OnceCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -128,7 +128,10 @@ impl Place {
     pub fn in_project(&self, path: &str) -> String {
         let (mut above, mut below) = (self.above.as_str(), path);
         while let Some((folder, rest)) = above.split_once('/') {
-            let Some(inside) = below.strip_prefix(folder).and_then(|it| it.strip_prefix('/')) else { break };
+            let Some(inside) = below.strip_prefix(folder).and_then(|it| it.strip_prefix('/'))
+            else {
+                break;
+            };
             (above, below) = (rest, inside);
         }
         "../".repeat(above.matches('/').count()) + below
@@ -228,12 +231,17 @@ impl TickJudge {
     #[must_use]
     pub fn of_project(mut self, root: &Path) -> Self {
         let list = self.place.list.clone();
-        self.place = Place { folder: root.to_owned(), above: String::new(), list_at: list.clone(), list };
+        self.place =
+            Place { folder: root.to_owned(), above: String::new(), list_at: list.clone(), list };
         self
     }
 
     /// Returns what the files contain now; what nobody has touched since an earlier look is not read again.
-    pub fn contents(&self, earlier: Option<&Contents>, limit: Duration) -> Result<Contents, NoLook> {
+    pub fn contents(
+        &self,
+        earlier: Option<&Contents>,
+        limit: Duration,
+    ) -> Result<Contents, NoLook> {
         self.look_with(&self.looked_at(), earlier, limit)
     }
 
@@ -280,7 +288,8 @@ impl TickJudge {
 
     /// Returns those of these files that are protected and that no task names.
     pub fn protected(&self, changed: &[ChangedFile]) -> Vec<String> {
-        let all = changed.iter().filter(|file| command::is_protected(&self.armed.protect, &file.path));
+        let all =
+            changed.iter().filter(|file| command::is_protected(&self.armed.protect, &file.path));
         self.named_by_none(all.map(|file| file.path.clone()).collect())
     }
 
@@ -332,7 +341,8 @@ impl TickJudge {
     /// Returns the tasks of a list that were ticked by hand in this loop and that nobody has found proved yet; none where every
     /// tick counts, or where the list is not known as it was when the loop was armed.
     pub fn not_proved(&self, list: &TaskList) -> Vec<String> {
-        let Some(armed) = self.armed_list().filter(|_| self.armed.least == LeastProof::Files) else {
+        let Some(armed) = self.armed_list().filter(|_| self.armed.least == LeastProof::Files)
+        else {
             return Vec::new();
         };
         let known = self.known();
@@ -365,11 +375,15 @@ impl TickJudge {
         facts.claimed = self.claims(&facts.since_arming);
         let mut tasks = tasks.to_vec();
         self.follow_links(&mut tasks, &facts.since_arming);
-        for task in tasks.iter_mut().filter(|task| task.verify != VerifyShown::Nothing) {
-            let command = self.armed.verify.get(&task.id);
-            let command = Commands::of(command.map(String::as_str).into_iter());
-            let runs = |path: &&String| command.run(path, &facts.beside);
-            task.tests = facts.judges.iter().filter(runs).cloned().collect();
+        if !facts.judges.is_empty() {
+            for task in &mut tasks {
+                let verify =
+                    self.armed.verify.get(&task.id).filter(|_| task.verify != VerifyShown::Nothing);
+                let commands =
+                    Commands::of(self.armed.checks.iter().chain(verify).map(String::as_str));
+                let runs = |path: &&String| commands.run(path, &facts.beside);
+                task.tests = facts.judges.iter().filter(runs).cloned().collect();
+            }
         }
         let names = tasks.iter().flat_map(|task| &task.names).filter(|name| name.looks);
         let mut named = sorted(names.map(|name| name.path.clone()).collect(), Ord::cmp);
@@ -378,6 +392,15 @@ impl TickJudge {
             let there = armed.among(&self.place.looked_at(&named));
             let known = named.into_iter().zip(there).filter(|(_, is_there)| *is_there);
             facts.known = known.map(|(path, _)| path).collect();
+            let others = tasks.iter().flat_map(|task| &task.names).filter(|name| !name.looks);
+            let others: BTreeSet<&str> = others.map(|name| name.path.as_str()).collect();
+            let is_beside = |path: &str| path.starts_with(&[&facts.beside, "/"].concat());
+            if !others.is_empty() {
+                let there = armed.paths().filter(|path| !is_beside(path));
+                let names = there.map(|path| path.rsplit('/').next().unwrap_or(path));
+                let maybe: BTreeSet<&str> = names.filter(|name| others.contains(name)).collect();
+                facts.maybe = maybe.into_iter().map(str::to_owned).collect();
+            }
         }
         rules::judge(&tasks, &facts)
     }
@@ -391,7 +414,8 @@ impl TickJudge {
         for name in names.take(MOST_LINKS) {
             let path = name.path.trim_end_matches('/');
             let is_above = |file: &ChangedFile| {
-                path.strip_prefix(&*file.path).is_some_and(|it| it.is_empty() || it.starts_with('/'))
+                path.strip_prefix(&*file.path)
+                    .is_some_and(|it| it.is_empty() || it.starts_with('/'))
             };
             if changed.iter().any(is_above) {
                 continue;
@@ -423,7 +447,9 @@ impl TickJudge {
     /// Returns the ticked tasks of a list whose work is there no more, by their last receipts: none of their files differs from
     /// what it was when the loop was armed.
     pub fn gone(&self, list: &TaskList, seen: &FilesSeen) -> Vec<UnprovedTask> {
-        let (Some(now), true) = (&seen.now, self.armed.least == LeastProof::Files) else { return Vec::new() };
+        let (Some(now), true) = (&seen.now, self.armed.least == LeastProof::Files) else {
+            return Vec::new();
+        };
         let changed = &seen.facts.since_arming;
         let mut last: BTreeMap<String, KnownReceipt> = BTreeMap::new();
         let all = self.receipts.claims(&["\"task\":".to_owned()], self.armed.at);
@@ -440,20 +466,29 @@ impl TickJudge {
                         let is_gone = changed[place].change == Change::Gone;
                         !is_gone || receipt.proof == Some(Proof::Tick)
                     }
-                    Err(_) => path.ends_with('/') && now.has_below(&self.place.looked_at(&[path.clone()])[0]),
+                    Err(_) => {
+                        path.ends_with('/')
+                            && now.has_below(&self.place.looked_at(&[path.clone()])[0])
+                    }
                 })
         };
         let fallen: Vec<&KnownReceipt> = last.values().filter(|receipt| !stands(receipt)).collect();
         if fallen.is_empty() {
             return Vec::new();
         }
-        let ticked = list.tasks.iter().filter(|task| task.done).map(|task| (task, self.id_of(task, list)));
+        let ticked =
+            list.tasks.iter().filter(|task| task.done).map(|task| (task, self.id_of(task, list)));
         let ticked: Vec<(&Task, String)> = ticked.collect();
         // A later task that names a file may have taken it away.
         let is_excused = |receipt: &KnownReceipt| {
             ticked.iter().any(|(task, id)| {
-                let later = last.get(id).filter(|other| other.number > receipt.number && stands(other));
-                later.is_some() && names_in(&task.title).iter().any(|name| receipt.paths().iter().any(|path| name.covers(path)))
+                // One without a receipt was ticked just now.
+                let is_later =
+                    last.get(id).is_none_or(|other| other.number > receipt.number && stands(other));
+                is_later
+                    && names_in(&task.title)
+                        .iter()
+                        .any(|name| receipt.paths().iter().any(|path| name.covers(path)))
             })
         };
         let opened = ticked.iter().filter_map(|(task, id)| {
@@ -481,7 +516,9 @@ impl ArmedList {
     fn has_done_parts(&self, then: &Task, list: &TaskList) -> bool {
         let parts = self.list.nested_in(then);
         let done = || list.tasks.iter().filter(|task| task.done);
-        let is_done = |part: &Task| done().any(|task| self.list.same_task(task, list).is_some_and(|it| it == part));
+        let is_done = |part: &Task| {
+            done().any(|task| self.list.same_task(task, list).is_some_and(|it| it == part))
+        };
         !parts.is_empty() && parts.iter().all(is_done)
     }
 

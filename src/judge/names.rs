@@ -13,7 +13,8 @@ pub struct Name {
 }
 
 /// What stands around a path and is none of it.
-const AROUND: &[char] = &['"', '\'', '*', '<', '>', ':', '[', ']', '{', '}', '|', '(', ')', '`', '?', '!', ','];
+const AROUND: &[char] =
+    &['"', '\'', '*', '<', '>', ':', '[', ']', '{', '}', '|', '(', ')', '`', '?', '!', ','];
 /// What leads to the project: links of a list begin in `specs/NAME`, and `@/` is what web projects call their sources.
 const LEADS: [&str; 4] = ["../../", "./", "@/", "$PWD/"];
 
@@ -30,7 +31,8 @@ impl Name {
             return file.starts_with(&path) || file.contains(&["/", &path].concat());
         }
         // A text has the words of `my notes.md` apart.
-        file.strip_suffix(&path).is_some_and(|before| before.is_empty() || before.ends_with(['/', ' ']))
+        file.strip_suffix(&path)
+            .is_some_and(|before| before.is_empty() || before.ends_with(['/', ' ']))
     }
 }
 
@@ -77,7 +79,7 @@ fn each_name(text: &str, only_paths: bool, visit: &mut dyn FnMut(Name) -> bool) 
             // Neither blanks nor anything else stands between a path and the words of some languages.
             let is_end = |it: char| {
                 it.is_whitespace()
-                    || matches!(it, ',' | ';' | '"' | '|' | '<' | '>' | '«' | '»' | '\u{2000}'..='\u{206f}')
+                    || matches!(it, ',' | ';' | '"' | '|' | '<' | '>' | '«' | '»' | '\u{2010}'..='\u{2018}' | '\u{201a}'..='\u{206f}')
                     || (it >= '\u{2e80}' && !is_code)
             };
             for word in part.split(is_end).flat_map(|word| word.split("](")) {
@@ -99,14 +101,20 @@ fn name_of(word: &str, is_code: bool) -> Option<Name> {
     // A bracket at its end belongs to it where the other one stands in it: `app/[id]`.
     let trimmed = word.trim_matches(AROUND);
     let word = if trimmed.contains('[') == trimmed.contains(']') { trimmed } else { &word };
+    let word =
+        ["'s", "\u{2019}s"].iter().fold(word, |word, end| word.strip_suffix(end).unwrap_or(word));
     let word = without_place(word).trim_end_matches(['.', '!', '?', ':', '*']);
     let word = LEADS.iter().fold(word, |word, lead| word.strip_prefix(lead).unwrap_or(word));
-    let is_sign = |it: char| matches!(it, '*' | '=' | '{' | '}' | '~' | '%' | '^' | '&') || it.is_control();
+    let is_sign =
+        |it: char| matches!(it, '*' | '=' | '{' | '}' | '~' | '%' | '^' | '&') || it.is_control();
     if word.is_empty() || word.len() > 300 || word.starts_with('-') || word.contains(is_sign) {
         return None;
     }
     let parts = || word.trim_end_matches('/').split('/');
-    if word.starts_with('/') || word.contains("://") || parts().any(|it| matches!(it, "" | "." | "..")) {
+    if word.starts_with('/')
+        || word.contains("://")
+        || parts().any(|it| matches!(it, "" | "." | ".."))
+    {
         return None;
     }
     let (has_slash, is_folder) = (word.contains('/'), word.ends_with('/'));
@@ -125,12 +133,13 @@ fn name_of(word: &str, is_code: bool) -> Option<Name> {
 
 /// A word without the place in a file that stands behind its path: `src/a.rs:12`, `src/a.rs#L12`, `tests/test_a.py::test_sum`.
 fn without_place(word: &str) -> &str {
-    let Some(at) = memchr::memchr2(b':', b'#', word.as_bytes()).filter(|at| *at > 0) else { return word };
+    let Some(at) = memchr::memchr2(b':', b'#', word.as_bytes()).filter(|at| *at > 0) else {
+        return word;
+    };
     let (path, place) = word.split_at(at);
     let is_line = |it: u8| it.is_ascii_digit() || matches!(it, b':' | b'-' | b'L');
     let is_place = place.starts_with('#') || place.starts_with("::") || place.bytes().all(is_line);
-    let path = if is_place { path } else { word };
-    path.split(['\u{2019}', '\'']).next().unwrap_or(path)
+    if is_place { path } else { word }
 }
 
 #[cfg(test)]
@@ -145,17 +154,32 @@ mod tests {
     #[test]
     fn what_has_the_look_of_a_path() {
         for (text, wanted) in [
-            ("Create User in src/models/user.py, and `README.md`.", &["src/models/user.py", "README.md"][..]),
+            (
+                "Create User in src/models/user.py, and `README.md`.",
+                &["src/models/user.py", "README.md"][..],
+            ),
             ("under `src/api/` and ./a/b.rs (see docs/x.md)", &["src/api/", "a/b.rs", "docs/x.md"]),
             ("Node.js 3.12 and/or CI/CD, e.g. https://a.b/c.html", &[]),
             ("Do it\n  - **Verify**: `pytest tests/test_a.py`", &[]),
             ("`cargo test` /etc/passwd ../x.rs", &[]),
             ("`.gitignore` and config/.env", &[".gitignore", "config/.env"]),
-            ("Sum in src/a.rs:3, `src/b.rs:3-9` and tests/t.py::adds", &["src/a.rs", "src/b.rs", "tests/t.py"]),
-            ("In [the sums](../../src/a.rs#L3) and [`src/b.rs`](../../src/b.rs)", &["src/a.rs", "src/b.rs"]),
-            ("在src/a.rs中实现 “src/b.rs” «src/c.rs» src/d.rs’s", &["src/a.rs", "src/b.rs", "src/c.rs", "src/d.rs"]),
+            (
+                "Sum in src/a.rs:3, `src/b.rs:3-9` and tests/t.py::adds",
+                &["src/a.rs", "src/b.rs", "tests/t.py"],
+            ),
+            (
+                "In [the sums](../../src/a.rs#L3) and [`src/b.rs`](../../src/b.rs)",
+                &["src/a.rs", "src/b.rs"],
+            ),
+            (
+                "在src/a.rs中实现 “src/b.rs” «src/c.rs» src/d.rs’s",
+                &["src/a.rs", "src/b.rs", "src/c.rs", "src/d.rs"],
+            ),
             (r"In src\a.rs and `.\src\b.rs`", &["src/a.rs", "src/b.rs"]),
-            ("Write `docs/my notes.md` and `docs/文档.md`", &["docs/my notes.md", "notes.md", "docs/文档.md"]),
+            (
+                "Write `docs/my notes.md` and `docs/文档.md`",
+                &["docs/my notes.md", "notes.md", "docs/文档.md"],
+            ),
             ("Show it in app/[id]/page.tsx", &["app/[id]/page.tsx"]),
         ] {
             assert_eq!(paths(text, true), wanted, "{text}");
@@ -165,9 +189,18 @@ mod tests {
     #[test]
     fn any_word_may_be_a_file() {
         let text = "Add a stage to Dockerfile, the LICENSE, calc.py, .editorconfig, .husky/pre-commit, $id.tsx, run it";
-        let all = ["Add", "Dockerfile", "LICENSE", "calc.py", ".editorconfig", ".husky/pre-commit", "$id.tsx"];
+        let all = [
+            "Add",
+            "Dockerfile",
+            "LICENSE",
+            "calc.py",
+            ".editorconfig",
+            ".husky/pre-commit",
+            "$id.tsx",
+        ];
         assert_eq!(paths(text, false), all);
-        let covers = |path: &str, file: &str| Name { path: path.to_owned(), looks: true }.covers(file);
+        let covers =
+            |path: &str, file: &str| Name { path: path.to_owned(), looks: true }.covers(file);
         assert!(covers("lib/a.rs", "lib/a.rs") && covers("lib/a.rs", "attic/lib/a.rs"));
         assert!(covers("LIB/A.rs", "lib/a.rs") && covers("a.md", "docs/my a.md"));
         assert!(covers("lib/", "lib/a.rs") && covers("lib/", "x/lib/b/a.rs"));

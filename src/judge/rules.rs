@@ -59,7 +59,7 @@ pub struct TaskFacts {
     pub word: Word,
     /// What had changed for it when it was ticked before, by its receipt.
     pub before: Vec<String>,
-    /// The files that its command runs, that have changed and that no open task names.
+    /// The files that its command or a check runs, that have changed and that no open task names.
     pub tests: Vec<String>,
 }
 
@@ -78,6 +78,8 @@ pub struct FileFacts {
     pub judges: Vec<String>,
     /// Those that tasks name and that were there when the loop was armed, in the order of the alphabet.
     pub known: Vec<String>,
+    /// Words that have not the look of a path and are the names of files that were there then, in the same order.
+    pub maybe: Vec<String>,
     /// The folder of the feature: a text in it says what is to be done.
     pub beside: String,
     /// The folder that has most of what is new, with its last slash or empty, where the project could be looked at when the loop
@@ -112,7 +114,7 @@ impl FileFacts {
     }
 
     fn is_known(&self, path: &str) -> bool {
-        self.known.binary_search_by(|it| it.as_str().cmp(path)).is_ok()
+        is_among(&self.known, path)
     }
 
     fn is_judge(&self, path: &str) -> bool {
@@ -122,9 +124,10 @@ impl FileFacts {
     /// Whether this file can be the work of a task: it has changed since the tick before, or is nobody else's work.
     fn may_be_of(&self, task: &TaskFacts, file: &ChangedFile, is_new: bool) -> bool {
         is_new
-            || self.claimed.get(&file.path).is_none_or(|whose| {
-                *whose == task.id || task.word == Word::With(whose.clone())
-            })
+            || self
+                .claimed
+                .get(&file.path)
+                .is_none_or(|whose| *whose == task.id || task.word == Word::With(whose.clone()))
     }
 }
 
@@ -213,7 +216,9 @@ impl<'a> Group<'a> {
         }
         for is_shared in [false, true] {
             for (file, tasks) in named_by.iter().enumerate() {
-                let Some(first) = tasks.first().filter(|_| (tasks.len() > 1) == is_shared) else { continue };
+                let Some(first) = tasks.first().filter(|_| (tasks.len() > 1) == is_shared) else {
+                    continue;
+                };
                 let without = tasks.iter().find(|task| self.own[**task].is_empty());
                 let task = *without.unwrap_or(first);
                 self.own[task].push(file);
@@ -255,7 +260,16 @@ impl<'a> Group<'a> {
             || self.tasks[place].before.iter().any(differs)
     }
 
+    /// The same; where its tests were changed, nothing proves more than a tick.
     fn proof(&self, place: usize, task: &TaskFacts) -> Result<(Proof, String), Unproved> {
+        let (proof, doubt) = self.proof_by_files(place, task)?;
+        if proof > Proof::Tick && !task.tests.is_empty() {
+            return Ok((Proof::Tick, tests_changed(&task.tests)));
+        }
+        Ok((proof, doubt))
+    }
+
+    fn proof_by_files(&self, place: usize, task: &TaskFacts) -> Result<(Proof, String), Unproved> {
         if let Some(why) = self.files.held_up() {
             return Err(why);
         }
@@ -268,9 +282,6 @@ impl<'a> Group<'a> {
         let has_any = self.has_any(place) || self.is_text_only(place);
         let unnamed = self.unchanged_names(place);
         let doubt = self.doubt(place, task, &unnamed);
-        if has_passed && (task.is_check || has_any) && !task.tests.is_empty() {
-            return Ok((Proof::Tick, tests_changed(&task.tests)));
-        }
         let names_others = named.is_empty() && unnamed.iter().any(|name| self.is_certain(name));
         if has_passed && (task.is_check || (has_any && !names_others)) {
             return sure(Proof::Command);
@@ -293,7 +304,10 @@ impl<'a> Group<'a> {
             _ => {}
         }
         if task.verify != VerifyShown::Nothing {
-            return Ok((Proof::Tick, "its command passes, and nothing of its work is seen".to_owned()));
+            return Ok((
+                Proof::Tick,
+                "its command passes, and nothing of its work is seen".to_owned(),
+            ));
         }
         if task.has_done_parts {
             return Ok((Proof::Tick, "its parts are done".to_owned()));
@@ -325,7 +339,10 @@ impl<'a> Group<'a> {
     /// The paths that a task names, that have the look of one, and of which no file differs from arming.
     fn unchanged_names(&self, place: usize) -> Vec<String> {
         let names = self.tasks[place].names.iter().zip(&self.hits[place]);
-        let is_it = |(name, hit): &(&Name, &bool)| !**hit && name.looks && !self.files.is_text(&name.path);
+        let is_it = |(name, hit): &(&Name, &bool)| {
+            let may_be = name.looks || is_among(&self.files.maybe, &name.path);
+            !**hit && may_be && !self.files.is_text(&name.path)
+        };
         names.filter(is_it).map(|(name, _)| name.path.clone()).collect()
     }
 
@@ -350,7 +367,10 @@ impl<'a> Group<'a> {
             if first.change == Change::Content {
                 return tests_changed(&self.files.judges);
             }
-            let words = DOUBTS.iter().find(|(change, _)| *change == first.change).map_or("", |(_, words)| words);
+            let words = DOUBTS
+                .iter()
+                .find(|(change, _)| *change == first.change)
+                .map_or("", |(_, words)| words);
             let alike = own.iter().filter(|file| all[**file].change == first.change);
             return [words, " ", &few(alike.map(|file| self.path(*file)))].concat();
         }
@@ -372,6 +392,10 @@ impl<'a> Group<'a> {
         }
         "files have changed, and nothing shows that they are its work".to_owned()
     }
+}
+
+fn is_among(paths: &[String], path: &str) -> bool {
+    paths.binary_search_by(|it| it.as_str().cmp(path)).is_ok()
 }
 
 fn tests_changed(files: &[String]) -> String {
@@ -412,9 +436,15 @@ fn matches(tasks: &[TaskFacts], files: &FileFacts) -> (Vec<Match>, Vec<Vec<bool>
                 hits[*task][*name] = true;
                 let name = &tasks[*task].names[*name].path;
                 let is_there = files.is_known(name);
-                let is_it = *name == changed.path || (name.ends_with('/') && changed.path.starts_with(&**name));
+                let is_it = *name == changed.path
+                    || (name.ends_with('/') && changed.path.starts_with(&**name));
                 let is_exact = is_it || !is_there;
-                match found.iter_mut().rev().take_while(|it| it.file == file).find(|it| it.task == *task) {
+                match found
+                    .iter_mut()
+                    .rev()
+                    .take_while(|it| it.file == file)
+                    .find(|it| it.task == *task)
+                {
                     Some(known) => known.is_exact |= is_exact,
                     None => found.push(Match { task: *task, file, is_exact }),
                 }

@@ -98,14 +98,14 @@ impl Ticks {
         let gone = if held_up.is_none() { judge.gone(list, &ticks.seen) } else { Vec::new() };
         let is_hand = |(task, id): &&(&Task, &str)| match known.get(*id) {
             None => true,
-            Some(receipt) => {
-                is_again(&task.id, receipt) && gone.iter().any(|it| it.id == task.id)
-            }
+            Some(receipt) => is_again(&task.id, receipt) && gone.iter().any(|it| it.id == task.id),
         };
         let hand: Vec<(&Task, &str)> = ticked.iter().filter(is_hand).copied().collect();
         let commands = |task: &Task| judge.command_of(task, list);
         ticks.facts = hand.iter().map(|(task, _)| judge.facts(task, list, text)).collect();
-        for (tag, word) in [("no-change", Word::NoChange as fn(String) -> Word), ("elsewhere", Word::Elsewhere)] {
+        for (tag, word) in
+            [("no-change", Word::NoChange as fn(String) -> Word), ("elsewhere", Word::Elsewhere)]
+        {
             for (id, why) in said_of_tasks(claim.said, tag) {
                 let its = hand.iter().position(|(task, _)| id.eq_ignore_ascii_case(&task.id));
                 if let Some(place) = its {
@@ -129,7 +129,9 @@ impl Ticks {
         if let Some(why) = held_up.filter(|_| hand.is_empty()) {
             // The task that was ticked last stands for all of them.
             let newest = ticked.iter().max_by_key(|(_, id)| known.get(*id).map(|it| it.number));
-            ticks.unproved.extend(newest.map(|(task, _)| UnprovedTask { id: task.id.clone(), why }));
+            ticks
+                .unproved
+                .extend(newest.map(|(task, _)| UnprovedTask { id: task.id.clone(), why }));
         }
         let is_new = |it: &UnprovedTask| hand.iter().all(|(task, _)| task.id != it.id);
         ticks.unproved.extend(gone.into_iter().filter(is_new));
@@ -145,10 +147,11 @@ impl Ticks {
 
     /// Takes in how well a task is proved that was ticked by hand, with the command that a person armed for it.
     fn take(&mut self, id: &str, judged: JudgedTask, command: Option<String>) {
-        let no_change = self.facts.iter().find(|it| it.id == judged.id).and_then(|facts| match &facts.word {
-            Word::NoChange(why) => Some(why.clone()),
-            _ => None,
-        });
+        let no_change =
+            self.facts.iter().find(|it| it.id == judged.id).and_then(|facts| match &facts.word {
+                Word::NoChange(why) => Some(why.clone()),
+                _ => None,
+            });
         let proof = match judged.proof {
             Ok(proof) => proof,
             // With its command to come, it is no worse than one with nothing else.
@@ -210,12 +213,16 @@ impl Ticks {
             results.iter().filter(|it| it.passed).map(|it| (it.run.as_str(), it)).collect();
         let has_run = |tick: &mut Tick| {
             let result = passed.get(tick.command.as_deref()?)?;
-            tick.verify = Some(VerifyRun { result: (*result).clone(), millis: millis(&result.run) });
+            tick.verify =
+                Some(VerifyRun { result: (*result).clone(), millis: millis(&result.run) });
             Some(shown(&result.run, &result.tail))
         };
         for tick in &mut self.earlier {
             let is_changed = !self.seen.facts.judges.is_empty();
-            if has_run(tick) == Some(VerifyShown::Passed) && tick.proof == Proof::Files && !is_changed {
+            if has_run(tick) == Some(VerifyShown::Passed)
+                && tick.proof == Proof::Files
+                && !is_changed
+            {
                 tick.proof = Proof::Command;
             }
         }
@@ -249,11 +256,13 @@ impl Ticks {
         looks_again: bool,
         form: &dyn Fn(&Tick) -> Receipt,
     ) -> io::Result<()> {
-        let receipts: Vec<Receipt> = self.to_keep().map(|tick| self.receipt(tick, form(tick))).collect();
+        let receipts: Vec<Receipt> =
+            self.to_keep().map(|tick| self.receipt(tick, form(tick))).collect();
         if receipts.is_empty() {
             return Ok(());
         }
-        let after = looks_again.then(|| judge.contents(self.seen.now.as_ref(), LOOK).ok()).flatten();
+        let after =
+            looks_again.then(|| judge.contents(self.seen.now.as_ref(), LOOK).ok()).flatten();
         let Some(contents) = after.as_ref().or(self.seen.now.as_ref()) else {
             return judge.receipts.add_all(&receipts);
         };
@@ -269,10 +278,12 @@ impl Ticks {
             task: tick.task.clone(),
             by_content: files.is_some(),
             more_files: count.saturating_sub(MOST_FILES) as u64,
-            files: files.map(|files| files.iter().take(MOST_FILES).map(|file| file.path.clone()).collect()),
+            files: files
+                .map(|files| files.iter().take(MOST_FILES).map(|file| file.path.clone()).collect()),
             verify: tick.verify.clone(),
             proof: Some(tick.proof),
-            doubt: Some(tick.doubt.clone()).filter(|doubt| !doubt.is_empty() && tick.proof == Proof::Tick),
+            doubt: Some(tick.doubt.clone())
+                .filter(|doubt| !doubt.is_empty() && tick.proof == Proof::Tick),
             own: tick.own.iter().take(MOST_FILES).cloned().collect(),
             no_change: tick.no_change.clone(),
             ..form
@@ -310,8 +321,8 @@ impl FilesSeen {
         let Some(since) = &mut self.facts.since_tick else { return };
         let all = &self.facts.since_arming;
         let still = all.iter().filter(|file| files.iter().chain(own).any(|it| *it == file.path));
-        let more: Vec<_> = still.filter(|file| since.iter().all(|it| it.path != file.path)).cloned().collect();
+        let more: Vec<_> =
+            still.filter(|file| since.iter().all(|it| it.path != file.path)).cloned().collect();
         since.extend(more);
     }
 }
-

@@ -14,9 +14,14 @@ pub const REASON: &str = "say why in two words or more";
 pub fn lack(unproved: &Unproved) -> String {
     let was = "as when the loop was armed";
     match unproved {
-        Unproved::NothingChanged => "nothing in the project has changed since the task before".to_owned(),
+        Unproved::NothingChanged => {
+            "nothing in the project has changed since the task before".to_owned()
+        }
         Unproved::OnlyPutBack(paths) => {
-            format!("since the task before, only {} changed, back to what was there {was}", named(paths))
+            format!(
+                "since the task before, only {} changed, back to what was there {was}",
+                named(paths)
+            )
         }
         Unproved::NamedFilesUnchanged(paths) if paths.len() == 1 => {
             format!("it names {}, which is byte for byte {was}", named(paths))
@@ -46,7 +51,9 @@ pub fn lack(unproved: &Unproved) -> String {
 pub fn answer(id: &str, unproved: &Unproved, by_command: bool) -> String {
     let word = |option: &str, tag: &str| match by_command {
         true => format!("spool task done {id} --{option} \"why\""),
-        false => format!("tick it and {REASON}, alone on a line of your final message: `<{tag}>{id}: why</{tag}>`"),
+        false => format!(
+            "tick it and {REASON}, alone on a line of your final message: `<{tag}>{id}: why</{tag}>`"
+        ),
     };
     match unproved {
         Unproved::ProtectedChanged(_) => {
@@ -59,14 +66,22 @@ pub fn answer(id: &str, unproved: &Unproved, by_command: bool) -> String {
             format!("Do the work. If it is in other files: {}", word("elsewhere", "elsewhere"))
         }
         Unproved::WorkGone(_) => {
-            format!("Do the work again. If it is in other files now: {}", word("elsewhere", "elsewhere"))
+            format!(
+                "Do the work again. If it is in other files now: {}",
+                word("elsewhere", "elsewhere")
+            )
         }
         Unproved::NothingChanged | Unproved::OnlyPutBack(_) => {
             let with = match by_command {
-                true => format!("If it was done together with a ticked task: spool task done {id} --with ID. "),
+                true => format!(
+                    "If it was done together with a ticked task: spool task done {id} --with ID. "
+                ),
                 false => String::new(),
             };
-            format!("Do the work. {with}If it rightly changes nothing: {}", word("no-change", "no-change"))
+            format!(
+                "Do the work. {with}If it rightly changes nothing: {}",
+                word("no-change", "no-change")
+            )
         }
     }
 }
@@ -96,7 +111,9 @@ pub fn part_of_judge(files: &[&str], how: &str) -> String {
     }
     let files: Vec<String> = files.iter().map(|file| (*file).to_owned()).collect();
     let named = named(&files);
-    format!("part of the judge: {named}. Where the loop changes them and no task names them, what they prove is in doubt; {how} forbids it\n")
+    format!(
+        "part of the judge: {named}. Where the loop changes them and no task names them, what they prove is in doubt; {how} forbids it\n"
+    )
 }
 
 fn is_are(paths: &[String]) -> String {

@@ -16,8 +16,8 @@ use crate::feature::project::printable;
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::feature::state::State;
 use crate::hosts::{ContinueForm, HookAnswer};
-use crate::judge::ticks::{Claim as TickClaim, Tick, Ticks};
 use crate::judge::TickJudge;
+use crate::judge::ticks::{Claim as TickClaim, Tick, Ticks};
 use crate::session::messages::landing::{self, HandoffPlace};
 use crate::session::messages::shortfall::converged;
 use crate::session::messages::{ends, feature as messages};
@@ -184,8 +184,11 @@ impl FeatureStop {
         checks: Option<&mut ChecksRun>,
     ) {
         let (hash, context) = (self.snapshot.tasks_hash(), session.context);
-        let (list_changed, all_done) = (self.list_changed, self.snapshot.all_done());
-        let Some(judge) = self.judge(session).filter(|_| list_changed || all_done) else { return };
+        let all_done = self.snapshot.all_done();
+        if !self.list_changed && !all_done {
+            return;
+        }
+        let Some(judge) = self.judge(session) else { return };
         let mut limit = context.deadline.left();
         if let Some(checks) = checks {
             // They may have taken longer than a stop has.
@@ -216,9 +219,13 @@ impl FeatureStop {
 
     /// Keeps the receipts of what was ticked by hand, and a review that has passed. An error says why one cannot be kept.
     pub fn keep_ticks(&self, session: &StopSession<'_>, seen: &Observation) -> io::Result<()> {
+        let is_reviewed = seen.checks.iter().flatten().any(CheckResult::is_proof_by_review);
+        if !is_reviewed && self.ticks.to_keep().next().is_none() {
+            return Ok(());
+        }
         let Some(judge) = self.judge(session) else { return Ok(()) };
         let (record, snapshot) = (&session.record, &self.snapshot);
-        if seen.checks.iter().flatten().any(CheckResult::is_proof_by_review) {
+        if is_reviewed {
             let done = snapshot.tasks.iter().flat_map(|list| &list.tasks).filter(|task| task.done);
             let is_new = |id: &str| self.ticks.proved.iter().any(|tick| tick.task == id);
             let read: Vec<(&str, String)> = done

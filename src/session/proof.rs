@@ -42,7 +42,12 @@ pub fn judge_of(project: &Project, feature: &Feature, pin: Option<&Pin>) -> io::
         at: pin.armed_at,
         least: pin.proof,
         protect: pin.protect.clone(),
-        checks: pin.checks.iter().filter(|check| !check.is_review()).map(|check| check.run.clone()).collect(),
+        checks: pin
+            .checks
+            .iter()
+            .filter(|check| !check.is_review())
+            .map(|check| check.run.clone())
+            .collect(),
         verify,
     };
     Ok(TickJudge::of(place, armed, receipts))
@@ -51,7 +56,9 @@ pub fn judge_of(project: &Project, feature: &Feature, pin: Option<&Pin>) -> io::
 /// Returns the same under what holds for the feature now: what a person armed in a session, or a runner at work.
 pub fn standing(project: &Project, feature: &Feature) -> Result<TickJudge, Unjudged> {
     let standing = pinned::standing_of_feature(&project.root, &feature.name);
-    if let (PinState::Unknown(why) | PinState::Lost(why), Ok(_)) = (&standing, Pins::of(&project.root)) {
+    if let (PinState::Unknown(why) | PinState::Lost(why), Ok(_)) =
+        (&standing, Pins::of(&project.root))
+    {
         return Err(Unjudged::Unreadable(why.clone()));
     }
     let of_runner = || pinned::pin_of_runner(project, feature);

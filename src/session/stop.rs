@@ -17,6 +17,7 @@ use crate::engine::{
 use crate::evidence::progress::{LookMoment, outdated, still};
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::hosts::HookAnswer;
+use crate::judge::ticks::Ticks;
 use crate::session::messages::landing::JOURNALED;
 use crate::session::messages::shortfall::of_check;
 use crate::session::messages::task::title;
@@ -24,7 +25,6 @@ use crate::session::pause;
 use crate::session::pinned;
 use crate::session::reconcile::{agree, reconcile};
 use crate::session::record::path_of;
-use crate::judge::ticks::Ticks;
 use crate::store::closing::{EndNotice, close_record};
 use crate::store::journal::Entry;
 use crate::store::lock::Lock;

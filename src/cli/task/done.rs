@@ -68,7 +68,8 @@ pub fn done(job: &TaskJob<'_>, request: DoneRequest<'_>) -> Result<ExitCode> {
         let verify = if is_known {
             ArmedVerify::None
         } else {
-            let id = ticking.judge.as_ref().map_or(Some(task.id.clone()), |it| it.armed_id(task, &list));
+            let id =
+                ticking.judge.as_ref().map_or(Some(task.id.clone()), |it| it.armed_id(task, &list));
             job.armed_verify(task, id.as_deref(), &text)
         };
         let clock = Stopwatch::start();
@@ -179,8 +180,9 @@ impl<'a> Ticking<'a> {
         let mut judged = None;
         if let Some(judge) = self.judge.as_ref().ok().filter(|_| !is_known) {
             let passed = proved.check.as_ref().filter(|_| proved.verify == VerifyState::Passed);
-            self.facts[number].verify =
-                passed.map_or(VerifyShown::Nothing, |it| shown(&it.run, it.output.as_deref().unwrap_or_default()));
+            self.facts[number].verify = passed.map_or(VerifyShown::Nothing, |it| {
+                shown(&it.run, it.output.as_deref().unwrap_or_default())
+            });
             let it = judge.judge(&self.facts, &self.seen).swap_remove(number);
             if let (LeastProof::Files, Err(unproved)) = (judge.armed.least, &it.proof) {
                 *proved = refused(proved, task, unproved);
@@ -204,10 +206,16 @@ impl<'a> Ticking<'a> {
                 let with = |it: &_| self.continues_call || is_together(self.list, task, it);
                 let shared = last.filter(with).and_then(|it| it.commits).unwrap_or_default();
                 // What the command wrote is not the work of the next task.
-                let again = verify.as_ref().and_then(|_| judge.contents(self.seen.now.as_ref(), LOOK).ok());
+                let again =
+                    verify.as_ref().and_then(|_| judge.contents(self.seen.now.as_ref(), LOOK).ok());
                 let form = Receipt { verify, attempt, ..Receipt::default() };
                 let receipt = self.receipt(number, judged.as_ref(), proved.proof, form);
-                books.keep_receipt(judge, receipt, shared, again.as_ref().or(self.seen.now.as_ref()))
+                books.keep_receipt(
+                    judge,
+                    receipt,
+                    shared,
+                    again.as_ref().or(self.seen.now.as_ref()),
+                )
             }
             Ok(_) => Ok(()),
             Err(Unjudged::Unreadable(why)) => Err(io::Error::other(why.clone())),
@@ -218,7 +226,8 @@ impl<'a> Ticking<'a> {
         self.ticked_list = Some(std::mem::take(&mut books.list));
         let remark = proved.words.take().map_or_else(String::new, |remark| format!(" {remark}"));
         let doubt = judged.map(|it| it.doubt).filter(|doubt| !doubt.is_empty());
-        let doubt = doubt.map_or_else(String::new, |doubt| format!(" Proved by tick: {}.", printable(&doubt)));
+        let doubt = doubt
+            .map_or_else(String::new, |doubt| format!(" Proved by tick: {}.", printable(&doubt)));
         proved.words = Some(format!("{} is done{already}.{doubt}{remark}{left}", task.id));
         Ok(())
     }
@@ -235,7 +244,9 @@ impl<'a> Ticking<'a> {
         let files: Option<Vec<String>> =
             since.map(|files| files.iter().map(|file| file.path.clone()).collect());
         let said = match &facts.word {
-            Word::NoChange(why) | Word::Elsewhere(why) if proof == Some(Proof::Word) => Some(why.clone()),
+            Word::NoChange(why) | Word::Elsewhere(why) if proof == Some(Proof::Word) => {
+                Some(why.clone())
+            }
             _ => None,
         };
         Receipt {

@@ -132,7 +132,9 @@ pub fn prove(task: &Task, verify: ArmedVerify, root: &Path, limit: Duration) -> 
         Verified::Later(command) => (true, Some(later(command))),
         Verified::Unarmed(words) => (true, Some(words.clone())),
         Verified::Refused(words) => (false, Some(words.clone())),
-        Verified::RanNothing(result) | Verified::Ran(result) => (false, Some(refusal(task, result))),
+        Verified::RanNothing(result) | Verified::Ran(result) => {
+            (false, Some(refusal(task, result)))
+        }
     };
     Ok(verified.proved(task, done, words))
 }

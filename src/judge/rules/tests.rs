@@ -13,7 +13,8 @@ fn file(path: &str, change: Change) -> ChangedFile {
 
 /// Files that have changed since the tick before, and so since arming; `known` were there then.
 fn files(changed: &[(&str, Change)], known: &[&str]) -> FileFacts {
-    let since: Vec<ChangedFile> = changed.iter().map(|(path, change)| file(path, *change)).collect();
+    let since: Vec<ChangedFile> =
+        changed.iter().map(|(path, change)| file(path, *change)).collect();
     FileFacts {
         since_tick: Some(since.clone()),
         since_arming: since,
@@ -59,7 +60,11 @@ fn only_what_is_certain_is_refused() {
 #[test]
 fn p4_no_word_of_a_text_lets_anything_pass() {
     let other = files(&[("src/main.rs", CONTENT)], &[SOURCE]);
-    for text in ["Handle an empty list in src/sum.rs", "Format the total in src/sum.rs", "Delete sums in src/sum.rs"] {
+    for text in [
+        "Handle an empty list in src/sum.rs",
+        "Format the total in src/sum.rs",
+        "Delete sums in src/sum.rs",
+    ] {
         assert!(grade(text, &other).is_err(), "{text}");
     }
     let blanks = files(&[(SOURCE, Change::Blanks)], &[SOURCE]);
@@ -79,7 +84,11 @@ fn p5_names_of_any_kind_are_seen() {
     ] {
         let changed = files(&[(path, CONTENT), ("x.rs", CONTENT)], &[]);
         let judged = one(task("T1", text), &changed);
-        assert_eq!((judged.proof, judged.files), (Ok(Proof::Files), vec![path.to_owned()]), "{text}");
+        assert_eq!(
+            (judged.proof, judged.files),
+            (Ok(Proof::Files), vec![path.to_owned()]),
+            "{text}"
+        );
     }
 }
 
@@ -91,15 +100,31 @@ fn p11_p12_doubts_lower_and_say_what_is_true() {
         assert_eq!(doubt("Be fast", &changed), format!("{words} src/sum.rs"));
     }
     let other = files(&[("src/main.rs", CONTENT)], &[]);
-    assert_eq!(doubt("Create `src/new.rs`", &other), "src/new.rs could be a file, and has not changed");
-    assert_eq!(doubt("Take `console.log` out", &other), "console.log could be a file, and has not changed");
+    assert_eq!(
+        doubt("Create `src/new.rs`", &other),
+        "src/new.rs could be a file, and has not changed"
+    );
+    assert_eq!(
+        doubt("Take `console.log` out", &other),
+        "console.log could be a file, and has not changed"
+    );
+    let mut bare = files(&[("src/main.rs", CONTENT)], &[]);
+    bare.maybe = vec!["Makefile".to_owned(), "calc.py".to_owned()];
+    assert_eq!(doubt("Update calc.py", &bare), "calc.py could be a file, and has not changed");
+    assert_eq!(
+        doubt("Add a rule to the Makefile", &bare),
+        "Makefile could be a file, and has not changed"
+    );
     let attic = files(&[("attic/src/sum.rs", CONTENT)], &[SOURCE]);
     assert!(doubt("Sum up in src/sum.rs", &attic).starts_with("a file of the same name"));
     let text = files(&[("specs/001/research.md", CONTENT)], &[]);
     assert_eq!(doubt("Be fast", &text), "only texts about the feature have changed");
     assert_eq!(grade("Write specs/001/research.md", &text), Ok(Proof::Files));
     let folder = files(&[("src/models/", Change::Folder)], &[]);
-    assert_eq!(doubt("Create the structure with src/models/", &folder), "only a new folder: src/models/");
+    assert_eq!(
+        doubt("Create the structure with src/models/", &folder),
+        "only a new folder: src/models/"
+    );
 }
 
 #[test]
@@ -129,9 +154,13 @@ fn what_is_another_tasks_work_is_no_proof() {
     let again = task("T1", "Sum up in src/sum.rs");
     assert_eq!(one(again, &old).proof, Ok(Proof::Files), "it was done before");
     let mut more = files(&[("src/main.rs", CONTENT)], &[SOURCE]);
-    (more.since_arming, more.claimed) = (vec![file("src/main.rs", CONTENT), file(SOURCE, CONTENT)], claims());
+    (more.since_arming, more.claimed) =
+        (vec![file("src/main.rs", CONTENT), file(SOURCE, CONTENT)], claims());
     let judged = one(second(), &more);
-    assert_eq!((judged.proof, judged.doubt.as_str()), (Ok(Proof::Tick), "src/sum.rs has changed only for another task"));
+    assert_eq!(
+        (judged.proof, judged.doubt.as_str()),
+        (Ok(Proof::Tick), "src/sum.rs has changed only for another task")
+    );
     // What another task has not taken waits for the task that names it.
     old.claimed.clear();
     assert_eq!(one(second(), &old).proof, Ok(Proof::Files));
@@ -140,7 +169,9 @@ fn what_is_another_tasks_work_is_no_proof() {
 #[test]
 fn a_word_of_the_agent_answers_a_refusal() {
     let other = files(&[("src/main.rs", CONTENT)], &[SOURCE]);
-    let says = |word: Word, files: &FileFacts| one(TaskFacts { word, ..task("T1", "Sum up in src/sum.rs") }, files).proof;
+    let says = |word: Word, files: &FileFacts| {
+        one(TaskFacts { word, ..task("T1", "Sum up in src/sum.rs") }, files).proof
+    };
     assert_eq!(says(Word::Elsewhere("in main".to_owned()), &other), Ok(Proof::Tick));
     assert_eq!(says(Word::NoChange("is there".to_owned()), &other), Ok(Proof::Word));
     let nothing = files(&[], &[SOURCE]);
@@ -158,7 +189,10 @@ fn p7_p9_changed_tests_lower_what_a_command_proves() {
     };
     assert_eq!(one(passed(&[]), &changed).proof, Ok(Proof::Command));
     let judged = one(passed(&["tests/a.rs"]), &changed);
-    assert_eq!((judged.proof, judged.doubt.as_str()), (Ok(Proof::Tick), "its tests were changed: tests/a.rs"));
+    assert_eq!(
+        (judged.proof, judged.doubt.as_str()),
+        (Ok(Proof::Tick), "its tests were changed: tests/a.rs")
+    );
     changed.judges = vec!["tests/a.rs".to_owned()];
     changed.since_arming.retain(|file| file.path != SOURCE);
     assert_eq!(doubt("Make the tests pass", &changed), "its tests were changed: tests/a.rs");
@@ -190,10 +224,12 @@ fn what_git_ignores_is_the_work_of_whom_it_is_named_by() {
 
 #[test]
 fn many_ticks_and_files_are_judged_in_one_go() {
-    let tasks: Vec<TaskFacts> =
-        (0..20_000).map(|it| task(&format!("T{it}"), &format!("Write src/{it}.rs and lib/x{it}.rs"))).collect();
+    let tasks: Vec<TaskFacts> = (0..20_000)
+        .map(|it| task(&format!("T{it}"), &format!("Write src/{it}.rs and lib/x{it}.rs")))
+        .collect();
     let changed: Vec<String> = (0..2_000).map(|it| format!("src/{it}.rs")).collect();
-    let mut changed: Vec<(&str, Change)> = changed.iter().map(|path| (path.as_str(), CONTENT)).collect();
+    let mut changed: Vec<(&str, Change)> =
+        changed.iter().map(|path| (path.as_str(), CONTENT)).collect();
     changed.sort_unstable_by_key(|(path, _)| *path);
     let judged = judge(&tasks, &files(&changed, &[]));
     assert_eq!(judged.iter().filter(|it| it.proof == Ok(Proof::Files)).count(), 2_000);

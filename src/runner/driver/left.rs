@@ -112,7 +112,9 @@ impl Driver<'_> {
         if let Some(judge) = self.tick_judge() {
             let mut new = judge.looked_at();
             new.retain(|path| !named.contains(path));
-            if !new.is_empty() && let Ok(now) = judge.contents(at_tick.as_ref(), LOOK) {
+            if !new.is_empty()
+                && let Ok(now) = judge.contents(at_tick.as_ref(), LOOK)
+            {
                 let new = judge.place.looked_at(&new);
                 let with_new = |look: Contents| look.with_missing(&now, &new);
                 (at_start, at_tick) = (at_start.map(with_new), at_tick.map(with_new));
@@ -175,7 +177,8 @@ impl Driver<'_> {
                 // It looks at the project alone, by paths of its own.
                 let judge = self.tick_judge().map(|judge| judge.of_project(&self.plan.change.root));
                 let contents = judge.and_then(|judge| judge.contents(None, LOOK).ok());
-                return receipts.keep_contents(&KeptContents { number: since.millis(), contents }.to_bytes());
+                return receipts
+                    .keep_contents(&KeptContents { number: since.millis(), contents }.to_bytes());
             }
             let [start, tick] = self.kept_looks();
             receipts.keep_armed(since.millis(), &start, &file.bytes)?;

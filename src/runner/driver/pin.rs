@@ -68,6 +68,7 @@ pub(super) fn pin<'a>(
         list: format!("{}/{TASKS}", feature.relative),
         proof: if judges { proof } else { LeastProof::Word },
         protect: options.protect.clone(),
+        checks: options.checks.clone(),
         ..Pin::default()
     };
     let contents = judges.then(|| match left {

@@ -70,11 +70,17 @@ impl Driver<'_> {
             at: proofs.began_at,
             least: options.proof,
             protect: options.protect.clone(),
-            checks: options.checks.iter().filter(|check| !check.is_review()).map(|check| check.run.clone()).collect(),
+            checks: options
+                .checks
+                .iter()
+                .filter(|check| !check.is_review())
+                .map(|check| check.run.clone())
+                .collect(),
             verify: LazyCell::new(Box::new(move || commands) as Box<_>),
         };
         let list = proofs.list_at_start.as_ref();
-        let list = list.map(|file| ArmedList { list: file.list.clone(), bytes: file.bytes.clone() });
+        let list =
+            list.map(|file| ArmedList { list: file.list.clone(), bytes: file.bytes.clone() });
         let judge = TickJudge::of(place, armed, self.receipts().ok()?);
         Some(judge.knowing(list, proofs.looks.clone()))
     }
@@ -104,7 +110,8 @@ impl Driver<'_> {
         if self.plan.options.proof == LeastProof::Word {
             return;
         }
-        let claim = Claim { new: &looked.ticked, since: began_at, all_done, claims_again: true, said };
+        let claim =
+            Claim { new: &looked.ticked, since: began_at, all_done, claims_again: true, said };
         let ticks = Ticks::of(&judge, (&file.list, &file.bytes), claim, LOOK);
         let mut done = self.receipts_since(began_at);
         done.retain(|receipt| receipt.by == Witness::Done);
@@ -124,7 +131,8 @@ impl Driver<'_> {
         } else if let (false, Some(since)) = (done.is_empty(), self.proofs.judged_since) {
             // What it has kept after the last tick; it looks at the project alone.
             let kept = judge.receipts.contents().and_then(KeptContents::parse);
-            let kept = kept.filter(|it| it.number == since.millis() && judge.place.above.is_empty());
+            let kept =
+                kept.filter(|it| it.number == since.millis() && judge.place.above.is_empty());
             let look = || judge.contents(self.proofs.looks.tick.as_ref(), LOOK).ok();
             self.proofs.looks.tick = kept.map_or_else(look, |kept| kept.contents);
         }
@@ -151,7 +159,14 @@ impl Driver<'_> {
                 let task = missing.remove(place);
                 let (by, proof) = (Witness::Drop, Some(Proof::Word));
                 let (at, no_change) = (world::now(), Some(why));
-                let _ = judge.receipts.add_all(&[Receipt { at, task, by, proof, no_change, ..Receipt::default() }]);
+                let _ = judge.receipts.add_all(&[Receipt {
+                    at,
+                    task,
+                    by,
+                    proof,
+                    no_change,
+                    ..Receipt::default()
+                }]);
             }
         }
         looked.tampered.removed = missing;
@@ -170,7 +185,11 @@ impl Driver<'_> {
         let (judge, armed) = (self.tick_judge(), &self.proofs.looks.armed);
         let found = judge.zip(armed.as_ref()).map(|(judge, files)| {
             let at: Vec<String> = files.paths().map(|path| judge.place.in_project(path)).collect();
-            judge.run_by_commands(at.iter().map(String::as_str)).into_iter().map(str::to_owned).collect::<Vec<_>>()
+            judge
+                .run_by_commands(at.iter().map(String::as_str))
+                .into_iter()
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
         });
         let found = found.unwrap_or_default();
         part_of_judge(&found.iter().map(String::as_str).collect::<Vec<_>>(), "`--protect`")
@@ -203,7 +222,9 @@ impl Driver<'_> {
             self.proofs.taken_back.insert(id.clone());
             let (lack, answer) = (lack(why), answer(id, why, false));
             let then = if why.holds_up_all() { ", then tick it" } else { "" };
-            self.feedback.remarks.push(format!("The box of {id} is open again: {lack}. {answer}{then}"));
+            self.feedback
+                .remarks
+                .push(format!("The box of {id} is open again: {lack}. {answer}{then}"));
             entry.unproved.push(format!("{id}: {lack}"));
             let event = RunnerEvent::TakenBack { task: id.clone(), why: lack.clone() };
             let how = self.how_to_put_back(why);

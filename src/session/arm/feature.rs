@@ -318,7 +318,9 @@ fn keep_contents(
     let (files, judge) = kept.map_err(|error| {
         format!("What the files contain could not be kept ({error}): every tick counts as it is.")
     })?;
-    let Some(files) = files.filter(|_| pin.proof == LeastProof::Files) else { return Ok(String::new()) };
+    let Some(files) = files.filter(|_| pin.proof == LeastProof::Files) else {
+        return Ok(String::new());
+    };
     let how = format!("`protect:` in {SETTINGS}");
     Ok(part_of_judge(&judge.run_by_commands(files.paths()), &how))
 }
