@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::comments::Hashes;
 use super::entries::{Entries, FileSeen, NamedFiles, SeenFile};
 use super::grown::{MANY_NEW, MUCH_NEW, NoLook, fullest};
-use super::tree::{Bounds, FoundFile, Go, Whole, is_own, look};
+use super::tree::{Bounds, FoundFile, Go, Whole, is_own, look_at_work};
 use crate::engine::Hasher;
 use crate::engine::order::sorted;
 use crate::engine::proof::{Change, ChangedFile};
@@ -174,7 +174,7 @@ impl ContentsLook<'_> {
         let mut unread: Vec<UnreadFile<'_>> = Vec::new();
         let bounds = Bounds { since: FileTime::default(), entries: MOST_FILES, time };
         let mut path = Vec::new();
-        let whole = look(self.root, bounds, &mut |file| {
+        let whole = look_at_work(self.root, bounds, &mut |file| {
             let (folder, name, stat) = match file {
                 FoundFile::File { folder, name, stat, .. } => (folder, name, stat),
                 FoundFile::Empty { path } => {

@@ -88,6 +88,24 @@ pub struct Bounds {
 /// Shows `visit` the files below `root` that are work: what git tracks or does not ignore, the loop's
 /// own notes left out. Links are not followed.
 pub fn look(root: &Path, bounds: Bounds, visit: &mut dyn FnMut(FoundFile<'_>) -> Go) -> Whole {
+    look_with(root, bounds, false, visit)
+}
+
+/// Does the same without what is never a task's work: what programs leave behind, and the folders of agents.
+pub fn look_at_work(
+    root: &Path,
+    bounds: Bounds,
+    visit: &mut dyn FnMut(FoundFile<'_>) -> Go,
+) -> Whole {
+    look_with(root, bounds, true, visit)
+}
+
+fn look_with(
+    root: &Path,
+    bounds: Bounds,
+    skips_noise: bool,
+    visit: &mut dyn FnMut(FoundFile<'_>) -> Go,
+) -> Whole {
     // Nothing seen is not the same as nothing there.
     let Some(top) = OpenFolder::at(root) else {
         return Whole::Unfinished;
@@ -98,6 +116,7 @@ pub fn look(root: &Path, bounds: Bounds, visit: &mut dyn FnMut(FoundFile<'_>) ->
         root,
         top,
         bounds,
+        skips_noise,
         visit,
         deadline: Deadline::after(bounds.time),
         entries: 0,
@@ -135,6 +154,7 @@ struct Walk<'a> {
     root: &'a Path,
     top: OpenFolder,
     bounds: Bounds,
+    skips_noise: bool,
     visit: &'a mut dyn FnMut(FoundFile<'_>) -> Go,
     deadline: Deadline,
     /// The files and folders so far, without those that are ignored.
@@ -218,7 +238,7 @@ impl Walk<'_> {
         if self.listed.is_multiple_of(256) && self.deadline.is_over() {
             return Err(Whole::Unfinished);
         }
-        if is_left_out(&folder.path, name) {
+        if is_left_out(&folder.path, name) || (self.skips_noise && is_noise(name)) {
             if let Some(change) = &mut change {
                 change.compare(entry.stat().as_ref());
             }
@@ -304,7 +324,7 @@ impl Walk<'_> {
         let place = path.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
         let (folder, name) = path.split_at(place);
         let stat = self.top.stat_of(path);
-        let is_noisy = || folder.split(|byte| *byte == b'/').any(is_noise);
+        let is_noisy = || self.skips_noise && path.split(|byte| *byte == b'/').any(is_noise);
         let Some(stat) = stat.filter(|_| !is_left_out(folder, name) && !is_noisy()) else {
             return Ok(());
         };
@@ -389,9 +409,6 @@ fn is_note(above: &[u8], name: &[u8]) -> bool {
 
 /// Whether a name in a folder is the loop's own, or a leftover of a write in progress.
 fn is_left_out(folder: &[u8], name: &[u8]) -> bool {
-    if is_noise(name) {
-        return true;
-    }
     // Most names are none of these.
     if !matches!(name.first(), Some(b'.' | b'r' | b'l')) {
         return false;

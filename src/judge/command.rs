@@ -3,6 +3,7 @@
 
 use crate::evidence::pattern::Pattern;
 
+const SETTINGS: &str = ".spool/ralph.toml";
 /// The folders that tests are in, and what the names of tests begin and end with, before their ending.
 const FOLDERS: &str = " test tests spec specs __tests__ __snapshots__ e2e testdata testing ";
 const BEGINS: [&str; 3] = ["test_", "test-", "conftest"];
@@ -27,8 +28,16 @@ const RUNS_TESTS: [&str; 16] = [
     "cucumber",
 ];
 /// What a program runs that is called by its name alone.
-const DEFINED_IN: [(&str, &str); 4] =
-    [("make", "Makefile"), ("make", "makefile"), ("make", "GNUmakefile"), ("just", "justfile")];
+const DEFINED_IN: [(&str, &str); 8] = [
+    ("npm", "package.json"),
+    ("pnpm", "package.json"),
+    ("yarn", "package.json"),
+    ("bun", "package.json"),
+    ("make", "Makefile"),
+    ("make", "makefile"),
+    ("make", "GNUmakefile"),
+    ("just", "justfile"),
+];
 
 /// Commands, by their words.
 pub struct Commands(Vec<Vec<String>>);
@@ -105,8 +114,12 @@ pub fn is_test(path: &str) -> bool {
         || ENDS.iter().any(|it| stem.ends_with(it))
 }
 
-/// Returns whether one of these patterns matches a path, or a folder that it is in.
+/// Returns whether one of these patterns matches a path, or a folder that it is in; the settings of the runner are always
+/// protected.
 pub fn is_protected(patterns: &[String], path: &str) -> bool {
+    if path == SETTINGS {
+        return true;
+    }
     let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
     let parts: Vec<(&str, bool)> = ends.map(|end| (&path[..end], end < path.len())).collect();
     patterns.iter().filter_map(|text| Pattern::protecting(text)).any(|pattern| {

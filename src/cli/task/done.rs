@@ -298,7 +298,7 @@ fn reason(option: &str, text: &str) -> Result<String, Refusal> {
         return one_line(text);
     }
     let what = format!("`{}` is no reason", printable(text));
-    Err(Refusal::new(what, format!("{REASON}, for {option}: \"the limit is 10 already\"")))
+    Err(Refusal::new(what, format!("{REASON}: --{option} \"the limit is 10 already\"")))
 }
 
 /// The answer on a task whose work cannot be seen.

@@ -23,4 +23,3 @@ mod state;
 pub mod support;
 #[cfg(unix)]
 mod trees;
-mod unticked;

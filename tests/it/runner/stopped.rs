@@ -30,7 +30,9 @@ const AT_THE_GATE: &str = "read -r _ < \"$DESK/gate\"; exec sleep 60";
 fn benches() -> [Bench; 2] {
     let folder = Bench::folder();
     folder.tasks(FOUR);
-    [Bench::with_tasks(FOUR), folder]
+    let both = [Bench::with_tasks(FOUR), folder];
+    both.iter().for_each(|bench| bench.write("c.rs", "fn old() {}\n"));
+    both
 }
 
 /// Runs a loop whose agent is stopped by this in its second run.
