@@ -3,6 +3,8 @@
 use super::proof::Proof;
 use super::scope::in_runs;
 
+/// How the doubt of a task begins whose tests were changed.
+pub const TESTS_CHANGED: &str = "its tests were changed: ";
 /// The most tasks that are named in a line.
 const NAMED: usize = 8;
 
@@ -27,6 +29,14 @@ pub struct ScoredTask {
     pub why: Option<String>,
     /// Whether it was dropped, and not done.
     pub dropped: bool,
+}
+
+impl ScoredTask {
+    /// Whether its grade was lowered because its tests were changed.
+    fn is_of_changed_tests(&self) -> bool {
+        let why = self.why.as_deref().unwrap_or_default();
+        self.proof == Proof::Tick && why.starts_with(TESTS_CHANGED)
+    }
 }
 
 impl Scoreboard {
@@ -59,8 +69,8 @@ impl Scoreboard {
         self.tasks.iter().filter(move |it| it.proof == proof && !it.reviewed)
     }
 
-    /// Returns one line for the end of a loop, such as `Proved: 7 by a command, 3 by files; 1 by word alone: T004`; empty
-    /// where no task has a proof.
+    /// Returns one line for the end of a loop, such as `Proved: 7 by a command, 3 by files; 1 by word alone: T004`, with what was
+    /// dropped, and what was proved by changed tests, before it; empty where no task has a proof.
     pub fn line(&self) -> String {
         let strong = [
             (self.reviewed(), "by a review"),
@@ -80,7 +90,17 @@ impl Scoreboard {
             }
         }
         parts.retain(|part| !part.is_empty());
-        if parts.is_empty() { String::new() } else { ["Proved: ", &parts.join("; ")].concat() }
+        if parts.is_empty() {
+            return String::new();
+        }
+        let named = |words: &str, is_it: &dyn Fn(&&ScoredTask) -> bool| {
+            let ids: Vec<&str> =
+                self.tasks.iter().filter(is_it).map(|it| it.task.as_str()).collect();
+            if ids.is_empty() { String::new() } else { [words, &ids.join(", "), ". "].concat() }
+        };
+        let dropped = named("Dropped: ", &|it| it.dropped);
+        let of_tests = named("Tests were changed for ", &|it| it.is_of_changed_tests());
+        [&dropped, &of_tests, "Proved: ", &parts.join("; ")].concat()
     }
 
     /// Returns what a person should look at first, a sentence for each task: what was dropped, what was proved by changed tests,
@@ -98,11 +118,10 @@ impl Scoreboard {
             let why = it.why.as_deref().unwrap_or("nothing shows that what changed is its work");
             format!("{} is proved by tick alone: {why}", it.task)
         };
-        let is_of_tests =
-            |it: &&ScoredTask| it.why.as_ref().is_some_and(|why| why.starts_with("its tests"));
         let words = |dropped: bool| self.of(Proof::Word).filter(move |it| it.dropped == dropped);
-        let ticks =
-            |of_tests: bool| self.of(Proof::Tick).filter(move |it| is_of_tests(it) == of_tests);
+        let ticks = |of_tests: bool| {
+            self.of(Proof::Tick).filter(move |it| it.is_of_changed_tests() == of_tests)
+        };
         let first = words(true).map(word).chain(ticks(true).map(tick));
         first.chain(words(false).map(word)).chain(ticks(false).map(tick)).take(NAMED).collect()
     }
@@ -140,6 +159,11 @@ mod tests {
             "Proved: 1 by a review, 1 by a command, 1 by files; 1 by word alone: T004"
         );
         assert_eq!((board.reviewed(), board.receipts), (1, 5));
+        board.retain(|it| it.task == "T004");
+        let why = Some([TESTS_CHANGED, "tests/a.rs"].concat());
+        board.add(ScoredTask { why, ..scored("T005", Proof::Tick) });
+        board.add(ScoredTask { dropped: true, ..scored("T006", Proof::Word) });
+        assert!(board.line().starts_with("Dropped: T006. Tests were changed for T005. Proved: "));
         board.retain(|it| it.task == "T004");
         assert_eq!(board.line(), "Proved: 1 by word alone: T004");
     }

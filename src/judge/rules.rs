@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::names::Name;
 use crate::engine::proof::{Change, ChangedFile, Proof, Unproved};
+use crate::engine::scoreboard::TESTS_CHANGED;
 
 /// Changes that leave a doubt, each with what is said of its files.
 const DOUBTS: [(Change, &str); 8] = [
@@ -399,7 +400,7 @@ fn is_among(paths: &[String], path: &str) -> bool {
 }
 
 fn tests_changed(files: &[String]) -> String {
-    ["its tests were changed: ", &few(files.iter().map(String::as_str))].concat()
+    [TESTS_CHANGED, &few(files.iter().map(String::as_str))].concat()
 }
 
 fn could_be(names: &[String]) -> String {

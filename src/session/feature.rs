@@ -446,12 +446,13 @@ fn reviewer_of(task: &str, seen: &Observation) -> Option<String> {
 fn note_gone_tasks(record: &mut Record, snapshot: &FeatureSnapshot, left: &[String], before: &str) {
     let Some(list) = &snapshot.tasks else { return };
     let gone = &mut record.gone_tasks;
-    gone.retain(|id| list.find(id).is_none());
+    let is_there = |id: &String| list.tasks.iter().any(|task| task.id.eq_ignore_ascii_case(id));
+    gone.retain(|id| !is_there(id));
     let is_elsewhere = |id: &String| {
         let its = before.lines().find_map(|line| line.strip_prefix(&**id)?.strip_prefix(' '));
         its.is_some_and(|title| list.tasks.iter().any(|task| *task.title == *title))
     };
-    let new = left.iter().filter(|id| list.find(id).is_none() && !is_elsewhere(id));
+    let new = left.iter().filter(|id| !is_there(id) && !is_elsewhere(id));
     let new: Vec<String> = new.filter(|id| !gone.contains(id)).cloned().collect();
     gone.extend(new);
     gone.truncate(MOST_GONE);

@@ -31,7 +31,9 @@ fn benches() -> [Bench; 2] {
     let folder = Bench::folder();
     folder.tasks(FOUR);
     let both = [Bench::with_tasks(FOUR), folder];
-    both.iter().for_each(|bench| bench.write("c.rs", "fn old() {}\n"));
+    for bench in &both {
+        bench.write("c.rs", "fn old() {}\n");
+    }
     both
 }
 
