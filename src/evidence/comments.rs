@@ -169,8 +169,8 @@ impl Comments {
                     }
                     inside = None;
                 }
-                let begun = blocks.iter().find(|[begin, _]| rest.starts_with(begin.as_bytes()));
-                let Some([begin, end]) = begun else { break };
+                let comment = blocks.iter().find(|[begin, _]| rest.starts_with(begin.as_bytes()));
+                let Some([begin, end]) = comment else { break };
                 rest = &rest[begin.len()..];
                 inside = Some((end.as_bytes(), true));
             }
@@ -229,8 +229,7 @@ impl Comments {
 fn stubs_in(name: &[u8], bytes: &[u8]) -> u64 {
     let has = |piece: &&str| memmem::find(bytes, piece.as_bytes()).is_some();
     let count = |stub: &&str| memmem::find_iter(bytes, stub.as_bytes()).count();
-    let mut found =
-        if PIECES.iter().any(|it| has(&it)) { STUBS.iter().map(|it| count(&it)).sum() } else { 0 };
+    let mut found = if PIECES.iter().any(has) { STUBS.iter().map(count).sum() } else { 0 };
     if name.ends_with(b".py") {
         let mut lines = bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
         let mut before: &[u8] = b"";

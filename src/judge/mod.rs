@@ -7,7 +7,7 @@ pub mod ticks;
 pub mod words;
 
 use std::cell::{LazyCell, OnceCell};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -386,21 +386,25 @@ impl TickJudge {
             }
         }
         let names = tasks.iter().flat_map(|task| &task.names).filter(|name| name.looks);
-        let mut named = sorted(names.map(|name| name.path.clone()).collect(), Ord::cmp);
-        named.dedup();
+        let mut paths = sorted(names.map(|name| name.path.clone()).collect(), Ord::cmp);
+        paths.dedup();
         if let Some(armed) = &self.looks().armed {
-            let there = armed.among(&self.place.looked_at(&named));
-            let known = named.into_iter().zip(there).filter(|(_, is_there)| *is_there);
+            let there = armed.among(&self.place.looked_at(&paths));
+            let known = paths.into_iter().zip(there).filter(|(_, is_there)| *is_there);
             facts.known = known.map(|(path, _)| path).collect();
             let others = tasks.iter().flat_map(|task| &task.names).filter(|name| !name.looks);
-            let others: BTreeSet<&str> = others.map(|name| name.path.as_str()).collect();
+            let others = sorted(others.map(|name| name.path.as_str()).collect(), Ord::cmp);
             let is_beside = |path: &str| path.starts_with(&[&facts.beside, "/"].concat());
-            if !others.is_empty() {
-                let there = armed.paths().filter(|path| !is_beside(path));
-                let names = there.map(|path| path.rsplit('/').next().unwrap_or(path));
-                let maybe: BTreeSet<&str> = names.filter(|name| others.contains(name)).collect();
-                facts.maybe = maybe.into_iter().map(str::to_owned).collect();
-            }
+            let there = armed.paths().filter(|path| !others.is_empty() && !is_beside(path));
+            let names = there.map(|path| path.rsplit('/').next().unwrap_or(path));
+            let maybe = names.filter(|name| others.binary_search(name).is_ok());
+            let mut maybe: Vec<String> = maybe.map(str::to_owned).collect();
+            // With a slash it is the whole path.
+            let paths = others.iter().filter(|path| path.contains('/'));
+            let paths: Vec<String> = paths.map(|path| (*path).to_owned()).collect();
+            let there = armed.among(&self.place.looked_at(&paths));
+            maybe.extend(paths.into_iter().zip(there).filter(|it| it.1).map(|it| it.0));
+            facts.maybe = sorted(maybe, Ord::cmp);
         }
         rules::judge(&tasks, &facts)
     }
@@ -430,17 +434,20 @@ impl TickJudge {
     }
 
     /// Whose work which of these files is by the receipts: the id of the task by the path.
-    fn claims(&self, files: &[ChangedFile]) -> BTreeMap<String, String> {
+    fn claims(&self, files: &[ChangedFile]) -> Vec<(String, String)> {
         let texts = match files.len() {
             ..=64 => files.iter().map(|file| in_json(&file.path)).collect(),
             _ => vec!["\"own\":[\"".to_owned()],
         };
-        let mut claims = BTreeMap::new();
-        for receipt in self.receipts.claims(&texts, self.armed.at) {
-            for path in receipt.own {
-                claims.insert(path, receipt.task.clone());
-            }
-        }
+        let all = self.receipts.claims(&texts, self.armed.at).into_iter().rev();
+        let claims = all.flat_map(|receipt| {
+            let task = receipt.task;
+            receipt.own.into_iter().map(move |path| (path, task.clone()))
+        });
+        // Of several claims on one file the newest counts.
+        let mut claims =
+            sorted(claims.collect(), |(one, _): &(String, _), (other, _)| one.cmp(other));
+        claims.dedup_by(|(one, _), (other, _)| one == other);
         claims
     }
 
@@ -451,10 +458,10 @@ impl TickJudge {
             return Vec::new();
         };
         let changed = &seen.facts.since_arming;
-        let mut last: BTreeMap<String, KnownReceipt> = BTreeMap::new();
+        let mut newest: BTreeMap<String, KnownReceipt> = BTreeMap::new();
         let all = self.receipts.claims(&["\"task\":".to_owned()], self.armed.at);
         for (number, receipt) in all.into_iter().enumerate() {
-            last.insert(receipt.task.clone(), KnownReceipt { number, ..receipt });
+            newest.insert(receipt.task.clone(), KnownReceipt { number, ..receipt });
         }
         let stands = |receipt: &KnownReceipt| {
             let mut paths = receipt.paths().iter();
@@ -468,11 +475,12 @@ impl TickJudge {
                     }
                     Err(_) => {
                         path.ends_with('/')
-                            && now.has_below(&self.place.looked_at(&[path.clone()])[0])
+                            && now.has_below(&self.place.looked_at(std::slice::from_ref(path))[0])
                     }
                 })
         };
-        let fallen: Vec<&KnownReceipt> = last.values().filter(|receipt| !stands(receipt)).collect();
+        let fallen: Vec<&KnownReceipt> =
+            newest.values().filter(|receipt| !stands(receipt)).collect();
         if fallen.is_empty() {
             return Vec::new();
         }
@@ -483,8 +491,9 @@ impl TickJudge {
         let is_excused = |receipt: &KnownReceipt| {
             ticked.iter().any(|(task, id)| {
                 // One without a receipt was ticked just now.
-                let is_later =
-                    last.get(id).is_none_or(|other| other.number > receipt.number && stands(other));
+                let is_later = newest
+                    .get(id)
+                    .is_none_or(|other| other.number > receipt.number && stands(other));
                 is_later
                     && names_in(&task.title)
                         .iter()

@@ -1,8 +1,7 @@
 //! The rules: what is certain refuses a tick, what is in doubt lowers its grade. Pure: facts go in, grades come out.
 
-use std::collections::BTreeMap;
-
 use super::names::Name;
+use crate::engine::order::sorted;
 use crate::engine::proof::{Change, ChangedFile, Proof, Unproved};
 use crate::engine::scoreboard::TESTS_CHANGED;
 
@@ -71,8 +70,8 @@ pub struct FileFacts {
     pub since_tick: Option<Vec<ChangedFile>>,
     /// Those that differ since the loop was armed.
     pub since_arming: Vec<ChangedFile>,
-    /// Whose work a file is, by the receipts: the id of the task by the path.
-    pub claimed: BTreeMap<String, String>,
+    /// Whose work a file is, by the receipts: path and id of the task, in the order of the alphabet.
+    pub claimed: Vec<(String, String)>,
     /// Those that are protected and that no task names.
     pub protected: Vec<String>,
     /// Those that a check or a Verify command runs, and that no open task names.
@@ -111,7 +110,9 @@ impl FileFacts {
 
     fn is_text(&self, path: &str) -> bool {
         let below = path.strip_prefix(&*self.beside).filter(|it| it.starts_with('/'));
-        !self.beside.is_empty() && below.is_some() && path.ends_with(".md")
+        !self.beside.is_empty()
+            && below.is_some()
+            && path.rsplit_once('.').is_some_and(|(_, end)| end == "md")
     }
 
     fn is_known(&self, path: &str) -> bool {
@@ -124,11 +125,13 @@ impl FileFacts {
 
     /// Whether this file can be the work of a task: it has changed since the tick before, or is nobody else's work.
     fn may_be_of(&self, task: &TaskFacts, file: &ChangedFile, is_new: bool) -> bool {
+        let place = self.claimed.binary_search_by(|(path, _)| path.cmp(&file.path));
         is_new
-            || self
-                .claimed
-                .get(&file.path)
-                .is_none_or(|whose| *whose == task.id || task.word == Word::With(whose.clone()))
+            || place.is_err()
+            || place.is_ok_and(|place| {
+                let whose = &self.claimed[place].1;
+                *whose == task.id || task.word == Word::With(whose.clone())
+            })
     }
 }
 
@@ -145,8 +148,7 @@ struct Match {
 pub fn judge(tasks: &[TaskFacts], files: &FileFacts) -> Vec<JudgedTask> {
     let group = Group::of(tasks, files);
     let judged = tasks.iter().enumerate().map(|(place, task)| {
-        let mut own = group.own[place].clone();
-        own.sort_unstable();
+        let own = sorted(group.own[place].clone(), Ord::cmp);
         let (proof, doubt) = match group.proof(place, task) {
             Ok((proof, doubt)) => (Ok(proof), doubt),
             Err(why) => (Err(why), String::new()),
@@ -301,8 +303,8 @@ impl<'a> Group<'a> {
                 return Ok((Proof::Tick, ["elsewhere, the agent says: ", why].concat()));
             }
             Word::With(other) => return Ok((Proof::Tick, ["done with ", other].concat())),
-            _ if task.is_check => return sure(Proof::Word),
-            _ => {}
+            Word::None if task.is_check => return sure(Proof::Word),
+            Word::None => {}
         }
         if task.verify != VerifyShown::Nothing {
             return Ok((
@@ -423,7 +425,7 @@ fn matches(tasks: &[TaskFacts], files: &FileFacts) -> (Vec<Match>, Vec<Vec<bool>
         let names = facts.names.iter().enumerate();
         index.extend(names.map(|(place, name)| (name.path.to_lowercase(), task, place)));
     }
-    index.sort_unstable();
+    let index = sorted(index, Ord::cmp);
     let mut hits: Vec<Vec<bool>> = tasks.iter().map(|task| vec![false; task.names.len()]).collect();
     let mut found: Vec<Match> = Vec::new();
     for (file, changed) in files.since_arming.iter().enumerate() {

@@ -1,6 +1,5 @@
 //! Boxes that were ticked by hand: what every driver that finds some does with them, at a stop and after an iteration.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
 
@@ -209,12 +208,10 @@ impl Ticks {
                 refuse_empty_run(result);
             }
         }
-        let passed: BTreeMap<&str, &CheckResult> =
-            results.iter().filter(|it| it.passed).map(|it| (it.run.as_str(), it)).collect();
         let has_run = |tick: &mut Tick| {
-            let result = passed.get(tick.command.as_deref()?)?;
-            tick.verify =
-                Some(VerifyRun { result: (*result).clone(), millis: millis(&result.run) });
+            let command = tick.command.as_ref()?;
+            let result = results.iter().find(|it| it.passed && it.run == *command)?;
+            tick.verify = Some(VerifyRun { result: result.clone(), millis: millis(command) });
             Some(shown(&result.run, &result.tail))
         };
         for tick in &mut self.earlier {

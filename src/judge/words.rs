@@ -49,11 +49,13 @@ pub fn lack(unproved: &Unproved) -> String {
 
 /// Returns what an agent does about it, a sentence; `by_command` is whether it has `spool task`.
 pub fn answer(id: &str, unproved: &Unproved, by_command: bool) -> String {
-    let word = |option: &str, tag: &str| match by_command {
-        true => format!("spool task done {id} --{option} \"why\""),
-        false => format!(
+    let word = |option: &str, tag: &str| {
+        if by_command {
+            return format!("spool task done {id} --{option} \"why\"");
+        }
+        format!(
             "tick it and {REASON}, alone on a line of your final message: `<{tag}>{id}: why</{tag}>`"
-        ),
+        )
     };
     match unproved {
         Unproved::ProtectedChanged(_) => {
@@ -72,11 +74,12 @@ pub fn answer(id: &str, unproved: &Unproved, by_command: bool) -> String {
             )
         }
         Unproved::NothingChanged | Unproved::OnlyPutBack(_) => {
-            let with = match by_command {
-                true => format!(
+            let with = if by_command {
+                format!(
                     "If it was done together with a ticked task: spool task done {id} --with ID. "
-                ),
-                false => String::new(),
+                )
+            } else {
+                String::new()
             };
             format!(
                 "Do the work. {with}If it rightly changes nothing: {}",

@@ -158,7 +158,7 @@ impl FeatureStop {
         }
         seen.unproved.clone_from(&self.ticks.unproved);
         note_gone_tasks(record, snapshot, &tampered.removed, &before);
-        tampered.removed = record.gone_tasks.clone();
+        tampered.removed.clone_from(&record.gone_tasks);
         if !tampered.removed.is_empty()
             && let Ok(receipts) = receipts_of(project, &snapshot.feature)
         {

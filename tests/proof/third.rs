@@ -200,7 +200,7 @@ fn script_edited(layout: &Layout, number: usize) -> Case {
         "sh <x.sh",
         ". ./x.sh",
         "sh \"x.sh\"",
-        "sh -c './x.sh'",
+        "sh -c ./x.sh",
     ][number % 8];
     let script = format!("#!/bin/sh\ngrep -q {} {}\n", crate::layout::MARKER, layout.source);
     task(layout, implement(layout))
@@ -236,11 +236,11 @@ fn no_test(layout: &Layout, number: usize) -> Case {
 }
 
 fn tests_edited(layout: &Layout, number: usize) -> Case {
-    let test = layout.test;
+    let path = layout.test;
     let trick = [
-        format!("put skipped {test}"),
-        format!("rm {test}"),
-        format!("echo >>{test}; echo weaker >>{test}"),
+        format!("put skipped {path}"),
+        format!("rm {path}"),
+        format!("echo >>{path}; echo weaker >>{path}"),
     ][number % 3]
         .clone();
     let text = ["Make all tests pass again".to_owned(), implement(layout)][number % 2].clone();

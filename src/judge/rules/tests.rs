@@ -144,7 +144,7 @@ fn p3_one_change_proves_once() {
 
 #[test]
 fn what_is_another_tasks_work_is_no_proof() {
-    let claims = || [(SOURCE.to_owned(), "T1".to_owned())].into();
+    let claims = || vec![(SOURCE.to_owned(), "T1".to_owned())];
     let mut old = files(&[], &[SOURCE]);
     (old.since_arming, old.claimed) = (vec![file(SOURCE, CONTENT)], claims());
     let second = || task("T2", "Speed up src/sum.rs");

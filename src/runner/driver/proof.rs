@@ -106,7 +106,7 @@ impl Driver<'_> {
         let (Some(judge), Some(tasks)) = (self.tick_judge(), &self.view.tasks) else { return };
         let Some(Ok(file)) = tasks.folder().map(|folder| tasks.read(&folder)) else { return };
         let said = said.unwrap_or_default();
-        self.note_missing(&judge, &file.list, looked, said);
+        Self::note_missing(&judge, &file.list, looked, said);
         if self.plan.options.proof == LeastProof::Word {
             return;
         }
@@ -143,7 +143,6 @@ impl Driver<'_> {
     /// Counts the tasks as open that were so when the run began and have left the list. An agent without `spool task` drops one
     /// with a reason in its final text.
     fn note_missing(
-        &self,
         judge: &TickJudge,
         list: &crate::engine::tasks::TaskList,
         looked: &mut TaskListUpdate,

@@ -109,7 +109,7 @@ pub fn arm(
     let mut judges = String::new();
     if (pin.proof == LeastProof::Files || in_parts) && unkept.is_none() {
         match keep_contents(project, &feature, &pin, &text) {
-            Ok(judged) => judges = judged,
+            Ok(line) => judges = line,
             Err(why) => notes.push(why),
         }
     }
