@@ -12,9 +12,6 @@ done
 export CI=true HOME="${HOME:-$(cd ~ && pwd)}" CARGO_TERM_COLOR=never LC_ALL=C.UTF-8
 command -v cargo >/dev/null || PATH=$HOME/.cargo/bin:$PATH
 
-# The versions of Claude Code that are driven: the newest, and the oldest that the plugin works with.
-claude_versions='2.1.332 2.1.143'
-
 began=$SECONDS
 
 # Runs one step: its name, what a person does when the step fails, the command. The time goes to standard error.

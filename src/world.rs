@@ -11,8 +11,6 @@ use serde::{Deserialize, Serialize};
 
 #[cfg(feature = "cli")]
 pub use self::watch::{notice_standstills, standstill};
-#[cfg(feature = "cli")]
-pub use crate::standstill::Standstill;
 
 /// A time of the wall clock, in milliseconds since the Unix epoch; the default, 0, is one that is not known.
 #[derive(
@@ -167,6 +165,16 @@ pub fn names_of_variables() -> Vec<String> {
     std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()).collect()
 }
 
+/// Returns the folder that this program stands in, `None` where it is gone.
+pub fn current_folder() -> Option<PathBuf> {
+    std::env::current_dir().ok()
+}
+
+/// Goes to a folder; stays where that cannot be.
+pub fn stand_in(folder: &std::path::Path) {
+    let _stays = std::env::set_current_dir(folder);
+}
+
 /// Returns the path of the running program, `None` where the system does not say.
 pub fn program() -> Option<PathBuf> {
     std::env::current_exe().ok()
@@ -268,10 +276,7 @@ mod watch {
     use std::time::{Duration, Instant};
 
     use super::instant;
-    use crate::standstill::{ClockLooks, Standstill};
-
-    /// The longest that reading them may take: what was read is not used otherwise.
-    const READING: Duration = Duration::from_millis(250);
+    use crate::standstill::ClockLooks;
 
     /// The watch of this process.
     struct StandstillWatch {
@@ -290,106 +295,34 @@ mod watch {
             was_continued: Arc::default(),
             looks: Mutex::default(),
         });
-        watch.look();
+        watch.look(instant());
         Arc::clone(&watch.was_continued)
     }
 
-    /// Returns how long all stood still since [`notice_standstills`] was called first; nothing before that, and nothing of a sleep
-    /// where the system does not show it.
-    pub fn standstill() -> Standstill {
-        WATCH.get().map(StandstillWatch::look).unwrap_or_default()
+    /// Returns how much the clock of this process has counted although all stood still, since [`notice_standstills`] was called
+    /// first; nothing before that.
+    pub fn standstill() -> Duration {
+        WATCH.get().map_or(Duration::ZERO, |watch| watch.look(instant()))
     }
 
     /// Returns now by a clock that has not counted what stood still.
     pub fn now_without_standstills() -> Instant {
         let now = instant();
         let Some(watch) = WATCH.get() else { return now };
-        now.checked_sub(watch.not_counted(now)).unwrap_or(now)
+        now.checked_sub(watch.look(now)).unwrap_or(now)
     }
 
     impl StandstillWatch {
-        fn not_counted(&self, now: Instant) -> Duration {
+        fn look(&self, now: Instant) -> Duration {
             let mut looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
             let now = now.saturating_duration_since(self.began);
             looks.take(now, self.was_continued.swap(false, Ordering::Relaxed));
-            // There the clock itself has to be put right, before a limit is held against it.
-            if cfg!(windows)
-                && let Some((awake, all)) = both_clocks(|| now)
-            {
-                looks.compare(awake, all);
-            }
-            looks.counted_by_the_system()
-        }
-
-        fn look(&self) -> Standstill {
-            self.not_counted(instant());
-            let mut looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
-            if !cfg!(windows)
-                && let Some((awake, all)) = both_clocks(|| self.began.elapsed())
-            {
-                looks.compare(awake, all);
+            // In units of 100 nanoseconds.
+            #[cfg(windows)]
+            if let Ok(awake) = winsafe::QueryUnbiasedInterruptTime() {
+                looks.compare(Duration::from_nanos(awake.saturating_mul(100)), now);
             }
             looks.standstill
-        }
-    }
-
-    /// A clock that does not count a sleep of the machine, and one that does; `None` where they cannot be read at one moment. `own`
-    /// reads the clock behind [`Instant`].
-    #[cfg(unix)]
-    fn both_clocks(own: impl Fn() -> Duration) -> Option<(Duration, Duration)> {
-        let before = own();
-        let all = time_with_sleep()?;
-        let awake = own();
-        (awake.saturating_sub(before) <= READING).then_some((awake, all))
-    }
-
-    #[cfg(windows)]
-    fn both_clocks(own: impl Fn() -> Duration) -> Option<(Duration, Duration)> {
-        let before = own();
-        // In units of 100 nanoseconds.
-        let awake = winsafe::QueryUnbiasedInterruptTime().ok()?;
-        let all = own();
-        let awake = Duration::from_nanos(awake.saturating_mul(100));
-        (all.saturating_sub(before) <= READING).then_some((awake, all))
-    }
-
-    /// The time since the start of the machine, with the time that it slept: what the system counts by `CLOCK_BOOTTIME`. The file
-    /// has it in hundredths of a second.
-    #[cfg(target_os = "linux")]
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the system's own file, bounded; nobody has to write it first"
-    )]
-    fn time_with_sleep() -> Option<Duration> {
-        use std::io::Read;
-        let mut text = [0; 64];
-        let mut file = std::fs::File::open("/proc/uptime").ok()?;
-        let length = file.read(&mut text).ok()?;
-        let text = std::str::from_utf8(&text[..length]).ok()?;
-        let seconds: f64 = text.split_ascii_whitespace().next()?.parse().ok()?;
-        Duration::try_from_secs_f64(seconds).ok()
-    }
-
-    /// The time since the start of the machine, with the time that it slept: there `CLOCK_MONOTONIC` counts it, and the clock behind
-    /// [`Instant`] does not.
-    #[cfg(all(unix, not(target_os = "linux")))]
-    fn time_with_sleep() -> Option<Duration> {
-        let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-        Duration::try_from(time).ok()
-    }
-
-    #[cfg(test)]
-    mod tests {
-        use super::*;
-
-        #[test]
-        fn both_clocks_of_this_system_can_be_read() {
-            let began = Instant::now();
-            let (awake, all) = both_clocks(|| began.elapsed()).unwrap();
-            assert!(
-                if cfg!(windows) { !awake.is_zero() } else { all > awake },
-                "{awake:?} {all:?}"
-            );
         }
     }
 }

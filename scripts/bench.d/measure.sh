@@ -7,6 +7,7 @@ figures=$work/figures
 record() { printf '%s\t%s\t%s\n' "$1" "$2" "$3" >>"$figures"; }
 figure() { awk -F'\t' -v one="$1" -v two="$2" '$1 == one && $2 == two { value = $3 } END { print value }' "$figures"; }
 divided() { awk -v one="$(figure "$1" "$2")" -v other="$(figure "$1" "$3")" 'BEGIN { printf "%.3f", one / other }'; }
+best_to_baseline() { divided "$1" us_at_best baseline_us_at_best; }
 over() { awk -v value="$1" -v limit="$2" 'BEGIN { exit !(value > limit) }'; }
 
 # Few variables, those that Claude Code sets for a hook among them.

@@ -14,8 +14,8 @@ scenarios() {
     local next='1*"iteration":2,"task":"11/50","verdict":"continue","reason":"","words":"open: 40 of 50:*'
     cat <<TABLE
 no_project	no spec-kit project	84000	2.5	-	0
-no_loop	spec-kit project, no loop	200000	2.5	-	0
-other_session	another session's loop	208000	2.5	-	0
+no_loop	spec-kit project, no loop	204000	3.5	-	0
+other_session	another session's loop	208000	3.8	-	0
 active	active loop, transcript of 1 MB	1850000	16	$held	$next
 active_5gb	active loop, transcript of 5 GB	1850000	16	$held	$next
 active_no_git	active loop, no git	1850000	16	$held	$next
@@ -23,7 +23,7 @@ active_unchanged	active loop, nothing ticked	1600000	16	$same	1*"iteration":2,"t
 active_5000	active loop, 5,000 tasks	15000000	80	${held/40 of 50/4990 of 5000}	1*"iteration":2,"task":"11/5000","verdict":"continue"*
 unchanged_5000	nothing ticked, 5,000 tasks	11500000	40	$same	1*"iteration":2,"task":"10/5000","verdict":"continue"*
 by_hand	ticked by hand	3500000	24	$held	$next
-by_hand_no_git	ticked by hand, no git	3500000	24	$held	$next
+by_hand_no_git	ticked by hand, no git	3560000	24	$held	$next
 by_hand_new_files	ticked by hand, files just written	11200000	80	$held	$next
 first_stop	first stop, nobody armed it	2000000	24	${held/Open:/Open in tasks.md:}	3*"event":"claimed"*"task":"11/50","verdict":"continue"*
 TABLE

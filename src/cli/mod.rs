@@ -30,6 +30,7 @@ mod trust;
 
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::plugin::VERSION as PACKAGE_VERSION;
@@ -111,10 +112,7 @@ pub fn main() -> ExitCode {
     let arguments = command_line().color(color).try_get_matches();
     let command = match arguments.and_then(|found| Spool::from_arg_matches(&found)) {
         Ok(spool) => spool.command,
-        Err(error) => {
-            let error = with_its_help(unproposed(with_the_best_proposal(error)));
-            return said_by_clap(&without_dashes(error));
-        }
+        Err(error) => return said_by_clap(&unproposed(error)),
     };
     let result = match command {
         SpoolCommand::Demo(args) => demo::run(&args),
@@ -157,78 +155,19 @@ fn said_by_clap(error: &clap::Error) -> ExitCode {
     if printed.is_err() && code == ExitCode::SUCCESS { ExitCode::FAILURE } else { code }
 }
 
-/// The error with one proposal in place of several: that which is nearest to what was typed.
-fn with_the_best_proposal(mut error: clap::Error) -> clap::Error {
-    use clap::error::{ContextKind, ContextValue};
-    let typed = match error.get(ContextKind::InvalidSubcommand) {
-        Some(ContextValue::String(typed)) => typed.clone(),
-        _ => return error,
-    };
-    if let Some(ContextValue::Strings(names)) = error.get(ContextKind::SuggestedSubcommand)
-        && let Some(best) = text::nearest(&typed, names.iter().map(String::as_str))
-            .or(names.last().map(String::as_str))
-    {
-        let best = ContextValue::Strings(vec![best.to_owned()]);
-        error.insert(ContextKind::SuggestedSubcommand, best);
-    }
-    error
-}
-
-/// The error without a proposal that takes all consent away: a typo must not lead there.
+/// The error without what a typo must not lead to: a flag that takes all consent away, and one mistyped word behind `--`, where
+/// the agent program would get it.
 fn unproposed(mut error: clap::Error) -> clap::Error {
-    use clap::error::{ContextKind, ContextValue};
     const BOLD: [&str; 3] = ["--allow-all", "--yolo", "--dangerously-allow-all"];
-    let is_bold = |value: &str| BOLD.contains(&value);
-    let proposes = match error.get(ContextKind::SuggestedArg) {
-        Some(ContextValue::String(value)) => is_bold(value),
-        Some(ContextValue::Strings(values)) => values.iter().any(|value| is_bold(value)),
-        _ => false,
-    };
-    if proposes {
+    let is = |kind, holds: &dyn Fn(&str) -> bool| matches!(error.get(kind), Some(ContextValue::String(word)) if holds(word));
+    let is_bold = is(ContextKind::SuggestedArg, &|flag| BOLD.contains(&flag));
+    let is_one_word = error.kind() == ErrorKind::UnknownArgument
+        && is(ContextKind::InvalidArg, &|typed| !typed.contains(char::is_whitespace));
+    if is_bold {
         error.remove(ContextKind::SuggestedArg);
     }
-    error
-}
-
-/// The error of a flag without its value, with what the flag takes.
-fn with_its_help(mut error: clap::Error) -> clap::Error {
-    use clap::error::{ContextKind, ContextValue, ErrorKind};
-    let is_missing = error.kind() == ErrorKind::InvalidValue
-        && matches!(error.get(ContextKind::InvalidValue), Some(ContextValue::String(it)) if it.is_empty());
-    if let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg)
-        && is_missing
-        && let Some(name) = flag.strip_prefix("--").and_then(|it| it.split([' ', '=']).next())
-        && let Some(help) = help_of(&command_line(), name)
-    {
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![help.into()]));
-    }
-    error
-}
-
-/// What the help of a command, or of one below it that was typed, says of the long flag with this name, in one line.
-fn help_of(command: &Command, name: &str) -> Option<String> {
-    let typed: Vec<String> =
-        std::env::args_os().map(|it| it.to_string_lossy().into_owned()).collect();
-    let own = command.get_arguments().find(|it| it.get_long() == Some(name));
-    let mut below =
-        command.get_subcommands().filter(|it| typed.iter().any(|word| word == it.get_name()));
-    let help = own.and_then(|it| Some(it.get_help()?.to_string()));
-    below.find_map(|it| help_of(it, name)).or(help)
-}
-
-/// The error without the proposal to put one mistyped word behind `--`: what stands there goes to the agent program.
-fn without_dashes(mut error: clap::Error) -> clap::Error {
-    use clap::error::{ContextKind, ContextValue};
-    let is_one_word = match error.get(ContextKind::InvalidArg) {
-        Some(ContextValue::String(typed)) => !typed.contains(char::is_whitespace),
-        _ => false,
-    };
-    if let Some(ContextValue::StyledStrs(all)) = error.get(ContextKind::Suggested)
-        && is_one_word
-    {
-        let mut kept = all.clone();
-        kept.retain(|it| !it.to_string().contains(" as a value, use "));
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(kept));
+    if is_one_word {
+        error.remove(ContextKind::Suggested);
     }
     error
 }
@@ -241,7 +180,7 @@ mod tests {
     fn a_mistyped_flag_is_not_proposed_behind_two_dashes_where_the_agent_would_get_it() {
         let said = |arguments: &[&str]| {
             let error = command_line().try_get_matches_from(arguments).unwrap_err();
-            without_dashes(error).render().to_string()
+            unproposed(error).render().to_string()
         };
         let typo = said(&["spool", "ralph", "--max-iteration", "3"]);
         assert!(typo.contains("'--max-iterations'") && !typo.contains("use '-- "), "{typo}");

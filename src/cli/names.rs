@@ -66,7 +66,13 @@ impl TypedName<'_> {
     ///
     /// The whole name comes first. A feature or a change has the short forms of [`matching`], a session the beginning of its
     /// id; a loop that lives comes before one that does not.
-    pub fn find(self, all: &[LoopName]) -> Result<Vec<LoopName>> {
+    pub fn find(mut self, all: &[LoopName]) -> Result<Vec<LoopName>> {
+        // A path names what its folder is called.
+        let path = self.text.trim_end_matches(['/', '\\']);
+        let path = path.strip_suffix("tasks.md").unwrap_or(path).trim_end_matches(['/', '\\']);
+        if self.text.contains(['/', '\\']) {
+            self.text = path.rsplit(['/', '\\']).next().unwrap_or_default();
+        }
         let of_kind: Vec<&LoopName> = self.of_kind(all).collect();
         let is_same = |it: &&&LoopName| it.id == self.text;
         let same: Vec<LoopName> = of_kind.iter().filter(is_same).map(|it| (*it).clone()).collect();

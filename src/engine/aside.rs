@@ -2,27 +2,57 @@
 
 use serde::Serialize;
 
-use super::line::{TaskBox, TaskKind, Unread, Why};
-use super::order::sorted;
-use super::tasks::{Task, TaskList};
+use super::order::few;
 
 /// The most lines that are told, and the most names in one of them.
 const TOLD: usize = 6;
 const NAMED: usize = 8;
-/// The same at the end of a loop, and the most characters of a line there.
+/// The most of a line that is shown, in characters.
+const SHOWN: usize = 80;
+/// The most names at the end of a loop, and the most characters of a line there.
 const NAMED_AT_END: usize = 4;
 const SHOWN_AT_END: usize = 40;
-/// The kind of what counts as open whatever its mark means.
-const MARK: &str = "mark";
-/// The kinds that are told together, each with what such lines are.
-const TOGETHER: [(&str, &str); 6] = [
-    ("optional", "optional, and left out"),
-    ("struck", "struck through, and left out"),
-    ("legend", "a legend, and no work"),
-    ("placeholder", "a template, and no work"),
-    ("gate", "a checklist of the list itself, and left out"),
-    (MARK, "marked with something else than a tick, and count as open"),
-];
+/// The kinds that are told together.
+const TOGETHER: [AsideKind; 6] = {
+    use AsideKind::{Gate, Legend, Mark, Optional, Placeholder, Struck};
+    [Optional, Struck, Legend, Placeholder, Gate, Mark]
+};
+
+/// Why a line with a box is no task that counts, or is one to look at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AsideKind {
+    /// Work that may be left out.
+    Optional,
+    /// What a person has struck through.
+    Struck,
+    /// A line that says what a mark means.
+    Legend,
+    /// A line that says how a task is written.
+    Placeholder,
+    /// What whoever wrote the list asked of the list.
+    Gate,
+    /// A task that counts as open, whatever its mark means.
+    Mark,
+    /// The brackets are escaped.
+    Escaped,
+    /// A row of a table.
+    Table,
+    /// A line of a quote.
+    Quote,
+    /// A line of indented code, or a checkbox in HTML.
+    Code,
+    /// No bullet with a blank behind it stands before the box.
+    Bullet,
+    /// The box does not stand first.
+    Later,
+    /// No words stand behind the box.
+    Bare,
+    /// No pair of brackets with at most one mark, or a link.
+    Odd,
+    /// The file is UTF-16 text.
+    Encoding,
+}
 
 /// A line of a task list with a box that does not count, or that counts as open and has an odd mark.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -33,103 +63,87 @@ pub struct Aside {
     /// Its line in the file, from 1.
     pub line: usize,
     /// What it is: `optional`, `struck`, `legend`, `placeholder`, `gate`; `escaped`, `table`, `quote`, `code`, `bullet`, `later`,
-    /// `bare`, `encoding`; `mark` for a task that counts as open and has an odd mark.
-    pub kind: &'static str,
+    /// `bare`, `odd`, `encoding`; `mark` for a task that counts as open and has an odd mark.
+    #[cfg_attr(test, schemars(with = "String"))]
+    pub kind: AsideKind,
     /// The same in more words, or why it does not count.
     pub why: &'static str,
     /// What it says, cut short.
     pub text: String,
+    /// Whether a box in it is open.
     #[serde(skip)]
-    is_open: bool,
+    pub is_open: bool,
 }
 
-impl TaskList {
-    /// Returns the lines that do not count, or have an odd mark, in the order of the file.
-    pub fn beside(&self) -> Vec<Aside> {
-        let odd = self.open().filter(|task| task.mark != ' ');
-        let tasks = self.left_out.iter().chain(odd).map(Aside::of_task);
-        let all = tasks.chain(self.unread.iter().map(Aside::of_line)).collect();
-        sorted(all, |one: &Aside, other| one.line.cmp(&other.line))
-    }
-
-    /// Returns what a person has to know of these lines, in words.
-    pub fn asides(&self) -> Vec<String> {
-        in_words(&self.beside())
-    }
-
-    /// Returns which boxes are open and do not count, on one line; `None` for none.
-    pub fn uncounted(&self) -> Option<String> {
-        let mut open = self.beside();
-        open.retain(|aside| aside.is_open && aside.kind != MARK);
-        let name = |aside: &Aside| match &aside.id {
-            Some(id) => format!("{id} ({})", aside.kind),
-            None => format!("line {} ({}: {})", aside.line, aside.kind, cut(&aside.text)),
-        };
-        let named: Vec<String> = open.iter().take(NAMED_AT_END).map(name).collect();
-        let boxes = match open.len() {
-            0 => return None,
-            1 => "1 box is open and does not count".to_owned(),
-            several => format!("{several} boxes are open and do not count"),
-        };
-        Some(format!("{boxes}: {}{}", named.join(", "), more_than(open.len(), NAMED_AT_END)))
+impl AsideKind {
+    /// What lines of a kind are that are told together; why one of another kind does not count.
+    fn why(self) -> &'static str {
+        match self {
+            Self::Optional => "optional, and left out",
+            Self::Struck => "struck through, and left out",
+            Self::Legend => "a legend, and no work",
+            Self::Placeholder => "a template, and no work",
+            Self::Gate => "a checklist of the list itself, and left out",
+            Self::Mark => "marked with something else than a tick, and count as open",
+            Self::Escaped => "its brackets are escaped",
+            Self::Table => "it is a row of a table",
+            Self::Quote => "it is a quote",
+            Self::Code => "it is HTML, or indented as code",
+            Self::Bullet => "no bullet with a blank behind it stands before the box",
+            Self::Later => "its box does not stand first",
+            Self::Bare => "no words stand behind its box",
+            Self::Odd => "its box is not `[ ]` with a blank behind it",
+            Self::Encoding => "the file is UTF-16 text: save it as UTF-8",
+        }
     }
 }
 
 impl Aside {
-    fn of_task(task: &Task) -> Self {
-        let kind = match task.kind {
-            TaskKind::Work => MARK,
-            TaskKind::Optional => "optional",
-            TaskKind::Struck => "struck",
-            TaskKind::Legend => "legend",
-            TaskKind::Placeholder => "placeholder",
-            TaskKind::Gate => "gate",
-        };
-        Self {
-            id: task.has_own_id().then(|| task.id.clone()),
-            line: task.line,
-            kind,
-            why: together(kind).unwrap_or_default(),
-            text: task.title.to_string(),
-            is_open: !task.done,
-        }
-    }
-
-    fn of_line(line: &Unread) -> Self {
-        let (kind, why) = match line.why {
-            Why::Encoding => ("encoding", "the file is UTF-16 text: save it as UTF-8"),
-            Why::Legend => ("legend", ""),
-            Why::Struck => ("struck", ""),
-            Why::Escaped => ("escaped", "its brackets are escaped"),
-            Why::Table => ("table", "it is a row of a table"),
-            Why::Quote => ("quote", "it is a quote"),
-            Why::Code => ("code", "it is indented as code"),
-            Why::Bullet => ("bullet", "no bullet with a blank behind it stands before the box"),
-            Why::Later => ("later", "its box does not stand first"),
-            Why::Bare => ("bare", "no words stand behind its box"),
-        };
-        let why = together(kind).unwrap_or(why);
-        let (text, is_open) = (line.text.clone(), !line.is_ticked);
-        Self { id: None, line: line.line, kind, why, text, is_open }
+    /// Returns a line of this kind.
+    pub fn new(kind: AsideKind, line: usize, text: &[u8], is_open: bool) -> Self {
+        let text = cut(&String::from_utf8_lossy(text.trim_ascii()), SHOWN);
+        // What a legend shows is no box.
+        let is_open = is_open && kind != AsideKind::Legend;
+        Self { id: None, line, kind, why: kind.why(), text, is_open }
     }
 
     /// The line, and why it does not count.
-    fn told(&self) -> String {
-        let Self { line, why, text, .. } = self;
-        if self.kind == "encoding" {
+    pub fn told(&self) -> String {
+        let Self { line, kind, why, text, .. } = self;
+        if *kind == AsideKind::Encoding {
             return (*why).to_owned();
         }
         format!("line {line} looks like a task and does not count, for {why}: {text}")
+    }
+
+    /// Whether this word stands in it.
+    pub fn has_word(&self, word: &str) -> bool {
+        let is_end = |letter: char| letter.is_whitespace() || "[](){}|*_`:,".contains(letter);
+        self.text.split(is_end).any(|other| other.eq_ignore_ascii_case(word))
+    }
+
+    /// Its id, or its line where it has none.
+    fn name(&self) -> String {
+        self.id.clone().unwrap_or_else(|| format!("line {}", self.line))
+    }
+
+    /// The name with the kind of the line.
+    fn named_at_end(&self) -> String {
+        let kind = format!("{:?}", self.kind).to_lowercase();
+        let text = self.id.is_none().then(|| format!(": {}", cut(&self.text, SHOWN_AT_END)));
+        format!("{} ({kind}{})", self.name(), text.unwrap_or_default())
     }
 }
 
 /// Returns what a person has to know of such lines, a line each.
 pub fn in_words(asides: &[Aside]) -> Vec<String> {
-    let of_kind = |(kind, what): &(&str, &str)| {
-        named(asides.iter().filter(|aside| aside.kind == *kind), what)
+    let together = |kind: AsideKind| {
+        let mut names = asides.iter().filter(|aside| aside.kind == kind).map(Aside::name);
+        let first = few(&mut names, NAMED);
+        (!first.is_empty()).then(|| format!("{}: {first}", kind.why()))
     };
-    let mut told: Vec<String> = TOGETHER.iter().filter_map(of_kind).collect();
-    let alone = || asides.iter().filter(|aside| together(aside.kind).is_none());
+    let mut told: Vec<String> = TOGETHER.into_iter().filter_map(together).collect();
+    let alone = || asides.iter().filter(|aside| !TOGETHER.contains(&aside.kind));
     told.extend(alone().take(TOLD).map(Aside::told));
     if let Some(more) = alone().count().checked_sub(TOLD).filter(|more| *more > 0) {
         told.push(format!("{more} more lines look like tasks and do not count"));
@@ -137,44 +151,30 @@ pub fn in_words(asides: &[Aside]) -> Vec<String> {
     told
 }
 
-/// The lines by name, with what they are.
-fn named<'a>(asides: impl Iterator<Item = &'a Aside>, what: &str) -> Option<String> {
-    let name = |aside: &Aside| aside.id.clone().unwrap_or_else(|| format!("line {}", aside.line));
-    let names: Vec<String> = asides.map(name).collect();
-    let shown = names[..names.len().min(NAMED)].join(", ");
-    (!names.is_empty()).then(|| format!("{what}: {shown}{}", more_than(names.len(), NAMED)))
+/// Returns which of these boxes are open and do not count, on one line; `None` for none.
+pub fn uncounted(mut asides: Vec<Aside>) -> Option<String> {
+    if asides.iter().any(|aside| aside.kind == AsideKind::Encoding) {
+        return Some(AsideKind::Encoding.why().to_owned());
+    }
+    asides.retain(|aside| aside.is_open && aside.kind != AsideKind::Mark);
+    let boxes = match asides.len() {
+        0 => return None,
+        1 => "1 box is open and does not count".to_owned(),
+        several => format!("{several} boxes are open and do not count"),
+    };
+    let named = few(&mut asides.iter().map(Aside::named_at_end), NAMED_AT_END);
+    Some(format!("{boxes}: {named}"))
 }
 
-/// What lines of a kind are, where they are told together.
-fn together(kind: &str) -> Option<&'static str> {
-    TOGETHER.iter().find(|(known, _)| *known == kind).map(|(_, what)| *what)
-}
-
-fn more_than(all: usize, shown: usize) -> String {
-    let more = all.saturating_sub(shown);
-    if more > 0 { format!(" and {more} more") } else { String::new() }
-}
-
-fn cut(text: &str) -> String {
+fn cut(text: &str, most: usize) -> String {
     let mut letters = text.chars();
-    let start: String = letters.by_ref().take(SHOWN_AT_END).collect();
+    let start: String = letters.by_ref().take(most).collect();
     if letters.next().is_some() { start.trim_end().to_owned() + "…" } else { start }
-}
-
-/// Whether the boxes in a line are ticked, all of them.
-pub(super) fn is_ticked(line: &[u8]) -> bool {
-    let plain: Vec<u8> = line.iter().copied().filter(|byte| *byte != b'\\').collect();
-    let boxes = memchr::memchr_iter(b'[', &plain).filter_map(|at| TaskBox::read(&plain[at..]));
-    let mut ticked = boxes
-        .filter(|found| found.is_ticked() || !found.mark.is_alphanumeric())
-        .map(|found| found.is_ticked())
-        .peekable();
-    ticked.peek().is_some() && ticked.all(|ticked| ticked)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::engine::tasks::TaskList;
 
     #[test]
     fn boxes_that_do_not_count_are_named() {

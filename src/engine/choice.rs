@@ -6,7 +6,7 @@ use super::tasks::{Task, TaskList};
 /// The most tasks that are handed out at once: a longer group comes in parts.
 pub const MOST_AT_ONCE: usize = 10;
 /// How long a chain of repairs is followed; lists may have chains that go round in a circle.
-const LONGEST_CHAIN: usize = 8;
+pub(super) const LONGEST_CHAIN: usize = 8;
 
 impl TaskList {
     /// Returns the tasks to do now, in the order of the list: none when all are done, several for a

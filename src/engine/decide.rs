@@ -12,19 +12,17 @@ use super::observation::{
 };
 use super::promise::Promise;
 use super::review::{self, SAME_FAILURE};
-use super::verdict::{BudgetUnit, Shortfall, Stall, TerminalReason, Verdict};
+use super::verdict::{BudgetUnit, Obstacle, Shortfall, Stall, TerminalReason, Verdict};
 
 /// How many of the things that were denied an end names.
 const DENIED: usize = 3;
 /// The most things that are kept of all that was denied in an iteration.
 pub const MOST_DENIED: usize = 50;
 
-/// How the need of a folder begins that is gone, and how it ends.
-const FOLDER: &str = "the folder of the ";
-const GONE: &str = "is gone";
-
 /// How many iterations in a row may pass in which nobody looked at the files.
 pub const UNSEEN: u32 = 32;
+/// After how many iterations that seem to have changed nothing the files are first looked at.
+const COMPARED: u32 = 3;
 
 /// A verdict and the ledger after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,15 +80,15 @@ pub(super) fn wants_review(contract: &Contract, ledger: &Ledger, seen: &Observat
 /// Returns whether the files have to be looked at before `decide` can judge this observation: the loop
 /// would end for want of progress, or the agent would be warned of that, and a changed file would keep it going.
 ///
-/// Looking is dear in a large project. From time to time it happens all the same, for nobody remembers
-/// the times of more than [`UNSEEN`] iterations.
+/// Looking is dear in a large project. From time to time it happens all the same: nobody remembers the times of more than
+/// [`UNSEEN`] iterations, and what the files contain is compared with an earlier look, after [`COMPARED`] of them.
 pub(super) fn wants_files(contract: &Contract, ledger: &Ledger, seen: &Observation) -> bool {
     if seen.files != UnchangedFiles::NotLooked || seen.demand.is_some() {
         return false;
     }
     let (after, rails) = (count(ledger, seen), &contract.guardrails);
     let unchanged = after.unchanged;
-    let many = unchanged > 0 && unchanged.is_multiple_of(UNSEEN);
+    let many = unchanged == COMPARED || (unchanged > 0 && unchanged.is_multiple_of(UNSEEN));
     let unseen_calls = seen.tool_calls.is_none() && after.idle_stops >= rails.max_idle_stops;
     unchanged.saturating_add(1) >= rails.max_unchanged || many || unseen_calls
 }
@@ -128,7 +126,7 @@ pub(super) fn decide(contract: &Contract, ledger: &Ledger, seen: &Observation) -
     after.left_list = has_only_left_list(&missing);
     if after.left_list && ledger.left_list {
         let need = format!("{}; say what is to become of them", seen.tampered);
-        return end(after, TerminalReason::Blocked { need });
+        return end(after, TerminalReason::Blocked { need, by: Obstacle::Other });
     }
     if let Some(reason) = guardrail(contract, &after, seen) {
         return end(after, reason);
@@ -177,17 +175,17 @@ pub fn budget_is_up(contract: &Contract, after: &Ledger) -> Option<TerminalReaso
 
 /// Returns the end of a loop whose change, in this folder, is not there any more: only a person can bring it back.
 pub fn change_is_gone(folder: &str) -> TerminalReason {
-    TerminalReason::Blocked { need: format!("{FOLDER}change, `{folder}`, {GONE}") }
+    folder_is_gone("change", folder)
 }
 
 /// Returns the end of a loop whose project, in this folder, is not there any more: nothing can be read or written there.
 pub fn project_is_gone(folder: &str) -> TerminalReason {
-    TerminalReason::Blocked { need: format!("{FOLDER}project, `{folder}`, {GONE}") }
+    folder_is_gone("project", folder)
 }
 
-/// Returns whether a person has only to bring back a folder that is gone.
-pub fn needs_folder(need: &str) -> bool {
-    need.starts_with(FOLDER) && need.ends_with(GONE)
+fn folder_is_gone(whose: &str, folder: &str) -> TerminalReason {
+    let need = format!("the folder of the {whose}, `{folder}`, is gone");
+    TerminalReason::Blocked { need, by: Obstacle::FolderGone }
 }
 
 /// Returns the end of a loop in the place of whose change there is a link: what is behind it is not what the loop began with.
@@ -195,7 +193,7 @@ pub fn change_is_a_link(folder: &str) -> TerminalReason {
     let need = format!(
         "the folder of the change, `{folder}`, is behind a link now: nothing there is read or written"
     );
-    TerminalReason::Blocked { need }
+    TerminalReason::Blocked { need, by: Obstacle::Other }
 }
 
 /// Returns the end of a loop that would wait longer for a usage limit than it may; `None` while it may wait. `seconds` are
@@ -340,7 +338,9 @@ fn failure_of(results: &[CheckResult]) -> Option<u64> {
 
 fn demanded(demand: &Demand) -> TerminalReason {
     match demand {
-        Demand::Blocked(need) => TerminalReason::Blocked { need: need.clone() },
+        Demand::Blocked(need) => {
+            TerminalReason::Blocked { need: need.clone(), by: Obstacle::Other }
+        }
         Demand::Cancelled => TerminalReason::Cancelled,
         Demand::Stopped => TerminalReason::Stopped,
         Demand::HarnessFailed(why) => TerminalReason::HarnessFailed { why: why.clone() },
@@ -477,7 +477,7 @@ fn unproven(before: &Ledger, seen: &Observation) -> bool {
 fn guardrail(contract: &Contract, after: &Ledger, seen: &Observation) -> Option<TerminalReason> {
     let rails = &contract.guardrails;
     if let Some(need) = review::needs_person(after, seen) {
-        return Some(TerminalReason::Blocked { need });
+        return Some(TerminalReason::Blocked { need, by: Obstacle::Other });
     }
     if let Some(attempt) = &seen.attempt
         && attempt.used > attempt.limit
@@ -492,7 +492,8 @@ fn guardrail(contract: &Contract, after: &Ledger, seen: &Observation) -> Option<
         return Some(reason);
     }
     if rails.max_denied.is_some_and(|limit| after.denied >= limit) {
-        return Some(TerminalReason::Blocked { need: permission(after.denied, &seen.denied) });
+        let need = permission(after.denied, &seen.denied);
+        return Some(TerminalReason::Blocked { need, by: Obstacle::Denial });
     }
     if let (Some(limit), Some(why)) = (rails.max_failures, &seen.failed)
         && after.failures >= limit
@@ -529,13 +530,10 @@ fn guardrail(contract: &Contract, after: &Ledger, seen: &Observation) -> Option<
     None
 }
 
-/// How the needs of an agent begin that was denied all that would get it further.
-pub const DENIED_WORDS: &str = "allow what it was denied";
-
 /// What a person must do when an agent is denied all that would get it further.
 fn permission(times: u32, denied: &[String]) -> String {
     let named = some_denied(denied, DENIED, MOST_DENIED);
-    format!("{DENIED_WORDS} in {times} iterations that changed nothing: {named}")
+    format!("allow what it was denied in {times} iterations that changed nothing: {named}")
 }
 
 /// Returns the first `named` of these as a list for one line, and how many more there are; where as many are there as are

@@ -1,6 +1,6 @@
 //! Changing a task list: one box, or one line more; every other byte stays as it is.
 
-use super::line::{DRAWN, is_id, text_of};
+use super::line::{is_id, text_of};
 use super::tasks::{Task, TaskList};
 
 /// A list with one task more.
@@ -28,9 +28,9 @@ pub fn untick(text: &[u8], task: &Task) -> Vec<u8> {
 fn marked(text: &[u8], task: &Task, mark: u8) -> Vec<u8> {
     let behind = text.get(task.mark_at..).unwrap_or_default();
     let inner = behind.split(|byte| *byte == b']').next().unwrap_or_default();
-    let first = text_of(inner).chars().next().map_or(0, char::len_utf8);
-    let drawn = inner.get(first..).is_some_and(|rest| rest.starts_with(DRAWN.as_bytes()));
-    let length = first + if drawn { DRAWN.len() } else { 0 };
+    let inner = text_of(inner);
+    let first = inner.chars().next().map_or(0, char::len_utf8);
+    let length = first.max(inner.trim_end().trim_end_matches('\\').len());
     [&text[..text.len() - behind.len()], &[mark], &behind[length..]].concat()
 }
 
@@ -45,11 +45,14 @@ pub fn insert_after(text: &[u8], list: &TaskList, task: &Task, line: &str) -> Op
     }
     let family = list.whole_block(task, text);
     let own_line = family.split(|byte| b"\r\n".contains(byte)).next()?;
-    let bullet = own_line.get(..task.mark_at.checked_sub(task.block.start + 1)?)?;
+    let before = own_line.get(..task.mark_at.checked_sub(task.block.start)?)?;
+    let bullet = &before[..memchr::memrchr(b'[', before)?];
     // The blank lines after the block stay after the new task.
     let used = task.block.start + family.len();
     let line_end = memchr::memchr2(b'\n', b'\r', &text[used..]).map(|end| used + end);
-    let ending = line_break(&text[line_end.or_else(|| last_break(text)).unwrap_or(text.len())..]);
+    let ending = line_break(
+        &text[line_end.or_else(|| memchr::memchr2(b'\n', b'\r', text)).unwrap_or(text.len())..],
+    );
     let at = line_end.map_or(text.len(), |end| end + ending.len());
     let new = [bullet, b"[ ] ", line.as_bytes()].concat();
     let new = if line_end.is_some() { [&*new, ending] } else { [ending, &*new] }.concat();
@@ -59,11 +62,8 @@ pub fn insert_after(text: &[u8], list: &TaskList, task: &Task, line: &str) -> Op
     let mut others = read.tasks.clone();
     let id = (place < others.len()).then(|| others.remove(place))?.id;
     let seen = |task: &Task| (task.id.clone(), task.title.clone(), task.done, task.phase.clone());
-    others.iter().map(seen).eq(list.tasks.iter().map(seen)).then_some(Grown {
-        text: grown,
-        list: read,
-        id,
-    })
+    let is_same = others.iter().map(seen).eq(list.tasks.iter().map(seen));
+    is_same.then_some(Grown { text: grown, list: read, id })
 }
 
 /// Returns the list with a new task after another one, with an id in the manner of the list:
@@ -97,12 +97,9 @@ fn new_id(list: &TaskList, after: &Task) -> Option<String> {
     // A repair has no successor: what it repairs has.
     let (original, _) = list.original(after);
     let pattern = split_number(&after.id).or_else(|| split_number(&original.id));
-    let any = || list.tasks.iter().rev().find_map(|task| split_number(&task.id));
-    let (head, digits) = match pattern {
-        Some(pattern) => pattern,
-        None if after.has_own_id() => any()?,
-        None => return None,
-    };
+    let others = list.tasks.iter().rev().filter(|_| after.has_own_id());
+    let mut other = others.filter_map(|task| split_number(&task.id));
+    let (head, digits) = pattern.or_else(|| other.next())?;
     let numbers = list.tasks.iter().chain(&list.left_out).filter_map(|task| {
         let (other, digits) = split_number(&task.id)?;
         other.eq_ignore_ascii_case(head).then(|| digits.parse::<u64>().ok()).flatten()
@@ -125,12 +122,6 @@ pub(super) fn split_number(id: &str) -> Option<(&str, &str)> {
     let listed = !id.starts_with('@') && !id.contains('~');
     let repair = [".F", "-F"].iter().any(|end| head.ends_with(end));
     (listed && !repair && !digits.is_empty()).then_some((head, digits))
-}
-
-/// Where the last line of a text breaks off.
-fn last_break(text: &[u8]) -> Option<usize> {
-    let at = memchr::memrchr2(b'\n', b'\r', text)?;
-    Some(if text[..at].ends_with(b"\r") && text[at] == b'\n' { at - 1 } else { at })
 }
 
 /// The line break that a text begins with, that of Unix where there is none.

@@ -5,6 +5,8 @@ use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
+use super::aside::AsideKind;
+
 /// A piece of a text that it shares with others: a list of thousands of tasks is copied once, and not twice a task.
 #[derive(Clone)]
 pub struct Piece {
@@ -16,12 +18,6 @@ impl Piece {
     /// Returns what stands at this place of a text.
     pub fn of(whole: &Arc<str>, place: Range<usize>) -> Self {
         Self { whole: Arc::clone(whole), place }
-    }
-}
-
-impl From<&str> for Piece {
-    fn from(text: &str) -> Self {
-        Self { whole: text.into(), place: 0..text.len() }
     }
 }
 
@@ -53,51 +49,89 @@ impl fmt::Display for Piece {
     }
 }
 
-/// The box that the words of a line begin with.
+/// A box, and what it holds.
+#[derive(Default)]
 pub struct TaskBox {
     /// What is between the brackets; a blank for nothing.
     pub mark: char,
-    /// Where that is, in bytes from the start of the words.
+    /// Where that is, in bytes from the bracket.
     pub mark_at: usize,
-    /// Where the description after the box begins, in bytes from the start of the words.
+    /// Where the description after the box begins, in bytes from the bracket.
     pub text_at: usize,
     /// Whether a star behind the box says that the task may be left out, as in Kiro's lists.
     pub is_optional: bool,
+    /// Whether people see an open box wherever it stands: it holds a blank. Nothing between brackets may be a value.
+    pub is_blank: bool,
+    /// Whether it is no pair of brackets with at most one mark, or a link to people who look at the page.
+    pub is_odd: bool,
 }
 
 impl TaskBox {
-    /// Returns the box that words begin with, `None` where they begin with something else.
+    /// Returns the box of a task that words begin with, `None` where they begin with something else.
     pub fn read(words: &[u8]) -> Option<Self> {
         // As nearly all boxes are.
         if let [b'[', mark @ (b' ' | b'x' | b'X'), b']', b' ', ..] = words {
-            return Some(Self {
-                mark: char::from(*mark),
-                mark_at: 1,
-                text_at: 3,
-                is_optional: false,
-            });
+            let mark = char::from(*mark);
+            return Some(Self { mark, mark_at: 1, text_at: 3, ..Self::default() });
         }
-        let inner = words.strip_prefix(b"[")?;
+        words.strip_prefix(b"[").and_then(|_| Self::any(words)).filter(|found| !found.is_odd)
+    }
+
+    /// Returns what looks like a box at the start of words, `None` for something else.
+    pub fn any(words: &[u8]) -> Option<Self> {
+        let Some(inner) = words.strip_prefix(b"[") else { return Self::drawn(words) };
         let end = inner.iter().take(LONGEST_MARK + 1).position(|byte| *byte == b']')?;
-        let (written, behind) = (std::str::from_utf8(&inner[..end]).ok()?, &inner[end + 1..]);
+        let behind = &inner[end + 1..];
+        let Ok(written) = std::str::from_utf8(&inner[..end]) else {
+            // A blank of another encoding, perhaps.
+            let text_at = end + 2;
+            return Some(Self {
+                mark: '?',
+                text_at,
+                is_blank: true,
+                is_odd: true,
+                ..Self::default()
+            });
+        };
+        // The bracket may be escaped.
+        let written = written.strip_suffix('\\').unwrap_or(written);
         let bare = written.trim();
+        let bare = if bare.starts_with('&') && bare.ends_with(';') { "" } else { bare };
         let mut letters = bare.trim_end_matches(DRAWN).chars();
         let mark = letters.next().unwrap_or(' ');
-        // Spec-kit's mark of what may be done side by side, which its notes explain in a list.
-        if letters.next().is_some() || mark == 'P' {
+        let more = letters.clone().count();
+        // `[US1]` and `[see below]` are words; `[x?]` and `[1/2]` are two marks.
+        let is_word = |letter: char| letter.is_alphanumeric() && !is_tick(letter);
+        let is_words = letters.all(char::is_alphanumeric) && bare.contains(is_word)
+            || (more > 2 && bare.contains(char::is_alphanumeric));
+        let star = if behind.starts_with(b"\\*") { 2 } else { behind.starts_with(b"*").into() };
+        let is_free = starts_blank(&behind[star..]);
+        let is_link = !is_free && (b"([".contains(&behind[0]) || is_target(behind));
+        let is_blank = bare.is_empty() && !written.is_empty();
+        if (more > 0 && (is_words || bare.contains('[')))
+            || (!is_free && mark.is_alphanumeric() && !is_tick(mark))
+            || (is_link && !is_blank)
+        {
             return None;
         }
         let blanks = if bare.is_empty() { 0 } else { written.len() - written.trim_start().len() };
-        let star = [&b"*"[..], b"\\*"]
-            .into_iter()
-            .find(|star| behind.strip_prefix(*star).is_some_and(starts_blank));
-        let is_box = starts_blank(behind)
-            || star.is_some()
-            || ((is_tick(mark) || !mark.is_alphanumeric())
-                && !b"([".contains(&behind[0])
-                && (mark == ' ' || !is_target(behind)));
-        let text_at = end + 2 + star.map_or(0, <[u8]>::len);
-        is_box.then_some(Self { mark, mark_at: 1 + blanks, text_at, is_optional: star.is_some() })
+        Some(Self {
+            mark: if more > 0 { '?' } else { mark },
+            mark_at: 1 + blanks,
+            text_at: end + 2 + if is_free { star } else { 0 },
+            is_optional: is_free && star > 0,
+            is_blank,
+            is_odd: more > 0 || is_link,
+        })
+    }
+
+    /// A square that is a letter.
+    fn drawn(words: &[u8]) -> Option<Self> {
+        let length = if words.first() == Some(&0xf0) { 4 } else { 3 };
+        let mark = std::str::from_utf8(words.get(..length)?).ok()?.chars().next()?;
+        let is_blank = !is_tick(mark);
+        let found = Self { mark, text_at: length, is_blank, is_odd: true, ..Self::default() };
+        SQUARES.contains(mark).then_some(found)
     }
 
     /// Returns whether it is ticked.
@@ -109,9 +143,11 @@ impl TaskBox {
 /// The longest target of a link, in bytes.
 const LONGEST_TARGET: usize = 2_000;
 /// The most that is read between the brackets, in bytes.
-const LONGEST_MARK: usize = 9;
-/// Says that a letter is drawn as a picture.
-pub(super) const DRAWN: &str = "\u{fe0f}";
+const LONGEST_MARK: usize = 40;
+/// Boxes that are drawn; a wide bracket is the beginning of one.
+const SQUARES: &str = "\u{2610}\u{2611}\u{2612}\u{25a1}\u{25a2}\u{25fb}\u{25fd}\u{274f}\u{2750}\u{2751}\u{2752}\u{2b1a}\u{2b1c}\u{1f532}\u{1f533}\u{1f5f9}\u{ff3b}";
+/// Say how a letter is drawn.
+const DRAWN: [char; 2] = ['\u{fe0e}', '\u{fe0f}'];
 
 /// Whether a mark says that the task is done: an x, or a check mark of any kind. A cross may as well say that it has failed.
 fn is_tick(mark: char) -> bool {
@@ -128,67 +164,11 @@ fn starts_blank(text: &[u8]) -> bool {
     text.first().is_none_or(u8::is_ascii_whitespace) || text.starts_with("\u{a0}".as_bytes())
 }
 
-/// What a box is for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum TaskKind {
-    /// What the loop is to do.
-    #[default]
-    Work,
-    /// Work that may be left out.
-    Optional,
-    /// What a person has struck through.
-    Struck,
-    /// A line that says what a mark means.
-    Legend,
-    /// A line that says how a task is written.
-    Placeholder,
-    /// What whoever wrote the list asked of the list.
-    Gate,
-}
-
-/// A line that looks like a task and is none.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unread {
-    /// Its number, from 1.
-    pub line: usize,
-    /// Why it is none.
-    pub why: Why,
-    /// What it says, cut short.
-    pub text: String,
-    /// Whether its boxes are ticked.
-    pub is_ticked: bool,
-}
-
-/// Why a line with a box is no task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
-    /// The brackets are escaped.
-    Escaped,
-    /// It is a row of a table.
-    Table,
-    /// It is quoted.
-    Quote,
-    /// It is indented so far that it is code.
-    Code,
-    /// No bullet with a blank behind it stands before the box.
-    Bullet,
-    /// The box does not stand first.
-    Later,
-    /// No words stand behind the box.
-    Bare,
-    /// The box stands in words that are struck through.
-    Struck,
-    /// It says what a mark means.
-    Legend,
-    /// The file is UTF-16 text.
-    Encoding,
-}
-
 /// What the description of a task says.
 #[derive(Default)]
 pub struct TaskText<'a> {
-    /// Whether it says that the task is no work.
-    pub kind: TaskKind,
+    /// Why the task is no work, `None` where it is.
+    pub aside: Option<AsideKind>,
     /// Its id, `None` where it has none of its own.
     pub id: Option<&'a str>,
     /// The description after the id and the marks.
@@ -202,20 +182,17 @@ pub struct TaskText<'a> {
 }
 
 impl<'a> TaskText<'a> {
-    /// Returns what is said after a box, without the blanks around it; `None` for nothing, or a `CHK…` item.
-    pub fn read(text: &'a str) -> Option<Self> {
+    /// Returns what is said after a box, without the blanks around it.
+    pub fn read(text: &'a str) -> Self {
         let mut task = Self::default();
         if let Some(end) = plain_id(text.as_bytes()) {
             let (id, rest) = text.split_at(end);
             task.id = Some(id);
             task.title = task.take_marks(rest);
-            task.kind = kind_of(task.title);
-            return Some(task);
+            task.aside = is_struck(task.title).then_some(AsideKind::Struck);
+            return task;
         }
         let text = text.trim_start_matches('\u{200b}');
-        if text.is_empty() || is_checklist_item(text) {
-            return None;
-        }
         let struck = text.strip_prefix("~~").filter(|_| is_struck(text));
         // A picture in front is no word.
         let drawn = text
@@ -229,12 +206,12 @@ impl<'a> TaskText<'a> {
             rest = task.take_marks(after);
         }
         task.title = rest;
-        task.kind = match () {
-            () if struck.is_some() => TaskKind::Struck,
-            () if is_placeholder(text) => TaskKind::Placeholder,
-            () => kind_of(rest),
+        task.aside = if struck.is_none() && is_placeholder(text) {
+            Some(AsideKind::Placeholder)
+        } else {
+            (struck.is_some() || is_struck(rest)).then_some(AsideKind::Struck)
         };
-        Some(task)
+        task
     }
 
     /// Takes the marks in brackets that stand before the description.
@@ -252,10 +229,6 @@ impl<'a> TaskText<'a> {
         }
         rest
     }
-}
-
-fn kind_of(title: &str) -> TaskKind {
-    if is_struck(title) { TaskKind::Struck } else { TaskKind::Work }
 }
 
 fn is_struck(text: &str) -> bool {
@@ -289,15 +262,6 @@ fn bracketed(text: &str) -> Option<(&str, &str)> {
 
 fn is_story(mark: &str) -> bool {
     mark.strip_prefix("US").is_some_and(|digits| all_digits(digits.as_bytes()))
-}
-
-fn is_checklist_item(text: &str) -> bool {
-    if !matches!(text.as_bytes().first(), Some(b'C' | b'*' | b'`' | b'[')) {
-        return false;
-    }
-    let text = text.trim_start_matches(['*', '`', '[']);
-    let digits = text.strip_prefix("CHK").unwrap_or_default();
-    digits.starts_with(|first: char| first.is_ascii_digit())
 }
 
 /// Takes `T001`, `1.2`, `T001:`, `**T001**`, `[T001]` or `1.` from the front of a description.
@@ -362,14 +326,12 @@ fn is_placeholder(text: &str) -> bool {
     }
     let bare = word.trim_matches(['*', '`', '_', '[', ']', '<', '>', ':']);
     let names = ["id", "taskid", "task-id", "task_id"];
-    if is_within(word) && names.iter().any(|name| bare.eq_ignore_ascii_case(name)) {
-        return true;
-    }
+    let is_name = is_within(word) && names.iter().any(|name| bare.eq_ignore_ascii_case(name));
     let bytes = bare.as_bytes();
     let blanks = bytes.iter().rev().take_while(|byte| **byte == b'#' || **byte == b'X').count();
     let front = &bytes[..bytes.len() - blanks];
     let is_front = |byte: &u8| byte.is_ascii_uppercase() || b"-0".contains(byte);
-    blanks >= 2 && front.iter().all(is_front)
+    is_name || (blanks >= 2 && front.iter().all(is_front))
 }
 
 fn all_digits(bytes: &[u8]) -> bool {

@@ -1,10 +1,11 @@
 //! The lines of a Markdown text, each with what CommonMark makes of it.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use memchr::memmem;
 
-use super::line::TaskBox;
+use super::line::{TaskBox, text_of};
 
 /// The no-break space. CommonMark takes a no-break space for a letter; people see a blank.
 pub const NO_BREAK: &[u8] = "\u{a0}".as_bytes();
@@ -17,6 +18,7 @@ pub struct Line<'a> {
     pub start: usize,
     /// Its bytes.
     pub text: &'a [u8],
+    /// What CommonMark makes of it.
     pub kind: Kind,
     /// How far it is indented, in columns.
     pub column: usize,
@@ -27,6 +29,7 @@ pub struct Line<'a> {
 /// What a line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
+    /// Nothing but blanks.
     Blank,
     /// Words of a paragraph, at whatever indent.
     Text,
@@ -36,10 +39,11 @@ pub enum Kind {
     Heading(usize),
     /// A line across the page.
     Rule,
+    /// A line of a quote.
     Quote,
     /// Indented code.
     Code,
-    /// In a code fence, in a comment, or in front matter.
+    /// In a code fence, a comment, HTML that keeps its text as it is, or front matter. Its words are those from the closing mark on.
     Hidden,
 }
 
@@ -47,6 +51,21 @@ impl<'a> Line<'a> {
     /// What it says.
     pub fn words(&self) -> &'a [u8] {
         self.text.get(self.words_at..).unwrap_or_default()
+    }
+
+    /// The box that its words begin with.
+    pub fn task_box(&self) -> Option<TaskBox> {
+        TaskBox::read(self.words())
+    }
+
+    /// Its words, without that box.
+    pub fn title(&self) -> Cow<'a, str> {
+        let text_at = self.task_box().map_or(0, |found| found.text_at);
+        text_of(self.words()[text_at..].trim_ascii())
+    }
+
+    fn hide(&mut self) {
+        (self.kind, self.words_at) = (Kind::Hidden, self.text.len());
     }
 
     /// Whether it is read by nobody who looks at the page.
@@ -59,60 +78,24 @@ impl<'a> Line<'a> {
 /// invisible. One that is opened inside a list item ends with the item.
 pub fn lines(text: &[u8]) -> Vec<Line<'_>> {
     let mut lines = split(text);
-    let may_hide = memchr::memchr3(b'`', b'~', b'<', text).is_some();
     let (mut page, mut unclosed) = (Page::default(), Unclosed::default());
     let mut at = front_matter(&lines);
-    lines[..at].iter_mut().for_each(|line| line.kind = Kind::Hidden);
+    lines[..at].iter_mut().for_each(Line::hide);
     while at < lines.len() {
-        let was_paragraph = page.is_paragraph;
-        page.read(&mut lines[at]);
-        if was_paragraph && underline(&mut lines, at) {
-            page.is_paragraph = false;
-        }
-        let Some(opened) = may_hide.then(|| Hiding::begun_by(&lines[at])).flatten() else {
-            at += 1;
-            continue;
-        };
-        if unclosed.covers(&opened, at) {
-            page.is_paragraph = true;
-            at += 1;
-            continue;
-        }
+        let (above, below) = lines.split_at_mut(at);
+        let opened = page.read(above.last_mut(), &mut below[0]);
+        at += 1;
+        let Some(opened) = opened else { continue };
         let content = page.items.last().map_or(0, |item| item.content);
-        let is_in = |line: &Line<'_>| line.column >= content || line.kind == Kind::Blank;
-        let own = usize::from(matches!(opened, Hiding::Fence(..)));
-        let end = (at + own..lines.len()).find(|other| {
-            (*other > at && !is_in(&lines[*other])) || opened.is_closed_by(&lines[*other], content)
-        });
-        if let Some(end) = end.filter(|end| *end == at || is_in(&lines[*end])) {
-            // A bullet in front of it is an item all the same.
-            let first = at + usize::from(lines[at].kind == Kind::Item);
-            lines[first..=end].iter_mut().for_each(|line| line.kind = Kind::Hidden);
-            at = end + 1;
-        } else {
-            unclosed.remember(&opened, end.unwrap_or(lines.len()));
-            page.is_paragraph = true;
-            at += 1;
-        }
+        let Some((end, place)) = unclosed.end_of(&opened, below, content) else { continue };
+        let behind = below[end].words_at + place;
+        // A bullet in front of it is an item all the same.
+        let first = usize::from(below[0].kind == Kind::Item);
+        below[first..=end].iter_mut().for_each(Line::hide);
+        below[end].words_at = behind;
+        at += end;
     }
     lines
-}
-
-/// Makes a heading of the line above, where that is a paragraph of its own and this line underlines it.
-fn underline(lines: &mut [Line<'_>], at: usize) -> bool {
-    let [.., above, line] = &mut lines[..=at] else { return false };
-    let words = line.words().trim_ascii_end();
-    let level = match words.first() {
-        Some(b'=') => 1,
-        Some(b'-') => 2,
-        _ => return false,
-    };
-    let is_line = words.iter().all(|byte| *byte == words[0]) && line.column < CODE;
-    if !is_line || above.kind != Kind::Text || above.column != line.column {
-        return false;
-    }
-    (above.kind, line.kind) = (Kind::Heading(level), Kind::Rule);
-    true
 }
 
 /// The lines of a text with their indents; a byte order mark in front belongs to none of them.
@@ -133,25 +116,22 @@ fn split(text: &[u8]) -> Vec<Line<'_>> {
     lines
 }
 
-/// How many lines of a text are front matter: what stands between two lines of dashes, begins with a name and has no list at its
-/// margin.
+/// How many lines of a text are front matter: what stands between two lines of dashes and begins with a name, where all at the
+/// margin are names and items without a box. A blank line or a heading is of the page.
 fn front_matter(lines: &[Line<'_>]) -> usize {
     let is_mark = |line: &Line<'_>| line.text.trim_ascii_end() == b"---";
-    let names = |line: &Line<'_>| {
-        let letters = line
-            .text
-            .iter()
-            .take_while(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(byte));
-        line.text.first().is_some_and(u8::is_ascii_alphabetic)
-            && line.text.get(letters.count()) == Some(&b':')
+    let is_name = |line: &Line<'_>| {
+        let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-".contains(byte);
+        let letters = line.text.iter().take_while(|byte| is_letter(byte)).count();
+        letters > 0 && line.text.get(letters) == Some(&b':')
     };
-    let [first, second, ..] = lines else { return 0 };
-    if !is_mark(first) || !names(second) {
-        return 0;
-    }
-    let Some(end) = lines[1..].iter().position(is_mark).map(|end| end + 1) else { return 0 };
-    let is_list = |line: &Line<'_>| line.text.starts_with(b"- [") || line.text.starts_with(b"* ");
-    if lines[1..end].iter().any(is_list) { 0 } else { end + 1 }
+    let is_data = |line: &Line<'_>| {
+        let is_item = line.text.starts_with(b"- ") && !is_task(line.text);
+        line.kind != Kind::Blank && (line.column > 0 || is_item || is_name(line))
+    };
+    let end = 1 + lines[1..].iter().take_while(|line| is_data(line)).count();
+    let is_begun = is_mark(&lines[0]) && lines.get(1).is_some_and(is_name);
+    if is_begun && lines.get(end).is_some_and(is_mark) { end + 1 } else { 0 }
 }
 
 /// The column and the place behind the blanks from a column and a place on; a tab extends to the next multiple of four.
@@ -188,18 +168,22 @@ struct Item {
 }
 
 impl Page {
-    /// Reads the next line.
-    fn read(&mut self, line: &mut Line<'_>) {
+    /// Reads the next line, and returns what it opens that may hide lines.
+    fn read(&mut self, above: Option<&mut Line<'_>>, line: &mut Line<'_>) -> Option<Hiding> {
         if line.kind == Kind::Blank {
+            // No words stand behind a blank line in an item that has none before it.
+            if above.is_some_and(|above| above.kind == Kind::Item && above.words().is_empty()) {
+                self.items.pop();
+            }
             self.is_paragraph = false;
-            return;
+            return None;
         }
         // As nearly all lines of a list are.
         if line.text.starts_with(b"- [") {
             self.items.clear();
             self.items.push(Item { column: 0, content: 2 });
             (line.kind, line.words_at, self.is_paragraph) = (Kind::Item, 2, true);
-            return;
+            return None;
         }
         let inside = self.items.iter().take_while(|item| item.content <= line.column).count();
         let outer = inside.checked_sub(1).map_or(0, |last| self.items[last].content);
@@ -209,60 +193,71 @@ impl Page {
         // What is indented so far is code, or continues a paragraph.
         if line.column >= outer + CODE && !is_task {
             if !self.is_paragraph {
-                self.items.retain(|item| item.column < line.column);
+                self.items.truncate(inside);
                 line.kind = Kind::Code;
             }
-            return;
+            return None;
         }
-        let interrupts = self.is_paragraph && inside == self.items.len() && !is_task;
-        let kind = kind_of(line.words());
-        if kind == Kind::Text && self.bullets(line, inside, interrupts) {
-            let inner = kind_of(line.words());
-            self.is_paragraph = inner == Kind::Text
-                && !line.words().is_empty()
-                && Hiding::opened_by(line.words()).is_none();
-            if let Kind::Heading(level) = inner {
-                line.kind = inner;
-                line.words_at = behind_blanks(line.text, 0, line.words_at + level).1;
-            } else {
-                line.kind = Kind::Item;
+        let continues = self.is_paragraph && inside == self.items.len();
+        if continues && let Some(level) = underline(line.words()) {
+            if let Some(above) = above.filter(|above| above.kind == Kind::Text) {
+                above.kind = Kind::Heading(level);
             }
-            return;
+            (line.kind, self.is_paragraph) = (Kind::Rule, false);
+            return None;
         }
-        let opens = kind != Kind::Text || Hiding::opened_by(line.words()).is_some();
-        if opens || !self.is_paragraph {
+        let behind_bullets = self.bullets(line, inside, continues && !is_task);
+        let is_item = behind_bullets.is_some();
+        let kind = behind_bullets.unwrap_or_else(|| kind_of(line.words()));
+        let opened = Hiding::opened_by(line.words()).filter(|_| kind == Kind::Text);
+        let begins = kind != Kind::Text || opened.is_some();
+        if !is_item && (begins || !self.is_paragraph) {
             self.items.truncate(inside);
         }
-        self.is_paragraph = !opens;
-        line.kind = kind;
+        self.is_paragraph = !begins && !line.words().is_empty();
+        line.kind = if is_item { Kind::Item } else { kind };
         if let Kind::Heading(level) = kind {
+            line.kind = kind;
             line.words_at = behind_blanks(line.text, 0, line.words_at + level).1;
         }
+        opened
     }
 
-    /// Enters the list items that a line begins, and returns whether there are any.
-    fn bullets(&mut self, line: &mut Line<'_>, inside: usize, interrupts: bool) -> bool {
-        let (text, mut at, mut column, mut is_first) =
-            (line.text, line.words_at, line.column, true);
-        while let Some(length) = bullet_length(&text[at..]) {
+    /// Enters the list items that a line begins, and returns what stands behind their bullets; `None` where there are none.
+    fn bullets(&mut self, line: &mut Line<'_>, inside: usize, interrupts: bool) -> Option<Kind> {
+        let (text, mut at, mut column, mut mark) = (line.text, line.words_at, line.column, 0);
+        // Behind a bullet of the same mark is no rule, else the whole were one.
+        while let Some(length) = bullet_length(&text[at..])
+            && (text[at] == mark || !is_rule(&text[at..]))
+        {
             let (behind, words_at) = behind_blanks(text, column + length, at + length);
             let is_empty = words_at == text.len();
             let is_one = length == 1 || text[at..at + length - 1] == *b"1";
-            // In the middle of a paragraph a number is as a rule no item.
-            if is_first && interrupts && (is_empty || !is_one) {
-                return false;
-            }
-            if is_first {
+            if mark == 0 {
+                // In the middle of a paragraph a number is as a rule no item.
+                if interrupts && (is_empty || !is_one) {
+                    return None;
+                }
                 self.items.truncate(inside);
             }
-            is_first = false;
+            mark = text[at];
             let blanks = behind - column - length;
             let content = column + length + if is_empty || blanks > CODE { 1 } else { blanks };
             self.items.push(Item { column, content });
             (line.words_at, at, column) = (words_at, words_at, behind);
+            if blanks > CODE && !is_task(line.words()) {
+                return Some(Kind::Code);
+            }
         }
-        !is_first
+        (mark > 0).then(|| kind_of(line.words()))
     }
+}
+
+/// The level of the heading that a line with these words makes of the paragraph above.
+fn underline(words: &[u8]) -> Option<usize> {
+    let words = words.trim_ascii_end();
+    let level = b"=-".iter().position(|mark| words.iter().all(|byte| byte == mark))?;
+    Some(level + 1)
 }
 
 /// Whether these words are a bullet with a box behind it.
@@ -307,65 +302,77 @@ fn bullet_length(text: &[u8]) -> Option<usize> {
         .then_some(length)
 }
 
-/// Up to which line a fence or comment is known to stay open: the same search is never made twice.
+/// A line, and a place in its words.
+type EndPlace = (usize, usize);
+
+/// Up to which place a fence or comment is known to stay open: the same search is never made twice.
 #[derive(Default)]
 struct Unclosed {
-    until: BTreeMap<(u8, usize), usize>,
+    until: BTreeMap<(&'static [u8], usize, usize), usize>,
 }
 
 impl Unclosed {
-    fn covers(&self, opened: &Hiding, at: usize) -> bool {
-        let (mark, length) = opened.kind();
+    /// Returns the line that closes what the first of these opens, and where in its words; `None` where the text ends before,
+    /// or the item from this column on. What stands outside of the item closes it where that is all it does.
+    fn end_of(&mut self, opened: &Hiding, lines: &[Line<'_>], item: usize) -> Option<EndPlace> {
+        let Hiding { end, length } = *opened;
         // What would close a longer fence would have closed a shorter one too.
-        self.until.range((mark, 0)..=(mark, length)).any(|(_, until)| at < *until)
-    }
-
-    fn remember(&mut self, opened: &Hiding, until: usize) {
-        let known = self.until.entry(opened.kind()).or_default();
-        *known = until.max(*known);
-    }
-}
-
-enum Hiding {
-    Comment,
-    /// Its mark, and how many of them.
-    Fence(u8, usize),
-}
-
-impl Hiding {
-    fn begun_by(line: &Line<'_>) -> Option<Self> {
-        matches!(line.kind, Kind::Text | Kind::Item)
-            .then(|| Self::opened_by(line.words()))
-            .flatten()
-    }
-
-    fn opened_by(words: &[u8]) -> Option<Self> {
-        if words.starts_with(b"<!--") {
-            return Some(Self::Comment);
+        let mut known = self.until.range((end, item, 0)..=(end, item, length));
+        if known.any(|(_, until)| lines[0].start < *until) {
+            return None;
         }
-        let mark = *words.first().filter(|mark| matches!(mark, b'`' | b'~'))?;
-        let length = words.iter().take_while(|byte| **byte == mark).count();
-        // Three backticks and more on one line are inline code, not the start of a fence.
-        let is_inline = mark == b'`' && words[length..].contains(&b'`');
-        (length >= 3 && !is_inline).then_some(Self::Fence(mark, length))
-    }
-
-    fn kind(&self) -> (u8, usize) {
-        match self {
-            Self::Comment => (b'<', 0),
-            Self::Fence(mark, length) => (*mark, *length),
-        }
-    }
-
-    fn is_closed_by(&self, line: &Line<'_>, content: usize) -> bool {
-        match self {
-            Self::Comment => memmem::find(line.text, b"-->").is_some(),
-            Self::Fence(mark, length) => {
-                let text = line.text.trim_ascii();
-                text.len() >= *length
-                    && text.iter().all(|byte| byte == mark)
-                    && line.column < content + CODE
+        let mut until = usize::MAX;
+        for (at, line) in lines.iter().enumerate().skip(length.min(1)) {
+            let is_in = at == 0 || line.column >= item || line.kind == Kind::Blank;
+            let place = opened.closed_by(line, item).filter(|place| is_in || *place == 0);
+            if let Some(place) = place {
+                return Some((at, place));
+            }
+            if !is_in {
+                until = line.start;
+                break;
             }
         }
+        self.until.insert((end, item, length), until);
+        None
+    }
+}
+
+/// What hides lines.
+struct Hiding {
+    /// The mark that closes it.
+    end: &'static [u8],
+    /// How many of them, 0 for HTML.
+    length: usize,
+}
+
+/// What begins a fence, or HTML whose text is not read as Markdown, and what ends it.
+const HIDING: [(&[u8], &[u8]); 4] =
+    [(b"```", b"`"), (b"~~~", b"~"), (b"<!--", b"-->"), (b"<pre", b"</pre>")];
+
+impl Hiding {
+    fn opened_by(words: &[u8]) -> Option<Self> {
+        let begins = |start: &[u8]| {
+            let behind = words.strip_prefix(start)?.first();
+            let is_tag = behind.is_none_or(|byte| b" \t>".contains(byte));
+            (start != b"<pre" || is_tag).then_some(())
+        };
+        let (_, end) = HIDING.into_iter().find(|(start, _)| begins(start).is_some())?;
+        let length = words.iter().take_while(|byte| end == [**byte]).count();
+        // Three backticks and more on one line are inline code, not the start of a fence.
+        let is_inline = end == b"`" && words[length..].contains(&b'`');
+        (!is_inline).then_some(Self { end, length })
+    }
+
+    /// Where in the words of a line its closing mark stands.
+    fn closed_by(&self, line: &Line<'_>, item: usize) -> Option<usize> {
+        if self.length == 0 {
+            return memmem::find(line.words(), self.end);
+        }
+        let text = line.text.trim_ascii();
+        let is_end = text.len() >= self.length
+            && text.iter().all(|byte| self.end == [*byte])
+            && line.column < item + CODE;
+        is_end.then_some(0)
     }
 }

@@ -4,6 +4,7 @@
 //! [`Ledger`], or asks for the checks first, and the driver reports the [`Verdict`].
 
 pub mod aside;
+mod boxes;
 mod choice;
 mod contract;
 mod converge;
@@ -16,7 +17,7 @@ mod fingerprint;
 mod landing;
 mod ledger;
 mod line;
-pub(crate) mod markdown;
+pub mod markdown;
 mod observation;
 pub mod order;
 mod output;
@@ -32,23 +33,22 @@ pub mod tasks;
 mod unproved;
 mod verdict;
 
+pub use aside::AsideKind;
 pub use contract::{Check, Contract, Guardrails, REVIEW, ReviewWhen, WithoutWork};
 pub use converge::Converging;
 pub use decide::{
-    DENIED_WORDS, MOST_DENIED, UNSEEN, budget_is_up, change_is_a_link, change_is_gone,
-    is_last_idle_stop, limit_is_up, needs_folder, project_is_gone, some_denied, time_is_up,
-    waits_too_long,
+    MOST_DENIED, UNSEEN, budget_is_up, change_is_a_link, change_is_gone, is_last_idle_stop,
+    limit_is_up, project_is_gone, some_denied, time_is_up, waits_too_long,
 };
 pub use evaluate::{Evaluation, Judgement, Pending, ends, evaluate};
 pub use fallback::{AgentRest, Lineup, NextAgent, OVERLOAD_REST, OVERLOADS, RestCause, RunSign};
 pub use fingerprint::{Fingerprint, Hasher, Tree, hash_of, hash_of_long};
 pub use landing::{NearLimit, near_limit};
 pub use ledger::Ledger;
-pub use line::{TaskKind, Unread, Why};
 pub use observation::{
     Attempt, CheckResult, Demand, Difference, FinishedPart, Observation, ReviewResult, Tampered,
     TokenTotals, UnchangedFiles, Waiting, Work,
 };
 pub use output::{TestsRun, ran_no_test, tests_run};
 pub use promise::{Promise, PromiseMatch};
-pub use verdict::{BudgetUnit, Dollars, Shortfall, Stall, TerminalReason, Verdict};
+pub use verdict::{BudgetUnit, Dollars, Obstacle, Shortfall, Stall, TerminalReason, Verdict};

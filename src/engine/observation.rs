@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fields::read_fields;
 use super::fingerprint::Fingerprint;
+use super::order::few;
 use super::promise::Promise;
 use super::unproved::UnprovedTask;
 
@@ -192,10 +193,7 @@ impl fmt::Display for Tampered {
         let parts = [("taken out of the list", &self.removed), ("reworded", &self.reworded)];
         let mut gap = "open tasks were ";
         for (what, ids) in parts.into_iter().filter(|(_, ids)| !ids.is_empty()) {
-            write!(out, "{gap}{what}: {}", ids[..ids.len().min(NAMED)].join(", "))?;
-            if ids.len() > NAMED {
-                write!(out, " and {} more", ids.len() - NAMED)?;
-            }
+            write!(out, "{gap}{what}: {}", few(&mut ids.iter().cloned(), NAMED))?;
             gap = "; ";
         }
         Ok(())

@@ -24,6 +24,16 @@ pub fn map_of<K: Ord, V>(pairs: impl Iterator<Item = (K, V)>) -> BTreeMap<K, V> 
     map
 }
 
+/// Returns the first names, and how many more there are.
+pub fn few(names: &mut dyn Iterator<Item = String>, most: usize) -> String {
+    let shown: Vec<String> = names.take(most).collect();
+    let more = match names.count() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    shown.join(", ") + &more
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

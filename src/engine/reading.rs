@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use memchr::memmem;
 
+use super::aside::{Aside, AsideKind};
+use super::boxes;
 use super::fingerprint::Hasher;
-use super::line::{Piece, TaskBox, TaskKind, TaskText, Unread, Why, text_of};
+use super::line::{Piece, TaskBox, TaskText, text_of};
 use super::markdown::{self, Kind, Line};
 use super::tasks::{NESTED, Task, TaskList};
 
@@ -15,8 +17,6 @@ use super::tasks::{NESTED, Task, TaskList};
 const VERIFY: &[u8] = b"[VERIFY]";
 /// The most letters of a title that stand for an id.
 const SHORT: usize = 28;
-/// The most of a line that is shown, in bytes.
-const SHOWN: usize = 80;
 /// What a legend is called.
 const LEGENDS: &str = "legend|notation|key|symbols|markers|marks|status key|status markers|status legend|leyenda|legende|l\u{e9}gende|\u{56fe}\u{4f8b}|\u{51e1}\u{4f8b}";
 /// The longest of them, in bytes, with signs around it.
@@ -25,10 +25,12 @@ const LONGEST_LEGEND: usize = 24;
 impl TaskList {
     /// Returns the tasks found in the bytes of a `tasks.md`; never fails, whatever the input.
     pub fn parse(text: &[u8]) -> Self {
-        if text.starts_with(b"\xff\xfe") || text.starts_with(b"\xfe\xff") {
-            let (why, text) = (Why::Encoding, String::new());
-            let unread = Unread { line: 1, why, text, is_ticked: false };
-            return Self { unread: vec![unread], ..Self::default() };
+        let is_utf16 = text.starts_with(b"\xff\xfe")
+            || text.starts_with(b"\xfe\xff")
+            || (memchr::memchr(0, text).is_some() && memmem::find(text, b"\0[\0").is_some());
+        if is_utf16 {
+            let unread = vec![Aside::new(AsideKind::Encoding, 1, b"", true)];
+            return Self { unread, ..Self::default() };
         }
         let lines = markdown::lines(text);
         let mut reader = ListReader {
@@ -36,53 +38,54 @@ impl TaskList {
             whole: std::str::from_utf8(text).ok().map(Arc::from),
             has_formats: memchr::memchr(b'?', text).is_some(),
             checks: memmem::find_iter(text, VERIFY).collect(),
-            next_check: 0,
             length: text.len(),
             tasks: Vec::with_capacity(lines.len()),
-            unread: Vec::new(),
-            open: Vec::new(),
-            ids: Ids::default(),
-            phase: Arc::from(""),
-            section: 0,
-            phases: 0,
-            base: 0,
-            above: Above::default(),
+            ..ListReader::default()
         };
         for (number, line) in lines.iter().enumerate() {
             reader.read(number + 1, line);
         }
-        let ListReader { mut tasks, unread, .. } = reader;
-        let left_out = tasks.extract_if(.., |task| task.kind != TaskKind::Work).collect();
-        Self { tasks, left_out, unread }
+        let left_out = reader.tasks.extract_if(.., |task| task.aside.is_some()).collect();
+        Self { tasks: reader.tasks, left_out, unread: reader.unread }
     }
 
-    /// Returns how many boxes of a checklist are open, and how many there are.
+    /// Returns how many boxes of a checklist are open, and how many there are. None is work, and all count but those in prose and
+    /// those that say how a list is read.
     pub fn boxes(text: &[u8]) -> (usize, usize) {
-        let lines = markdown::lines(text);
-        let items = lines.iter().filter(|line| line.kind == Kind::Item);
-        let boxes = items.filter_map(|line| TaskBox::read(line.words()));
-        boxes.fold((0, 0), |(open, all), found| (open + usize::from(!found.is_ticked()), all + 1))
+        use AsideKind::{Bullet, Later, Legend, Mark, Optional, Placeholder, Struck};
+        let (list, mut open, mut all) = (Self::parse(text), 0, 0);
+        for aside in list.asides() {
+            let is_other = matches!(aside.kind, Bullet | Later | Legend | Mark | Optional)
+                || matches!(aside.kind, Placeholder | Struck);
+            if !is_other {
+                (open, all) = (open + usize::from(aside.is_open), all + 1);
+            }
+        }
+        (list.open().count() + open, list.tasks.len() + all)
     }
 }
 
 /// What stands above a line.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of the lines above")]
 #[derive(Default)]
 struct Above {
     /// Whether that is a blank line.
     is_blank: bool,
     /// Whether that is a line that nobody sees.
     is_hidden: bool,
-    /// The heading right above, with nothing but blank lines between: its place, and its words.
-    heading: Option<(usize, Arc<str>)>,
-    /// Whether the heading, or the line above, is of a legend.
-    is_legend: (bool, bool),
+    /// The words of the heading right above, with nothing but blank lines between.
+    heading: Option<Arc<str>>,
+    /// Whether the heading is of a legend.
+    has_legend: bool,
+    /// Whether the line above is of a legend.
+    begins_legend: bool,
     /// Whether a line says that what follows is a gate.
     says_gate: bool,
 }
 
 impl Above {
     fn is_legend(&self) -> bool {
-        self.is_legend.0 || self.is_legend.1
+        self.has_legend || self.begins_legend
     }
 }
 
@@ -102,7 +105,16 @@ fn is_legend(words: &str) -> bool {
     LEGENDS.split('|').any(|legend| legend == name)
 }
 
+fn words_of(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|letter: char| !letter.is_alphabetic()).filter(|word| !word.is_empty())
+}
+
+fn is_gate(word: &str) -> bool {
+    word.eq_ignore_ascii_case("gate") || word.eq_ignore_ascii_case("gates")
+}
+
 /// A list that is being read.
+#[derive(Default)]
 struct ListReader {
     whole: Option<Arc<str>>,
     /// Whether any line may say how a task is written.
@@ -113,7 +125,7 @@ struct ListReader {
     next_check: usize,
     length: usize,
     tasks: Vec<Task>,
-    unread: Vec<Unread>,
+    unread: Vec<Aside>,
     /// The tasks that a line may belong to, each nested in the one before.
     open: Vec<usize>,
     ids: Ids,
@@ -133,14 +145,17 @@ impl ListReader {
                     self.leave(line.column + 1, line.start);
                 }
                 self.above.is_hidden = true;
-                return;
+                return self.note(number, line);
             }
             Kind::Blank => {
                 self.above.is_blank = true;
                 return;
             }
             Kind::Heading(level) => self.heading(number, line, level),
-            Kind::Rule => self.close(0, line.start),
+            Kind::Rule => {
+                self.close(0, line.start);
+                self.above.begins_legend = false;
+            }
             Kind::Quote | Kind::Code => {
                 self.leave_after_blank(line);
                 self.note(number, line);
@@ -153,21 +168,18 @@ impl ListReader {
 
     fn heading(&mut self, number: usize, line: &Line<'_>, level: usize) {
         self.close(0, line.start);
-        let words = line.words();
-        let its_box = TaskBox::read(words);
-        let behind = its_box.as_ref().map_or(0, |found| found.text_at);
-        let title = text_of(words[behind..].trim_ascii());
+        let title = line.title();
         self.phases += usize::from(level < 3 || phase_of(&title).is_some());
         self.section += 1;
         self.base = 0;
-        self.above = Above { is_legend: (is_legend(&title), false), ..Above::default() };
+        self.above = Above { has_legend: is_legend(&title), ..Above::default() };
         self.phase = title.into();
-        if let Some(found) = its_box {
+        if let Some(found) = line.task_box() {
             self.task(number, line, &found, None);
             self.base = NESTED;
         } else {
             self.note(number, line);
-            self.above.heading = Some((line.start + line.text.len(), self.phase.clone()));
+            self.above.heading = Some(self.phase.clone());
         }
     }
 
@@ -180,10 +192,10 @@ impl ListReader {
         }
         self.leave_after_blank(line);
         let plain = text_of(words);
-        self.above.is_legend.1 =
-            plain.trim_end().ends_with([':', '*', '\u{ff1a}']) && is_legend(&plain);
-        let first = plain.trim_start_matches(['*', '_', ' ']).get(..4);
-        self.above.says_gate |= first.is_some_and(|first| first.eq_ignore_ascii_case("gate"));
+        self.above.begins_legend =
+            !plain.trim_end_matches(['*', '_', ' ', ':', '\u{ff1a}']).contains([':', '\u{ff1a}'])
+                && is_legend(&plain);
+        self.above.says_gate |= words_of(&plain).next().is_some_and(is_gate);
         self.above.heading = None;
         self.check(line, words);
         self.note(number, line);
@@ -192,7 +204,7 @@ impl ListReader {
     fn item(&mut self, number: usize, line: &Line<'_>) {
         let words = line.words();
         self.leave((line.column + self.base + 1).saturating_sub(NESTED), line.start);
-        let Some(found) = TaskBox::read(words) else {
+        let Some(found) = line.task_box() else {
             self.check(line, words);
             return self.note(number, line);
         };
@@ -207,37 +219,32 @@ impl ListReader {
         number: usize,
         line: &Line<'_>,
         found: &TaskBox,
-        heading: Option<&(usize, Arc<str>)>,
+        heading: Option<&Arc<str>>,
     ) {
         let behind = line.words()[found.text_at..].trim_ascii();
-        let end = match heading {
-            Some((end, _)) => *end,
-            None => line.start + line.text.trim_ascii_end().len(),
-        };
+        let end = line.start + line.text.trim_ascii_end().len();
         let said = match (heading, self.whole.as_deref()) {
-            (Some((_, title)), _) => Cow::Borrowed(&**title),
+            (Some(title), _) => Cow::Borrowed(&**title),
             (None, Some(whole)) => {
                 Cow::Borrowed(whole.get(end - behind.len()..end).unwrap_or_default())
             }
             (None, None) => text_of(behind),
         };
-        let Some(task) = TaskText::read(&said) else {
-            if said.is_empty() {
-                self.name(number, line, Why::Bare);
-            }
+        let task = TaskText::read(&said);
+        let none = match task.id {
+            None if said.is_empty() => Some(AsideKind::Bare),
+            // Spec-kit's `[P]` says what may be done side by side; its notes explain the mark in a list.
+            None if found.mark == 'P' => return,
+            // A number in brackets is one of a reference, where no id makes a task of it.
+            None if found.mark.is_ascii_digit() => Some(AsideKind::Odd),
+            Some(id) if id.starts_with("CHK") => Some(AsideKind::Gate),
+            _ => None,
+        };
+        if let Some(kind) = none {
+            self.unread.push(Aside::new(kind, number, line.text, !found.is_ticked()));
             return;
-        };
-        let kind = match task.kind {
-            _ if found.is_optional => TaskKind::Optional,
-            _ if self.has_formats && says_format(&said) => TaskKind::Placeholder,
-            _ if self.above.is_legend() => TaskKind::Legend,
-            _ if task.id.is_none() && self.is_gate() => TaskKind::Gate,
-            // A part of a task that does not count does not count either.
-            TaskKind::Work => {
-                self.open.last().map_or(TaskKind::Work, |outer| self.tasks[*outer].kind)
-            }
-            kind => kind,
-        };
+        }
+        let aside = self.aside(&task, found, &said);
         for outer in &self.open {
             let block = &mut self.tasks[*outer].block;
             block.end = block.end.min(line.start);
@@ -254,9 +261,9 @@ impl ListReader {
             id,
             title: match &self.whole {
                 Some(whole) if heading.is_none() => Piece::of(whole, end - task.title.len()..end),
-                _ => task.title.into(),
+                _ => Piece::of(&task.title.into(), 0..task.title.len()),
             },
-            kind,
+            aside,
             done: found.is_ticked(),
             mark: found.mark,
             parallel: task.parallel,
@@ -274,10 +281,22 @@ impl ListReader {
         });
     }
 
+    /// Why a task here does not count, `None` where it does.
+    fn aside(&self, task: &TaskText<'_>, found: &TaskBox, said: &str) -> Option<AsideKind> {
+        match task.aside {
+            _ if found.is_optional => Some(AsideKind::Optional),
+            _ if self.has_formats && says_format(said) => Some(AsideKind::Placeholder),
+            _ if task.id.is_none() && self.above.is_legend() => Some(AsideKind::Legend),
+            _ if task.id.is_none() && self.is_gate() => Some(AsideKind::Gate),
+            // A part of a task that does not count does not count either.
+            own => own.or_else(|| self.tasks[*self.open.last()?].aside),
+        }
+    }
+
     /// Whether tasks here are what whoever wrote the list asked of the list.
     fn is_gate(&self) -> bool {
         let is_checklist = self.phase.contains("hecklist") || self.phase.contains("CHECKLIST");
-        is_checklist && (self.above.says_gate || self.phase.to_lowercase().contains("gate"))
+        is_checklist && (self.above.says_gate || words_of(&self.phase).any(is_gate))
     }
 
     /// A line that says how a task is checked belongs to the innermost task that it stands in.
@@ -321,68 +340,12 @@ impl ListReader {
 
     /// Notes a line that looks like a task.
     fn note(&mut self, number: usize, line: &Line<'_>) {
-        if let Some(why) = why_unread(line) {
+        if let Some((kind, is_open)) = boxes::seen_in(line) {
             let is_legend = self.above.is_legend() || is_legend(&text_of(line.words()));
-            self.name(number, line, if is_legend { Why::Legend } else { why });
+            let kind = if is_legend { AsideKind::Legend } else { kind };
+            self.unread.push(Aside::new(kind, number, line.text, is_open));
         }
     }
-
-    fn name(&mut self, number: usize, line: &Line<'_>, why: Why) {
-        let words = line.text.trim_ascii();
-        let text = text_of(&words[..words.len().min(SHOWN)]).into_owned();
-        let is_ticked = super::aside::is_ticked(words);
-        self.unread.push(Unread { line: number, why, text, is_ticked });
-    }
-}
-
-/// Why a line that is no task looks like one, `None` where it does not.
-fn why_unread(line: &Line<'_>) -> Option<Why> {
-    let words = line.words();
-    // Boxes that are drawn.
-    if ["\u{2610}", "\u{2611}", "\u{2612}", "\u{2b1c}", "\u{ff3b}"]
-        .iter()
-        .any(|drawn| words.starts_with(drawn.as_bytes()))
-    {
-        return Some(Why::Later);
-    }
-    memchr::memchr(b'[', words)?;
-    if [&b"\\[ \\]"[..], b"\\[x\\]", b"\\[X\\]", b"\\[ ]", b"\\[x]"]
-        .iter()
-        .any(|mark| memmem::find(words, mark).is_some())
-    {
-        return Some(Why::Escaped);
-    }
-    let (mut ticks, mut counted) = (0, 0);
-    let at = memchr::memchr_iter(b'[', words).find(|at| {
-        ticks += memchr::memchr_iter(b'`', &words[counted..*at]).count();
-        counted = *at;
-        let in_code = ticks % 2 == 1;
-        let found = TaskBox::read(&words[*at..]);
-        !in_code && found.is_some_and(|found| found.is_ticked() || !found.mark.is_alphanumeric())
-    })?;
-    let (before, found) = (words[..at].trim_ascii_end(), TaskBox::read(&words[at..])?);
-    let behind = words[at + found.text_at..].trim_ascii();
-    let ends_line = behind.iter().all(|byte| b"*_.|".contains(byte));
-    let is_item = line.kind == Kind::Item;
-    Some(match line.kind {
-        Kind::Code => Why::Code,
-        _ if words.starts_with(b">") => Why::Quote,
-        _ if words.starts_with(b"|") || memmem::find(words, b" | ").is_some() => Why::Table,
-        _ if before.ends_with(b"~~") => Why::Struck,
-        _ if !before.ends_with(b"**")
-            && before.iter().all(|byte| b"-+*0123456789.) ".contains(byte)) =>
-        {
-            Why::Bullet
-        }
-        _ if is_item
-            || ends_line
-            || before.is_empty()
-            || b":-*>".contains(&before[before.len() - 1]) =>
-        {
-            Why::Later
-        }
-        _ => return None,
-    })
 }
 
 /// The ids that are taken. As long as each is greater than the one before, as in nearly every list, no

@@ -1,15 +1,12 @@
 //! A part of a task list: what a loop is about that is not about all of it.
 
-use std::borrow::Cow;
-
+use super::aside::AsideKind;
+use super::choice::LONGEST_CHAIN;
 use super::edit::split_number;
-use super::line::{TaskBox, TaskKind, text_of};
 use super::markdown::{self, Kind, Line};
 use super::order::{map_of, sorted};
-use super::tasks::{Task, TaskList};
+use super::tasks::{Task, TaskList, stem};
 
-/// How long a chain of repairs is followed; lists may have chains that go round in a circle.
-const LONGEST_CHAIN: usize = 8;
 /// How many words the kind of a part has with its number: `User Story 2`.
 const LONGEST_KIND: usize = 4;
 /// Shorter runs of tasks are named one by one.
@@ -26,17 +23,14 @@ impl TaskList {
         }
         self.take_in(|task| ids.iter().any(|id| task.id.eq_ignore_ascii_case(id)));
         let by_id = self.by_id();
-        let wanted = map_of(ids.iter().map(|id| (stem(id), 0)));
-        let named: Vec<bool> =
-            self.tasks.iter().map(|task| wanted.contains_key(&stem(&task.id))).collect();
-        let mut kept = named.clone();
-        for (place, kept) in kept.iter_mut().enumerate() {
-            let mut one = place;
-            for _ in 0..LONGEST_CHAIN {
-                let fixed = self.tasks[one].fixes.as_deref().and_then(|id| by_id.last(id));
-                let Some(fixed) = fixed else { break };
-                *kept |= named[fixed];
-                one = fixed;
+        let fixed = |task: &Task| by_id.get(task.fixes.as_deref()?).copied();
+        let fixed: Vec<Option<usize>> = self.tasks.iter().map(fixed).collect();
+        let wanted = map_of(ids.iter().map(|id| (stem(id).to_ascii_uppercase(), ())));
+        let is_wanted = |task: &Task| wanted.contains_key(&task.stem().to_ascii_uppercase());
+        let mut kept: Vec<bool> = self.tasks.iter().map(is_wanted).collect();
+        for _ in 0..LONGEST_CHAIN {
+            for (place, fixed) in fixed.iter().enumerate() {
+                kept[place] |= fixed.is_some_and(|fixed| kept[fixed]);
             }
         }
         let line = |place: usize| self.tasks.get(place).map_or(usize::MAX, |task| task.line);
@@ -55,7 +49,7 @@ impl TaskList {
     #[must_use]
     pub fn with_optional(mut self, counts: bool) -> Self {
         if counts {
-            self.take_in(|task| task.kind == TaskKind::Optional);
+            self.take_in(|task| task.aside == Some(AsideKind::Optional));
         }
         self
     }
@@ -74,7 +68,10 @@ impl TaskList {
     /// a whole heading. Returns how many bytes of the words name them, `None` for no heading.
     pub fn mark_part(&self, text: &[u8], typed: &str, marks: &mut [bool]) -> Option<usize> {
         let (lines, typed) = (markdown::lines(text), HeadingWord::all(typed));
-        let named = |line: &Line<'_>| named_by(&heading_of(line)?, &typed);
+        let named = |line: &Line<'_>| {
+            let is_heading = matches!(line.kind, Kind::Heading(_));
+            is_heading.then(|| named_by(&line.title(), &typed)).flatten()
+        };
         // A whole heading outdoes its beginning, and phase 3 the phases 3.1 and 3.2.
         let best = lines.iter().filter_map(named).max()?;
         let mut inside = None;
@@ -143,14 +140,6 @@ impl HeadingWord {
     }
 }
 
-/// The words of a heading, without its box.
-fn heading_of<'a>(line: &Line<'a>) -> Option<Cow<'a, str>> {
-    let Kind::Heading(_) = line.kind else { return None };
-    let words = line.words();
-    let text_at = TaskBox::read(words).map_or(0, |found| found.text_at);
-    Some(text_of(&words[text_at..]))
-}
-
 /// Returns how many bytes of typed words name a heading: its kind and number, with the words behind them as far as they were typed
 /// too, or all of it. `phase 3` names `Phase 3.1` as well, but not as well as `Phase 3`: the second value is false.
 fn named_by(heading: &str, typed: &[HeadingWord]) -> Option<(usize, bool)> {
@@ -210,15 +199,6 @@ pub fn in_runs(ids: &[String]) -> String {
         }
     }
     words.join(", ")
-}
-
-/// An id in capitals, without the number that tells two of the same apart.
-fn stem(id: &str) -> Cow<'_, str> {
-    let stem = id.split('~').next().unwrap_or_default();
-    if stem.bytes().any(|byte| byte.is_ascii_lowercase()) {
-        return Cow::Owned(stem.to_ascii_uppercase());
-    }
-    Cow::Borrowed(stem)
 }
 
 #[cfg(test)]

@@ -6,11 +6,12 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::fingerprint::hash_of;
-use super::line::{Piece, TaskKind, Unread, code_in};
+use super::aside::{Aside, AsideKind, in_words, uncounted};
+use super::boxes::open_in;
+use super::line::{Piece, code_in};
 use super::markdown::NO_BREAK;
 use super::observation::Tampered;
-use super::order::{map_of, places};
+use super::order::{map_of, sorted};
 
 /// How many columns further in a nested task is: the width of the bullet it hangs from.
 pub(super) const NESTED: usize = 2;
@@ -25,13 +26,7 @@ pub struct TaskList {
     /// Boxes that are no work of the loop, in the order of the file.
     pub left_out: Vec<Task>,
     /// Lines that look like tasks and are none.
-    pub unread: Vec<Unread>,
-}
-
-/// The tasks of a list by their ids.
-pub struct TasksById<'a> {
-    tasks: &'a [Task],
-    places: Vec<usize>,
+    pub unread: Vec<Aside>,
 }
 
 /// One task of the list.
@@ -43,8 +38,8 @@ pub struct Task {
     pub id: String,
     /// The text after the id and the marks.
     pub title: Piece,
-    /// What its box is for.
-    pub kind: TaskKind,
+    /// Why it is no work, `None` where it is.
+    pub aside: Option<AsideKind>,
     /// Whether the box is ticked.
     pub done: bool,
     /// What is in the box, a blank for nothing.
@@ -81,6 +76,18 @@ impl Task {
         !self.id.starts_with('@')
     }
 
+    /// Returns its id without the number that tells two of the same apart.
+    pub fn stem(&self) -> &str {
+        stem(&self.id)
+    }
+
+    /// What is told of a task that does not count, or has an odd mark.
+    fn as_aside(&self) -> Aside {
+        let kind = self.aside.unwrap_or(AsideKind::Mark);
+        let id = self.has_own_id().then(|| self.id.clone());
+        Aside { id, text: self.title.to_string(), ..Aside::new(kind, self.line, b"", !self.done) }
+    }
+
     /// Whether another task that stands behind this one is a part of it: nested in it, or numbered so.
     fn has_part(&self, other: &Self) -> bool {
         let own = self.id.strip_suffix(".0").unwrap_or(&self.id);
@@ -99,15 +106,6 @@ impl Task {
     }
 }
 
-impl TasksById<'_> {
-    /// Returns where the last task with this id is in the list, from 0; `None` when no task has it.
-    pub fn last(&self, id: &str) -> Option<usize> {
-        let id_of = |place: usize| self.tasks[place].id.as_str();
-        let place = *self.places[..self.places.partition_point(|it| id_of(*it) <= id)].last()?;
-        (id_of(place) == id).then_some(place)
-    }
-}
-
 impl TaskList {
     /// Returns how many tasks are ticked.
     pub fn done(&self) -> usize {
@@ -117,11 +115,6 @@ impl TaskList {
     /// Returns the open tasks in the order of the list.
     pub fn open(&self) -> impl Iterator<Item = &Task> {
         self.tasks.iter().filter(|task| !task.done)
-    }
-
-    /// Returns the open tasks by id, each with a hash of its text.
-    pub fn open_by_text(&self) -> BTreeMap<String, u64> {
-        map_of(self.open().map(|task| (task.id.clone(), hash_of(task.title.as_bytes()))))
     }
 
     /// Returns the open tasks in the order of the list, a line for each: its id, a space, and its text.
@@ -149,7 +142,7 @@ impl TaskList {
             let near = self.tasks.iter().skip(at).take(NEAR).position(|task| task.id == id);
             let place = match near {
                 Some(steps) => Some(at + steps),
-                None => by_id.get_or_insert_with(|| self.by_id()).last(id),
+                None => by_id.get_or_insert_with(|| self.by_id()).get(id).copied(),
             };
             let Some(place) = place else {
                 tampered.removed.push(id.to_owned());
@@ -167,38 +160,42 @@ impl TaskList {
         (tampered, done)
     }
 
-    /// Returns what became of tasks that were open, other than being done.
-    pub fn tampered_since(&self, before: &BTreeMap<String, u64>) -> Tampered {
-        let now = self.by_id();
-        let mut tampered = Tampered::default();
-        for (id, text) in before {
-            match now.last(id) {
-                None => tampered.removed.push(id.clone()),
-                Some(place) if hash_of(self.tasks[place].title.as_bytes()) != *text => {
-                    tampered.reworded.push(id.clone());
-                }
-                Some(_) => {}
-            }
-        }
-        tampered
-    }
-
-    /// Returns the tasks by their ids.
-    pub fn by_id(&self) -> TasksById<'_> {
-        let id = |place: usize| self.tasks[place].id.as_str();
-        let places = places(self.tasks.len(), &|one, other| id(one).cmp(id(other)));
-        TasksById { tasks: &self.tasks, places }
+    /// Returns the places of the tasks by their ids, of those with the same id the last one.
+    pub fn by_id(&self) -> BTreeMap<&str, usize> {
+        map_of(self.tasks.iter().enumerate().map(|(place, task)| (&*task.id, place)))
     }
 
     /// Returns the place of the first open task, from 0, or the number of tasks when none is open.
     pub fn first_open(&self) -> usize {
-        let place = self.tasks.iter().position(|task| !task.done);
-        place.unwrap_or(self.tasks.len())
+        self.tasks.iter().position(|task| !task.done).unwrap_or(self.tasks.len())
+    }
+
+    /// Returns the lines that do not count, or have an odd mark, in the order of the file.
+    pub fn asides(&self) -> Vec<Aside> {
+        let odd = self.open().filter(|task| task.mark != ' ');
+        let tasks = self.left_out.iter().chain(odd).map(Task::as_aside);
+        // Looked for here and not at each reading of the list.
+        let others = self.tasks.iter().filter_map(|task| {
+            let text = &task.title.as_bytes()[open_in(task.title.as_bytes())?..];
+            Some(Aside::new(AsideKind::Later, task.line, text, true))
+        });
+        let all = tasks.chain(self.unread.iter().cloned()).chain(others).collect();
+        sorted(all, |one: &Aside, other| one.line.cmp(&other.line))
+    }
+
+    /// Returns what a person has to know of these lines.
+    pub fn asides_in_words(&self) -> Vec<String> {
+        in_words(&self.asides())
+    }
+
+    /// Returns which boxes are open and do not count, on one line; `None` for none.
+    pub fn uncounted(&self) -> Option<String> {
+        uncounted(self.asides())
     }
 
     /// Returns the task of that id, letter case ignored; of those that are left out, what is work after all.
     pub fn find(&self, id: &str) -> Option<&Task> {
-        let optional = self.left_out.iter().filter(|task| task.kind == TaskKind::Optional);
+        let optional = self.left_out.iter().filter(|task| task.aside == Some(AsideKind::Optional));
         self.tasks.iter().chain(optional).find(|task| task.id.eq_ignore_ascii_case(id))
     }
 
@@ -257,6 +254,11 @@ impl TaskList {
     pub fn block_text(&self, task: &Task, text: &[u8]) -> String {
         String::from_utf8_lossy(self.whole_block(task, text)).into_owned()
     }
+}
+
+/// An id without the number that tells two of the same apart.
+pub(super) fn stem(id: &str) -> &str {
+    id.split('~').next().unwrap_or_default()
 }
 
 /// Whether these are the same bytes; eight at a step, where the library of a small program compares one by one.

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::de::{Error, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::fields::is_default;
 use super::observation::{CheckResult, Tampered, Waiting};
 use super::unproved::UnprovedTask;
 
@@ -98,8 +99,11 @@ pub enum TerminalReason {
     },
     /// The agent needs a person.
     Blocked {
-        /// What the person must do, in the agent's words.
+        /// What the person must do, in words.
         need: String,
+        /// What stands in the way.
+        #[serde(skip_serializing_if = "is_default")]
+        by: Obstacle,
     },
     /// A person canceled the loop.
     Cancelled,
@@ -170,6 +174,19 @@ impl fmt::Display for Grouped {
     }
 }
 
+/// What stands in the way of an agent that needs a person.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Obstacle {
+    /// What the words say, and no program knows.
+    #[default]
+    Other,
+    /// The agent program denies all that would get the agent further.
+    Denial,
+    /// The folder of the change or of the project is gone.
+    FolderGone,
+}
+
 /// What did not change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -203,7 +220,7 @@ impl<'de> Visitor<'de> for ReasonFields {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<TerminalReason, A::Error> {
         let (mut reason, mut words) = (String::new(), String::new());
         let (mut limit, mut times, mut used, mut stall) = (0_u64, 0_u64, 0_u64, None);
-        let mut unit = BudgetUnit::Tokens;
+        let (mut unit, mut by) = (BudgetUnit::Tokens, Obstacle::Other);
         while let Some(name) = map.next_key::<String>()? {
             match name.as_str() {
                 "reason" => reason = map.next_value()?,
@@ -212,6 +229,7 @@ impl<'de> Visitor<'de> for ReasonFields {
                 "times" => times = map.next_value()?,
                 "used" => used = map.next_value()?,
                 "unit" => unit = map.next_value()?,
+                "by" => by = map.next_value()?,
                 "stall" => stall = Some(map.next_value()?),
                 _ => drop(map.next_value::<IgnoredAny>()?),
             }
@@ -226,7 +244,7 @@ impl<'de> Visitor<'de> for ReasonFields {
             ("task_failed", _) => {
                 TerminalReason::TaskFailed { task: words, used: short(used), limit: short(limit) }
             }
-            ("blocked", _) => TerminalReason::Blocked { need: words },
+            ("blocked", _) => TerminalReason::Blocked { need: words, by },
             ("cancelled", _) => TerminalReason::Cancelled,
             ("stopped", _) => TerminalReason::Stopped,
             ("timed_out", _) => TerminalReason::TimedOut { limit },
@@ -284,7 +302,7 @@ impl fmt::Display for TerminalReason {
             Self::TaskFailed { task, used, limit } => {
                 write!(out, "task {task} is at attempt {used}, and {limit} are allowed")
             }
-            Self::Blocked { need } => write!(out, "the agent needs a person: {need}"),
+            Self::Blocked { need, .. } => write!(out, "the agent needs a person: {need}"),
             Self::Cancelled => write!(out, "it was cancelled"),
             Self::Stopped => write!(out, "it was stopped"),
             Self::TimedOut { limit } => write!(out, "the time limit of {limit} s was reached"),
@@ -329,7 +347,9 @@ mod tests {
             TerminalReason::MaxIters { limit: 7 },
             TerminalReason::NoProgress { stall: Stall::SameFingerprint, times: 3 },
             TerminalReason::TaskFailed { task: words(), used: 4, limit: 5 },
-            TerminalReason::Blocked { need: words() },
+            TerminalReason::Blocked { need: words(), by: Obstacle::Other },
+            TerminalReason::Blocked { need: words(), by: Obstacle::Denial },
+            TerminalReason::Blocked { need: words(), by: Obstacle::FolderGone },
             TerminalReason::Cancelled,
             TerminalReason::Stopped,
             TerminalReason::TimedOut { limit: u64::MAX },

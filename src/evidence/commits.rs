@@ -38,12 +38,7 @@ pub fn fingerprint(root: &Path) -> Fingerprint {
 
 /// Returns a number that changes with every commit and checkout below `root`, 0 without a repository.
 pub fn head_fingerprint(root: &Path) -> u64 {
-    let Some(repository) = repository_of(root) else {
-        return 0;
-    };
-    let Ok(meta) = fs::metadata(repository.join("logs").join("HEAD")) else {
-        return 0;
-    };
+    let Some(Ok(meta)) = log_of(root).map(fs::metadata) else { return 0 };
     let changed = meta.modified().map(WallTime::from).unwrap_or_default();
     Hasher::default().with_number(meta.len()).with_number(changed.millis()).finish()
 }
@@ -53,8 +48,7 @@ pub fn head_fingerprint(root: &Path) -> u64 {
 ///
 /// A commit that replaces the last one is none, nor are a checkout and a rebase: the work was there.
 pub fn counted(root: &Path, record: &mut Record) -> Option<u64> {
-    let log = repository_of(root)?.join("logs").join("HEAD");
-    let (file, meta) = read::open(&log).ok()?;
+    let (file, meta) = read::open(&log_of(root)?).ok()?;
     let (from, end) = (record.commits_read, meta.len());
     if from == end {
         return Some(0);
@@ -78,8 +72,7 @@ pub fn counted(root: &Path, record: &mut Record) -> Option<u64> {
 
 /// Returns how far the log of the head goes by now: what is in it already is not the work of a loop that begins.
 pub fn log_place(root: &Path) -> LogPlace {
-    let log = repository_of(root).map(|repository| repository.join("logs").join("HEAD"));
-    let Some((file, meta)) = log.and_then(|log| read::open(&log).ok()) else {
+    let Some((file, meta)) = log_of(root).and_then(|log| read::open(&log).ok()) else {
         return LogPlace::default();
     };
     let length = meta.len();
@@ -91,7 +84,7 @@ pub fn log_place(root: &Path) -> LogPlace {
 /// that line any more, or never had one.
 #[cfg(feature = "cli")]
 pub fn head_at(root: &Path, place: LogPlace) -> Option<String> {
-    let (file, meta) = read::open(&repository_of(root)?.join("logs").join("HEAD")).ok()?;
+    let (file, meta) = read::open(&log_of(root)?).ok()?;
     let from_end = |end: u64| {
         let text = read_from(file.try_clone().ok()?, end.saturating_sub(MOST), MOST.min(end))?;
         let (line, _) = behind_line(whole_lines(&text), place.line)?;
@@ -106,7 +99,7 @@ pub fn head_at(root: &Path, place: LogPlace) -> Option<String> {
 /// `None` for none, where anything else has moved the head, and where the log does not tell.
 #[cfg(feature = "cli")]
 pub fn made_upon(root: &Path, from: u64, head: Option<&str>) -> Option<Vec<String>> {
-    let (file, meta) = read::open(&repository_of(root)?.join("logs").join("HEAD")).ok()?;
+    let (file, meta) = read::open(&log_of(root)?).ok()?;
     let text = String::from_utf8(read_from(file, from, MOST)?).ok()?;
     let is_whole = text.ends_with('\n') && meta.len() == from + text.len() as u64;
     let mut made: Vec<String> = Vec::new();
@@ -160,8 +153,11 @@ pub fn made_since(root: &Path, from: u64) -> Option<u64> {
 
 /// Returns how long the log of the head is, in bytes, 0 without one.
 pub fn log_length(root: &Path) -> u64 {
-    let log = repository_of(root).map(|repository| repository.join("logs").join("HEAD"));
-    log.and_then(|log| fs::metadata(log).ok()).map_or(0, |meta| meta.len())
+    log_of(root).and_then(|log| fs::metadata(log).ok()).map_or(0, |meta| meta.len())
+}
+
+fn log_of(root: &Path) -> Option<PathBuf> {
+    Some(repository_of(root)?.join("logs").join("HEAD"))
 }
 
 /// Whether a line of the log stands for a new commit, not before this second since the Unix epoch.

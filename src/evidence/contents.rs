@@ -9,10 +9,8 @@ use std::time::Duration;
 use super::comments::Hashes;
 use super::entries::{Entries, FileSeen, NamedFiles, SeenFile};
 use super::grown::{MANY_NEW, MUCH_NEW, NoLook, fullest};
-use super::tree::{Bounds, FoundFile, Go, Whole, is_own, look_at_work};
+use super::tree::{ASIDE, Bounds, FoundFile, Go, IGNORED, Whole, is_own, look_at_work};
 use crate::engine::Hasher;
-use crate::engine::order::sorted;
-use crate::engine::proof::{Change, ChangedFile};
 use crate::store::read;
 use crate::system::folders::FileStat;
 use crate::system::names;
@@ -32,8 +30,6 @@ const SEEN: &[u8] = b"seen5\0";
 const LEFT_ALONE: Duration = Duration::from_secs(3);
 /// The most files that are looked at although git ignores them, because the task list names them.
 pub const MOST_NAMED: usize = 500;
-/// What the mode of such a file has besides.
-const IGNORED: u64 = 1 << 63;
 /// What is known of each file that is work, by its path relative to the project, as bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contents(pub(super) Entries);
@@ -57,54 +53,12 @@ pub struct ContentsLook<'a> {
 struct UnreadFile<'a> {
     path: Vec<u8>,
     stat: FileStat,
+    marks: u64,
     /// What was known of it before.
     then: Option<SeenFile<'a>>,
 }
 
 impl Contents {
-    /// Returns the files that differ since an earlier look, in the order of their paths, and how.
-    pub fn changed_since(&self, earlier: &Self) -> Vec<ChangedFile> {
-        let (mut changed, mut new, mut gone) = (Vec::new(), Vec::new(), Vec::new());
-        let mut before = earlier.0.search();
-        let mut now = self.0.iter();
-        loop {
-            before.skip_same(&mut now);
-            let Some(file) = now.next() else { break };
-            let Some(then) = before.find(file.path()) else {
-                new.push(file);
-                continue;
-            };
-            let seen = file.seen();
-            let change = seen.differs_from(&then.seen());
-            changed.extend(change.map(|change| (file.path(), change, seen.is_ignored())));
-        }
-        if self.0.len() - new.len() < earlier.0.len() {
-            let mut now = self.0.search();
-            let is_file = |file: &SeenFile<'_>| !file.path().ends_with(b"/");
-            let missing = earlier.0.iter().filter(|file| now.find(file.path()).is_none());
-            gone.extend(missing.filter(is_file));
-        }
-        for file in &new {
-            let seen = file.seen();
-            let is_moved = gone.iter().any(|gone: &SeenFile<'_>| seen.is_moved_from(&gone.seen()));
-            let change = if is_moved { Change::Moved } else { seen.as_new(file.path()) };
-            changed.push((file.path(), change, seen.is_ignored()));
-        }
-        for file in &gone {
-            let seen = file.seen();
-            let is_moved = new.iter().any(|new| new.seen().is_moved_from(&seen));
-            let change = if is_moved { Change::Moved } else { Change::Gone };
-            changed.push((file.path(), change, seen.is_ignored()));
-        }
-        let changed = sorted(changed, |(one, ..): &(&[u8], _, _), (other, ..)| one.cmp(other));
-        let file = |(path, change, ignored): (&[u8], Change, bool)| ChangedFile {
-            path: String::from_utf8_lossy(path).into_owned(),
-            change,
-            ignored,
-        };
-        changed.into_iter().map(file).collect()
-    }
-
     /// Returns for each of these paths whether a file was there, at exactly this path.
     pub fn among(&self, paths: &[String]) -> Vec<bool> {
         let mut search = self.0.search();
@@ -162,6 +116,11 @@ impl ContentsLook<'_> {
 
     /// Returns the contents as they are now; an error where there is more than can be looked through.
     pub fn look(&self) -> Result<Contents, NoLook> {
+        self.look_at(MOST_FILES)
+    }
+
+    /// Returns the same for at most so many files and folders.
+    pub fn look_at(&self, entries: usize) -> Result<Contents, NoLook> {
         let began = world::now();
         let none = Entries::default();
         let earlier = self.earlier.map_or(&none, |earlier| &earlier.0);
@@ -172,11 +131,11 @@ impl ContentsLook<'_> {
         let time = self.limit.min(LIMIT);
         let deadline = Deadline::after(time);
         let mut unread: Vec<UnreadFile<'_>> = Vec::new();
-        let bounds = Bounds { since: FileTime::default(), entries: MOST_FILES, time };
+        let bounds = Bounds { since: FileTime::default(), entries, time };
         let mut path = Vec::new();
         let whole = look_at_work(self.root, bounds, &mut |file| {
-            let (folder, name, stat) = match file {
-                FoundFile::File { folder, name, stat, .. } => (folder, name, stat),
+            let (folder, name, stat, marks) = match file {
+                FoundFile::File { folder, name, stat, marks, .. } => (folder, name, stat, marks),
                 FoundFile::Empty { path } => {
                     let (content, changed) = (Hashes::of_folder(), FileTime::default());
                     found.push(path, FileSeen { content, mode: 0, changed });
@@ -201,12 +160,15 @@ impl ContentsLook<'_> {
             }
             let read = read_of(stat);
             let is_within = read <= left;
+            if !is_within && marks & ASIDE != 0 {
+                return Go::On;
+            }
             left = left.saturating_sub(read);
             known += usize::from(then.is_some());
             named.meet(path);
-            match then.filter(|then| is_untouched(then.seen(), stat)) {
+            match then.filter(|then| is_untouched(then.seen(), stat, marks)) {
                 Some(then) => found.push_file(then),
-                None => unread.push(UnreadFile { path: path.to_vec(), stat: *stat, then }),
+                None => unread.push(UnreadFile { path: path.to_vec(), stat: *stat, marks, then }),
             }
             if is_within { Go::On } else { Go::Stop }
         });
@@ -217,11 +179,12 @@ impl ContentsLook<'_> {
             Whole::TooLarge => return Err(self.too_large(&unread, |_| 1)),
             Whole::Stopped => return Err(self.too_large(&unread, read_of)),
         }
-        for (place, UnreadFile { path, stat, then }) in unread.iter().enumerate() {
+        for (place, UnreadFile { path, stat, marks, then }) in unread.iter().enumerate() {
             if place % 64 == 63 && deadline.is_over() {
                 return Err(self.too_slow(&unread));
             }
-            found.push(path, self.seen(path, stat, *then, began));
+            let seen = self.seen(path, stat, *then, began);
+            found.push(path, FileSeen { mode: seen.mode | marks, ..seen });
         }
         for (path, _) in named.files.iter().filter(|(path, met)| !met && *path != self.without) {
             let at = Path::new(path);
@@ -246,6 +209,18 @@ impl ContentsLook<'_> {
         Ok(Contents(found))
     }
 
+    /// Returns what these files contain now; one that is gone contains nothing.
+    #[cfg(feature = "cli")]
+    pub fn look_at_these<'b>(&self, paths: impl Iterator<Item = &'b [u8]>) -> Contents {
+        let (began, mut found) = (world::now(), Entries::default());
+        for path in paths {
+            let seen = self.stat_of(path).map(|stat| self.seen(path, &stat, None, began));
+            let (content, changed) = (Hashes::of_nothing(), FileTime::default());
+            found.push(path, seen.unwrap_or(FileSeen { content, mode: 0, changed }));
+        }
+        Contents(found)
+    }
+
     /// Adds the files of an earlier look that are still there and were not found.
     fn add_missing(&self, found: &mut Entries, known: &Entries, left: &mut u64, began: WallTime) {
         let mut now = found.search();
@@ -260,7 +235,7 @@ impl ContentsLook<'_> {
             if read <= *left {
                 *left -= read;
                 again = self.seen(path, &stat, Some(file), began);
-                again.mode |= IGNORED;
+                again.mode |= IGNORED | (seen.mode & ASIDE);
             }
             found.push(path, again);
         }
@@ -320,48 +295,8 @@ impl ContentsLook<'_> {
 }
 
 /// Whether all is as it was at an earlier look.
-fn is_untouched(then: FileSeen, stat: &FileStat) -> bool {
-    then.changed.is_known() && then.changed == stat.changed() && then.mode == stat.mode()
-}
-
-impl FileSeen {
-    const fn is_ignored(&self) -> bool {
-        self.mode & IGNORED != 0
-    }
-
-    /// How it differs from what it was, `None` where it does not.
-    fn differs_from(&self, before: &Self) -> Option<Change> {
-        let (now, then) = (&self.content, &before.content);
-        match () {
-            () if now.bytes == then.bytes && (self.mode ^ before.mode) & !IGNORED == 0 => None,
-            () if now.bytes == then.bytes => Some(Change::Mode),
-            () if now.is_of_link() => Some(Change::Link),
-            () if now.words == then.words => Some(Change::Blanks),
-            () if now.words == Hashes::of_nothing().words => Some(Change::Gone),
-            () if now.code == then.code => Some(Change::Comments),
-            () if now.stubs() > then.stubs() => Some(Change::Stub),
-            () => Some(Change::Content),
-        }
-    }
-
-    /// Whether it is a file that is gone, at another path.
-    fn is_moved_from(&self, gone: &Self) -> bool {
-        let (now, then) = (&self.content, &gone.content);
-        now.words != Hashes::of_nothing().words && now.bytes == then.bytes
-    }
-
-    /// How a new file differs from none.
-    fn as_new(&self, path: &[u8]) -> Change {
-        let nothing = Hashes::of_nothing();
-        match () {
-            () if path.ends_with(b"/") => Change::Folder,
-            () if self.content.is_of_link() => Change::Link,
-            () if self.content.words == nothing.words => Change::Blanks,
-            () if self.content.code == nothing.code => Change::Comments,
-            () if self.content.stubs() > 0 => Change::Stub,
-            () => Change::Content,
-        }
-    }
+fn is_untouched(then: FileSeen, stat: &FileStat, marks: u64) -> bool {
+    then.changed.is_known() && then.changed == stat.changed() && then.mode == stat.mode() | marks
 }
 
 /// A look at the contents that was kept.
@@ -415,6 +350,12 @@ fn read_of(stat: &FileStat) -> u64 {
     stat.size().min(MOST_OF_ONE)
 }
 
+/// Returns a number for what a file contains now, and its mode, as [`FileSeen::number`] has it.
+pub fn number_of(root: &Path, path: &[u8], stat: &FileStat) -> u64 {
+    let look = ContentsLook { root, without: "", named: &[], earlier: None, limit: LIMIT };
+    look.seen(path, stat, None, WallTime::default()).number()
+}
+
 /// The hashes of what a file contains, or of where a link leads; a long file is known by its size, beginning and end. `None`
 /// for one that cannot be read.
 fn hashes_of_file(path: &Path, name: &[u8], size: u64) -> Option<Hashes> {
@@ -437,6 +378,7 @@ fn hashes_of_file(path: &Path, name: &[u8], size: u64) -> Option<Hashes> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::proof::{Change, ChangedFile};
 
     fn look_at(root: &Path, without: &str, named: &[String]) -> Option<Contents> {
         ContentsLook { root, without, named, earlier: None, limit: LIMIT }.contents()

@@ -3,6 +3,7 @@
 pub(crate) mod comments;
 pub(crate) mod commits;
 pub mod contents;
+mod differences;
 pub(crate) mod entries;
 pub mod grown;
 pub mod ignored;
@@ -11,3 +12,4 @@ pub(crate) mod pattern;
 pub(crate) mod progress;
 pub(crate) mod task_list;
 pub mod tree;
+pub(crate) mod work_trees;

@@ -6,6 +6,8 @@
 use std::path::Path;
 use std::time::Duration;
 
+use super::contents::{Contents, number_of};
+use super::entries::SeenFile;
 use super::tree::{Bounds, FoundFile, Go, Whole, look};
 use crate::engine::{Difference, UnchangedFiles, hash_of};
 use crate::store::loops::Marks;
@@ -16,8 +18,9 @@ const LIMIT: Duration = Duration::from_millis(1_500);
 const REST: Duration = Duration::from_millis(300);
 /// How far a file's time may lie ahead: one from the future says nothing of this loop.
 const AHEAD: Duration = Duration::from_mins(1);
-/// The most folders whose names are remembered.
-const FOLDERS: usize = 64;
+/// The most files and folders whose contents are compared and remembered, and the most that is read of them, in bytes.
+const COMPARED: usize = 128;
+const READ: u64 = 16 << 20;
 
 /// When a look at the files happens.
 #[derive(Clone, Copy, Debug)]
@@ -47,9 +50,14 @@ impl LookMoment {
 /// Returns for how many iterations no file has changed, this one included; remembers in the marks what
 /// the next look needs.
 ///
-/// The times of change decide, which nobody can set back. What was removed shows in its folder: that
-/// counts once, and again only when the names in it are other ones.
-pub fn still(root: &Path, marks: &mut Marks, moment: LookMoment) -> UnchangedFiles {
+/// The times of change tell what may have changed, for nobody can set them back. It has changed where it contains something else
+/// than it did at an earlier look, or in `kept`; what nobody had looked at has. What was removed shows in the names in its folder.
+pub fn still(
+    root: &Path,
+    marks: &mut Marks,
+    kept: Option<&Contents>,
+    moment: LookMoment,
+) -> UnchangedFiles {
     let (Some(first), Some(last)) = (marks.ends.first().copied(), marks.ends.last().copied())
     else {
         return UnchangedFiles::Still(0);
@@ -57,37 +65,40 @@ pub fn still(root: &Path, marks: &mut Marks, moment: LookMoment) -> UnchangedFil
     let latest = moment.latest(last);
     let counts = |time: FileTime| time <= latest && !marks.is_in_checks(time);
     let mut newest = FileTime::default();
-    let mut folders = Vec::new();
+    let mut found = Vec::new();
+    let (mut kept, mut left) = (kept.map(|kept| kept.0.search()), READ);
     let bounds = Bounds { since: first.next(), entries: usize::MAX, time: moment.time() };
-    let whole = look(root, bounds, &mut |found| {
-        match found {
-            FoundFile::File { changed, .. } if counts(changed) => {
-                newest = newest.max(changed);
-                if changed > last {
-                    return Go::Stop;
+    let whole = look(root, bounds, &mut |seen| {
+        match seen {
+            FoundFile::File { folder, name, changed, stat, .. } if counts(changed) => {
+                let size = stat.size();
+                if found.len() >= COMPARED || size > left {
+                    newest = newest.max(changed);
+                    return Go::On;
                 }
+                left -= size;
+                let path = [folder, name].concat();
+                let then = kept.as_mut().and_then(|kept| kept.find(&path)).map(SeenFile::seen);
+                let now = number_of(root, &path, stat);
+                let is_kept = then.is_some_and(|then| then.number() == now);
+                let since = if is_kept { FileTime::default() } else { changed };
+                found.push(([hash_of(&path), now], since));
             }
             FoundFile::Folder { path, changed, names } if counts(changed) => {
-                folders.push(([hash_of(path), names], changed));
+                found.push(([hash_of(path), names], changed));
             }
             _ => {}
         }
         Go::On
     });
-    match whole {
-        Whole::Stopped => return UnchangedFiles::Still(0),
-        Whole::TooLarge | Whole::Unfinished => return UnchangedFiles::Unknown,
-        Whole::Seen => {}
+    if whole != Whole::Seen {
+        return UnchangedFiles::Unknown;
     }
-    for (folder, changed) in folders {
-        if !marks.folders.contains(&folder) {
-            newest = newest.max(changed);
-            marks.folders.retain(|known| known[0] != folder[0]);
-            marks.folders.push(folder);
-        }
+    for (content, changed) in found {
+        newest = newest.max(marks.contains_since(content, changed));
     }
-    let surplus = marks.folders.len().saturating_sub(FOLDERS);
-    marks.folders.drain(..surplus);
+    let surplus = marks.contents.len().saturating_sub(COMPARED);
+    marks.contents.drain(..surplus);
     if !newest.is_known() {
         return UnchangedFiles::Still(u32::MAX);
     }
@@ -144,7 +155,7 @@ mod tests {
         marks.ends = (1..6).rev().map(|back| FileTime::of(0, nanos - back * 1_000_000)).collect();
         marks.begin(Some(FileTime::of(0, nanos + later)), true);
         let deadline = Deadline::after(Duration::from_secs(2));
-        still(folder.path(), &mut marks, LookMoment { seen_at: world::now(), deadline })
+        still(folder.path(), &mut marks, None, LookMoment { seen_at: world::now(), deadline })
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use super::ignored::{MOST, Repository, Rules, is_noise};
-use super::index;
+use super::{index, work_trees};
 use crate::engine::hash_of;
 use crate::system::EntryKind;
 use crate::system::folders::{FileStat, FolderEntry, NameRoom, OpenFolder};
@@ -15,11 +15,19 @@ use crate::world::{Deadline, FileTime};
 
 /// The loop's own files: they change at every iteration and prove nothing.
 const OWN_FILES: [&[u8]; 2] = [b".speckit-state.json", b".progress.md"];
+/// How many folders in an ignored one are looked at for repositories.
+const MOST_IGNORED: usize = 200;
+/// What the mode of a file has besides where git ignores it.
+pub const IGNORED: u64 = 1 << 63;
+/// The same for a file in another work tree, and for the log of a repository in this one.
+pub const ASIDE: u64 = 1 << 62;
 /// How many names are read for each one that may be looked at: what is ignored is passed over at once.
 const IGNORED_FOR_ONE: usize = 10;
 /// How far the times of a folder and of what was put into it may lie apart: the clock of
 /// the files goes in steps.
 const STEP: Duration = Duration::from_millis(20);
+/// How long before it was put into its folder a file is written.
+const WRITTEN: Duration = Duration::from_secs(1);
 
 /// Whether all of a tree was looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +55,8 @@ pub enum FoundFile<'a> {
         changed: FileTime,
         /// What the system says of it.
         stat: &'a FileStat,
+        /// [`IGNORED`] or [`ASIDE`], where it is that.
+        marks: u64,
     },
     /// A folder in which something was removed or renamed: nothing that is in it changed at the same time.
     Folder {
@@ -86,7 +96,9 @@ pub struct Bounds {
 }
 
 /// Shows `visit` the files below `root` that are work: what git tracks or does not ignore, the loop's
-/// own notes left out. Links are not followed.
+/// own notes left out. Links are not followed. The log of the head is shown of each repository that is not ignored, of an ignored
+/// folder that is one, and of those directly in it; and
+/// at last the files of the other work trees in which the project's work goes on, by paths that may begin with `../`.
 pub fn look(root: &Path, bounds: Bounds, visit: &mut dyn FnMut(FoundFile<'_>) -> Go) -> Whole {
     look_with(root, bounds, false, visit)
 }
@@ -110,7 +122,7 @@ fn look_with(
     let Some(top) = OpenFolder::at(root) else {
         return Whole::Unfinished;
     };
-    let first = Part { found: Repository::around(root), top: Vec::new(), left_out: Vec::new() };
+    let first = Part::of(Repository::around(root), Vec::new());
     let rules = Rc::clone(&first.found.rules);
     let mut walk = Walk {
         root,
@@ -125,14 +137,10 @@ fn look_with(
         folders: vec![Folder { path: Vec::new(), rules, part: 0 }],
         path: Vec::new(),
         folder_length: 0,
+        ignored: Vec::new(),
         room: NameRoom::default(),
     };
-    while let Some(folder) = walk.folders.pop() {
-        if let Err(end) = walk.folder(folder) {
-            return end;
-        }
-    }
-    walk.tracked().err().unwrap_or(Whole::Seen)
+    walk.all().err().unwrap_or(Whole::Seen)
 }
 
 /// A part of the tree that is a repository of its own.
@@ -142,6 +150,17 @@ struct Part {
     top: Vec<u8>,
     /// What its rules ignore, from the top of the repository: files, and folders with a slash.
     left_out: Vec<Vec<u8>>,
+    /// [`ASIDE`] for another work tree of a repository.
+    marks: u64,
+}
+
+impl Part {
+    fn of(found: Repository, top: Vec<u8>) -> Self {
+        let above = found.data.as_deref().and_then(Path::parent);
+        let is_work_tree = above.is_some_and(|above| above.ends_with("worktrees"));
+        let marks = if is_work_tree && !top.is_empty() { ASIDE } else { 0 };
+        Self { found, top, left_out: Vec::new(), marks }
+    }
 }
 
 struct Folder {
@@ -167,6 +186,8 @@ struct Walk<'a> {
     path: Vec<u8>,
     /// How long that of its folder is, with its last slash.
     folder_length: usize,
+    /// The paths of folders that are ignored.
+    ignored: Vec<Vec<u8>>,
     /// Where the system puts the names of a folder.
     room: NameRoom,
 }
@@ -181,35 +202,108 @@ struct FolderChange {
 
 impl FolderChange {
     fn compare(&mut self, stat: Option<&FileStat>) {
-        self.explained |= stat.is_some_and(|stat| stat.changed().distance(self.at) <= STEP);
+        let is_same = |stat: &FileStat| stat.changed().distance(self.at) <= STEP;
+        // What was not written just before was there under another name.
+        let is_new = |stat: &FileStat| stat.modified().after(WRITTEN) >= self.at;
+        self.explained = self.explained || stat.is_some_and(|stat| is_same(stat) && is_new(stat));
     }
 }
 
 impl Walk<'_> {
-    fn folder(&mut self, mut folder: Folder) -> Result<(), Whole> {
+    fn all(&mut self) -> Result<(), Whole> {
+        self.folders()?;
+        self.repositories()?;
+        for copy in work_trees::copies(self.root) {
+            let path = work_trees::path_from(self.root, &copy);
+            if self.parts.iter().skip(1).any(|part| path.starts_with(&part.top)) {
+                continue;
+            }
+            // A project that can be looked at stays so beside another work tree.
+            self.entries = 0;
+            self.enter(path, Repository::around(&copy))?;
+            self.folders()?;
+        }
+        self.tracked()
+    }
+
+    fn folders(&mut self) -> Result<(), Whole> {
+        while let Some(folder) = self.folders.pop() {
+            self.folder(folder)?;
+        }
+        Ok(())
+    }
+
+    /// Goes into a part that is a repository of its own; the log of its head is shown.
+    fn enter(&mut self, path: Vec<u8>, found: Repository) -> Result<(), Whole> {
+        if let Some(data) = &found.data {
+            self.show_log(&work_trees::path_from(self.root, data))?;
+        }
+        let (rules, part) = (Rc::clone(&found.rules), self.parts.len());
+        self.parts.push(Part::of(found, path.clone()));
+        self.folders.push(Folder { path, rules, part });
+        Ok(())
+    }
+
+    /// Shows the log of the head of the repository with its data there.
+    fn show_log(&mut self, data: &[u8]) -> Result<(), Whole> {
+        let folder = &[data, b"logs/"].concat();
+        let stat = self.top.stat_of(&[folder, &b"HEAD"[..]].concat());
+        match stat.filter(|stat| stat.changed() >= self.bounds.since) {
+            Some(stat) => self.show(FoundFile::File {
+                folder,
+                name: b"HEAD",
+                changed: stat.changed(),
+                stat: &stat,
+                marks: ASIDE | IGNORED,
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// Shows the logs of repositories that are ignored: such a folder itself, or one in it.
+    fn repositories(&mut self) -> Result<(), Whole> {
+        for path in std::mem::take(&mut self.ignored) {
+            let Some(open) = self.top.below(&path[..path.len() - 1]) else { continue };
+            let mut tops = vec![path.clone()];
+            let _some = open.list(&mut self.room, &mut |entry| {
+                if entry.kind() == EntryKind::Folder && !entry.name().starts_with(b".") {
+                    tops.push([&path, entry.name(), b"/"].concat());
+                }
+                if tops.len() < MOST_IGNORED { Ok(()) } else { Err(()) }
+            });
+            for top in tops {
+                self.show_log(&[&top, &b".git/"[..]].concat())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn folder(&mut self, folder: Folder) -> Result<(), Whole> {
         let path = folder.path.strip_suffix(b"/").unwrap_or_default();
         let Some(open) = self.top.below(path) else {
             return Ok(());
         };
-        if !path.is_empty() && open.has(c".git") {
+        if self.parts[folder.part].top != folder.path && open.has(c".git") {
             let found = Repository::at(&self.root.join(names::from_bytes(path)));
-            folder.rules = Rc::clone(&found.rules);
-            folder.part = self.parts.len();
-            self.parts.push(Part { found, top: folder.path.clone(), left_out: Vec::new() });
+            return self.enter(folder.path, found);
         }
         self.go_into(&folder);
-        folder.rules = folder.rules.with(&open.bytes_of(c".gitignore", MOST), self.path.len());
+        let rules = folder.rules.with(&open.bytes_of(c".gitignore", MOST), self.path.len());
+        let folder = Folder { rules, ..folder };
         let mut change = open
             .stat()
             .filter(|_| self.bounds.since.is_known())
             .map(|stat| FolderChange { at: stat.modified(), explained: false })
             .filter(|change| change.at >= self.bounds.since);
-        let (before, is_all) = (self.entries, !self.bounds.since.is_known());
+        let before = self.entries;
+        let part = &self.parts[folder.part];
+        let is_asked =
+            !self.bounds.since.is_known() && part.marks == 0 && part.top != folder.path;
         let mut room = std::mem::take(&mut self.room);
         let listed = open.list(&mut room, &mut |entry| self.entry(&folder, entry, change.as_mut()));
         self.room = room;
         listed?;
-        if is_all && self.entries == before && !folder.path.is_empty() {
+        if is_asked && self.entries == before {
             self.show(FoundFile::Empty { path: &folder.path })?;
         }
         match change {
@@ -265,6 +359,7 @@ impl Walk<'_> {
             self.path_from_top(name);
             if folder.rules.ignore(&self.path, name, true) {
                 self.leave_out(folder.part, b"/");
+                self.ignored.push([&folder.path, name, b"/"].concat());
                 return Ok(());
             }
             self.count()?;
@@ -288,12 +383,13 @@ impl Walk<'_> {
             return Ok(());
         }
         self.count()?;
-        self.show(FoundFile::File { folder: &folder.path, name, changed, stat: &stat })
+        let marks = self.parts[folder.part].marks;
+        self.show(FoundFile::File { folder: &folder.path, name, changed, stat: &stat, marks })
     }
 
     /// What is tracked is work, whatever the rules say of it.
     fn tracked(&mut self) -> Result<(), Whole> {
-        for Part { found, top, mut left_out } in std::mem::take(&mut self.parts) {
+        for Part { found, top, mut left_out, marks } in std::mem::take(&mut self.parts) {
             let Some(data) = found.data.filter(|_| !left_out.is_empty()) else { continue };
             left_out.sort_unstable();
             let mut work = Vec::new();
@@ -308,7 +404,10 @@ impl Walk<'_> {
             });
             for name in work {
                 let Some(below) = name.strip_prefix(&found.prefix[..]) else { continue };
-                self.tracked_file(&[&top, below].concat())?;
+                // The folder of an agent may be where another work tree is.
+                if !self.skips_noise || !below.split(|byte| *byte == b'/').any(is_noise) {
+                    self.tracked_file(&[&top, below].concat(), marks)?;
+                }
             }
         }
         if self.deadline.is_over() { Err(Whole::Unfinished) } else { Ok(()) }
@@ -320,12 +419,11 @@ impl Walk<'_> {
         if self.entries > self.bounds.entries { Err(Whole::TooLarge) } else { Ok(()) }
     }
 
-    fn tracked_file(&mut self, path: &[u8]) -> Result<(), Whole> {
+    fn tracked_file(&mut self, path: &[u8], marks: u64) -> Result<(), Whole> {
         let place = path.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
         let (folder, name) = path.split_at(place);
         let stat = self.top.stat_of(path);
-        let is_noisy = || self.skips_noise && path.split(|byte| *byte == b'/').any(is_noise);
-        let Some(stat) = stat.filter(|_| !is_left_out(folder, name) && !is_noisy()) else {
+        let Some(stat) = stat.filter(|_| !is_left_out(folder, name)) else {
             return Ok(());
         };
         let changed = stat.changed();
@@ -333,7 +431,7 @@ impl Walk<'_> {
             return Ok(());
         }
         self.count()?;
-        self.show(FoundFile::File { folder, name, changed, stat: &stat })
+        self.show(FoundFile::File { folder, name, changed, stat: &stat, marks })
     }
 
     fn show(&mut self, found: FoundFile<'_>) -> Result<(), Whole> {

@@ -24,7 +24,7 @@ const MOST: u64 = 1 << 16;
 const MOST_NAMES: usize = 20_000;
 const MOST_FEATURES: usize = 2_000;
 /// Where features are kept, in the order in which a name is looked up.
-const SHELVES: [&str; 2] = [".specify/specs", "specs"];
+pub const SHELVES: [&str; 2] = [".specify/specs", "specs"];
 
 /// A spec-kit project; its root is a real path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -229,15 +229,23 @@ impl Project {
         if !is_feature_name(name) {
             return Err(FeatureError::BadName(printable(name)));
         }
-        let folders =
-            SHELVES.map(|shelf| read::folder_inside(&self.root, &self.root.join(shelf).join(name)));
-        if let Some(folder) = folders.iter().flatten().next() {
-            return Ok(self.feature_in(name, folder.clone()));
-        }
         if let Ok(Some(feature)) = self.feature_of_folder()
             && feature.name == name
         {
             return Ok(feature);
+        }
+        self.on_shelf(name).or_else(|error| {
+            let claim = Loops::of(&self.root).claim(name).filter(|claim| claim.closed.is_none());
+            let claimed = claim.and_then(|claim| self.feature_at(&claim.folder).ok());
+            claimed.filter(|feature| feature.name == name).ok_or(error)
+        })
+    }
+
+    fn on_shelf(&self, name: &str) -> Result<Feature, FeatureError> {
+        let folders =
+            SHELVES.map(|shelf| read::folder_inside(&self.root, &self.root.join(shelf).join(name)));
+        if let Some(folder) = folders.iter().flatten().next() {
+            return Ok(self.feature_in(name, folder.clone()));
         }
         Err(if folders.contains(&Err(Problem::Outside)) {
             FeatureError::Outside(name.to_owned())
@@ -282,7 +290,7 @@ impl Project {
 
     /// Returns the features that have a folder, by name; not all where there are more than anybody has.
     pub fn features(&self) -> Vec<Feature> {
-        let mut found: Vec<Feature> = Vec::new();
+        let mut found: Vec<Feature> = self.feature_of_folder().ok().flatten().into_iter().collect();
         for shelf in SHELVES {
             let entries = std::fs::read_dir(self.root.join(shelf)).into_iter().flatten().flatten();
             // What is no folder says so itself; a link may lead to one.
@@ -292,15 +300,18 @@ impl Project {
             let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
             for name in names.filter(|name| is_feature_name(name)) {
                 let known = found.iter().any(|feature| feature.name == name);
-                if let (false, Ok(feature)) = (known, self.feature(&name)) {
+                if let (false, Ok(feature)) = (known, self.on_shelf(&name)) {
                     found.push(feature);
                 }
             }
         }
-        if let Ok(Some(current)) = self.feature_of_folder()
-            && found.iter().all(|feature| feature.name != current.name)
-        {
-            found.push(current);
+        // A loop may drive a feature that nothing names any more.
+        for claim in Loops::of(&self.root).live_claims() {
+            if found.iter().all(|feature| feature.name != claim.about)
+                && let Ok(feature) = self.feature_at(&claim.folder)
+            {
+                found.push(feature);
+            }
         }
         sorted(found, |one, other| one.name.cmp(&other.name))
     }
@@ -312,7 +323,7 @@ impl Project {
 }
 
 /// Where the search for a project begins: spec-kit's variable names a project inside of this folder.
-fn begin(start: &Path) -> Cow<'_, Path> {
+pub fn begin(start: &Path) -> Cow<'_, Path> {
     let named = world::variable("SPECIFY_INIT_DIR").map(|folder| start.join(folder));
     let named = named.filter(|folder| folder.join(".specify").is_dir());
     named.map_or(Cow::Borrowed(start), Cow::Owned)

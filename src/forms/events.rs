@@ -150,10 +150,8 @@ pub enum RunnerEvent {
         /// Until when.
         until: Option<JsonTime>,
     },
-    /// The machine slept, or the runner was stopped, by Ctrl-Z, and its agent with it. No limit counts that time.
+    /// The runner was stopped, by Ctrl-Z, and its agent with it. No limit counts that time.
     Standstill {
-        /// Seconds that the machine slept.
-        slept_seconds: JsonNumber,
         /// Seconds that the runner was stopped.
         stopped_seconds: JsonNumber,
     },
@@ -183,8 +181,6 @@ pub struct RunnerEnd {
     pub iterations: u32,
     /// Seconds that the run took.
     pub seconds: JsonNumber,
-    /// Seconds beside that in which the machine slept.
-    pub slept_seconds: JsonNumber,
     /// Seconds beside that in which the runner was stopped, by Ctrl-Z.
     pub stopped_seconds: JsonNumber,
     /// Tokens; null where nothing reports them.

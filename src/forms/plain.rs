@@ -3,7 +3,7 @@
 use std::fmt;
 
 use jiff::Timestamp;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::world::WallTime;
 
@@ -29,8 +29,8 @@ impl Serialize for JsonTime {
 }
 
 /// A number of things; one that is too large for a reader is shown as the largest that is not.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(transparent)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "u64")]
 pub struct JsonNumber(u64);
 
 impl JsonNumber {
@@ -55,6 +55,26 @@ impl From<u64> for JsonNumber {
 /// Returns words, `None` for an empty text.
 pub fn words(text: &str) -> Option<String> {
     Some(text.to_owned()).filter(|text| !text.is_empty())
+}
+
+/// A value that our files and outputs have as null where it is empty or 0; for `#[serde(with)]`.
+pub mod or_null {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    /// Writes the value, or null.
+    pub fn serialize<T: Default + PartialEq + Serialize, S: Serializer>(
+        value: &T,
+        writer: S,
+    ) -> Result<S::Ok, S::Error> {
+        Some(value).filter(|value| **value != T::default()).serialize(writer)
+    }
+
+    /// Reads the value; null is read as the empty one.
+    pub fn deserialize<'de, T: Default + Deserialize<'de>, D: Deserializer<'de>>(
+        reader: D,
+    ) -> Result<T, D::Error> {
+        Option::deserialize(reader).map(Option::unwrap_or_default)
+    }
 }
 
 /// Returns millionths of a dollar as dollars, `None` for nothing.

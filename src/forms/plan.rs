@@ -127,8 +127,6 @@ pub struct PlannedLimits {
     pub grace_seconds: f64,
     /// Seconds of the pause after a failed run.
     pub retry_seconds: f64,
-    /// Seconds to wait at most for room on a full disk; 0 ends the loop at once.
-    pub disk_wait_seconds: f64,
 }
 
 /// A setting that was made.

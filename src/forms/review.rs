@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::plain::{JsonNumber, JsonTime};
+use super::plain::{JsonNumber, JsonTime, or_null};
+use crate::engine::fields::name_of;
 
 /// What `spool review --json` prints: the review that has ended, or with `--last` the one before.
 #[derive(Clone, Debug, Serialize)]
@@ -111,43 +112,61 @@ pub enum ReviewOutcome {
 }
 
 /// What was said of one requirement.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(!deny_unknown_fields))]
+#[serde(deny_unknown_fields)]
 pub struct ReviewRequirement {
     /// Its id.
     pub id: String,
     /// Whether it is met.
     pub verdict: ReviewJudgement,
     /// Why, in the reader's words; null where it says nothing.
-    pub why: Option<String>,
+    #[serde(default, with = "or_null")]
+    #[cfg_attr(test, schemars(!default, with = "Option<String>"))]
+    pub why: String,
     /// What shows it.
+    #[serde(default)]
+    #[cfg_attr(test, schemars(!default))]
     pub evidence: Vec<ReviewEvidence>,
 }
 
 /// Whether a requirement is met.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ReviewJudgement {
     /// It is met.
     Met,
     /// It is not met.
+    #[serde(alias = "not met")]
     NotMet,
     /// The reader cannot tell.
+    #[default]
+    #[serde(alias = "cannot tell")]
     CannotTell,
     /// Tasks that are still open build it; only where a part of the work is reviewed.
     Later,
 }
 
+impl ReviewJudgement {
+    /// Returns the words that a person reads and a reader writes.
+    pub fn words(self) -> String {
+        name_of(self).replace('_', " ")
+    }
+}
+
 /// Something that was found besides the requirements.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(!deny_unknown_fields))]
+#[serde(deny_unknown_fields)]
 pub struct ReviewFinding {
     /// What it is.
     pub finding: String,
     /// How bad it is.
     pub severity: ReviewSeverity,
     /// Where it shows.
+    #[serde(default)]
+    #[cfg_attr(test, schemars(!default))]
     pub evidence: Vec<ReviewEvidence>,
 }
 
@@ -168,15 +187,24 @@ pub enum ReviewSeverity {
 }
 
 /// A line of a file, or a command whose output the reader was given.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(!default, !deny_unknown_fields))]
+#[serde(default, deny_unknown_fields)]
 pub struct ReviewEvidence {
     /// The file, from the root of the project; null for a command.
-    pub file: Option<String>,
+    #[serde(with = "or_null")]
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
+    pub file: String,
     /// The line, from 1; null for a command.
-    pub line: Option<JsonNumber>,
+    #[serde(with = "or_null")]
+    #[cfg_attr(test, schemars(with = "Option<JsonNumber>"))]
+    pub line: JsonNumber,
     /// What stands on it; null for a command, or where nothing is quoted.
-    pub quote: Option<String>,
+    #[serde(with = "or_null")]
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
+    pub quote: String,
     /// The command; null for a file.
-    pub command: Option<String>,
+    #[serde(with = "or_null")]
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
+    pub command: String,
 }

@@ -45,10 +45,6 @@ pub struct RunnerForm {
     pub model: Option<String>,
     /// When it continues where it waits; null where it does not.
     pub waits_until: Option<JsonTime>,
-    /// When it ends where it waits for room on a full disk; null where it does not. It continues as soon as there is room.
-    pub waits_for_room_until: Option<JsonTime>,
-    /// Seconds in which the machine slept during this run: no limit counts them.
-    pub slept_seconds: f64,
     /// Seconds in which the runner was stopped, by Ctrl-Z: no limit counts them.
     pub stopped_seconds: f64,
     /// Dollars that this run has cost, as far as it is known; null where nothing tells.

@@ -26,7 +26,7 @@ impl From<&FeatureReport> for FeatureForm {
             total: report.place.total.into(),
             open: report.open.clone(),
             not_proved: report.not_proved.clone(),
-            asides: report.beside.clone(),
+            asides: report.asides.clone(),
             attempt: report.attempt,
             max_attempts: report.max_attempts,
             awaits_approval: report.awaits_approval,

@@ -71,7 +71,11 @@ pub fn answer(input: &[u8]) -> HookOutput {
 fn answer_to_caller(caller: &mut Caller, started_for: &str, deadline: Deadline) -> HookAnswer {
     const LATE: &str = "The client has not handed over its event in time";
     match caller.event(world::limit("RALPH_TEST_PATIENCE", PATIENCE)) {
-        Handed::Event(event) => return answer_by(&event, deadline),
+        Handed::Event(event) => {
+            // The session's work tree is the one in which the hook stands.
+            event.cwd.as_deref().inspect(|cwd| world::stand_in(cwd));
+            return answer_by(&event, deadline);
+        }
         Handed::Nothing => return HookAnswer::silent(),
         Handed::Late => {}
     }
@@ -132,6 +136,7 @@ fn answer_to(event: &HookEvent, deadline: Deadline) -> HookAnswer {
         EventKind::Stop => stop::answer(event, deadline),
         EventKind::Command { name, arguments } => prompt::answer(event, name, arguments),
         EventKind::Resumed { .. } => session::answer(event),
+        EventKind::Cleared => session::carried_over(event),
         EventKind::AsksPermission { what } => permission::answer(event, what),
         EventKind::TurnFailed { class } => failure::answer(event, class),
         EventKind::Other => HookAnswer::silent(),

@@ -1,18 +1,62 @@
 //! A session continues after a compaction or a resume: one paragraph, so that the agent continues where it was.
 
-use crate::feature::project::Project;
+use crate::feature::project::{Project, printable};
 use crate::feature::settings::Settings;
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::hosts::{EventKind, HookAnswer, HookEvent};
+use crate::session::adopt::{Adopter, OwnLoop, Silence, adopt};
 use crate::session::life;
 use crate::session::messages::feature as messages;
 use crate::session::pinned;
-use crate::store::loops::{Loops, is_session_id};
+use crate::session::select;
+use crate::store::loops::{Loops, Record, is_session_id};
 use crate::store::names::LoopKind;
 
 /// Returns the paragraph for a session with a live loop; silence for all others.
 pub fn answer(event: &HookEvent) -> HookAnswer {
     paragraph(event).map_or_else(HookAnswer::silent, HookAnswer::session_context)
+}
+
+/// Returns the paragraph for a session that follows one with a live loop in the same process: the loop goes on in it. Silence where
+/// there is none.
+pub fn carried_over(event: &HookEvent) -> HookAnswer {
+    carry(event).unwrap_or_default()
+}
+
+fn carry(event: &HookEvent) -> Option<HookAnswer> {
+    let (session, transcript) = (&event.session, event.transcript.as_deref());
+    let own = is_session_id(session).then(|| life::client_of(session, transcript))??;
+    let start = event.started_in.as_ref().or(event.cwd.as_ref())?;
+    let project = Project::with_loops(start, None)?;
+    let loops = Loops::of(&project.root);
+    let is_own = |left: &Record| {
+        let client = loops.client(&left.session);
+        client
+            .is_some_and(|it| (it.id, it.start, it.space) == (own.id, own.start, own.space.clone()))
+    };
+    let left = select::live(&loops).into_iter().find(is_own);
+    let left = left.filter(|_| !Settings::switch_off(&project.root))?;
+    let adopter = Adopter {
+        session,
+        transcript: event.transcript_path(),
+        from: Some(&left.session),
+        silence: Silence::Waived,
+        own: OwnLoop::Stays,
+    };
+    match adopt(&project, adopter) {
+        Ok(taken) => {
+            life::note(&loops, session, transcript);
+            let line = format!(
+                "Ralph-speckit: the loop of {} goes on in this session\nTo stop it: /speckit:cancel",
+                printable(&left.about)
+            );
+            Some(HookAnswer::session_context(taken.contract).also_notify(&line))
+        }
+        Err(refusal) => Some(HookAnswer::notify(&format!(
+            "Ralph-speckit: the loop of {} stayed with the session before: {refusal}",
+            printable(&left.about)
+        ))),
+    }
 }
 
 fn paragraph(event: &HookEvent) -> Option<String> {

@@ -72,6 +72,8 @@ pub enum EventKind {
         /// Whether a program of the host has taken the session up; it was compacted otherwise.
         taken_up: bool,
     },
+    /// The person has cleared the session before this one, in the same program of the host.
+    Cleared,
     /// A turn broke off on an error of the service.
     TurnFailed {
         /// The class of the error, such as `rate_limit`; empty where it is not known.

@@ -303,6 +303,13 @@ impl TickJudge {
         files
     }
 
+    /// Adds receipts, with the files to compare the next tick with; where these are not known, the last ones stay.
+    pub fn add_receipts(&self, receipts: &[Receipt], now: Option<&Contents>) -> io::Result<()> {
+        let Some(contents) = now else { return self.receipts.add_all(receipts) };
+        let (head, files) = KeptContents::parts(self.number(), Some(contents));
+        self.receipts.add_with(receipts, (&head, files))
+    }
+
     /// Returns the last receipt of each task of this loop, by its id.
     pub fn known(&self) -> BTreeMap<String, KnownReceipt> {
         self.receipts.known(self.armed.at)
@@ -521,14 +528,19 @@ impl ArmedList {
         blocks.map(String::from_utf8_lossy).collect()
     }
 
-    /// Whether tasks were nested in this one, and all of them are ticked in a later list.
+    /// Whether this task is a repeat, and the first one is ticked in a later list; or tasks were nested in it, and all are.
     fn has_done_parts(&self, then: &Task, list: &TaskList) -> bool {
         let parts = self.list.nested_in(then);
         let done = || list.tasks.iter().filter(|task| task.done);
         let is_done = |part: &Task| {
             done().any(|task| self.list.same_task(task, list).is_some_and(|it| it == part))
         };
-        !parts.is_empty() && parts.iter().all(is_done)
+        let first = then.id.split_once('~').and_then(|(first, _)| self.list.find(first));
+        let is_repeat = first.is_some_and(|first| {
+            let is_first = |now: &Task| now.done && now.title == first.title;
+            first.title == then.title && list.find(&first.id).is_some_and(is_first)
+        });
+        is_repeat || (!parts.is_empty() && parts.iter().all(is_done))
     }
 
     /// Returns the tasks that are ticked in a list, and were not when the loop was armed, each with the id that its receipt has.

@@ -9,7 +9,6 @@ use crate::engine::promise::said_of_tasks;
 use crate::engine::proof::{LeastProof, Proof, UnprovedTask, refuse_empty_run};
 use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{Check, CheckResult, TestsRun, tests_run};
-use crate::evidence::contents::KeptContents;
 use crate::store::receipts::{KnownReceipt, MOST_FILES, Receipt, VerifyRun};
 use crate::world::WallTime;
 
@@ -260,11 +259,7 @@ impl Ticks {
         }
         let after =
             looks_again.then(|| judge.contents(self.seen.now.as_ref(), LOOK).ok()).flatten();
-        let Some(contents) = after.as_ref().or(self.seen.now.as_ref()) else {
-            return judge.receipts.add_all(&receipts);
-        };
-        let (head, files) = KeptContents::parts(judge.number(), Some(contents));
-        judge.receipts.add_with(&receipts, (&head, files))
+        judge.add_receipts(&receipts, after.as_ref().or(self.seen.now.as_ref()))
     }
 
     /// The receipt of a tick, which has in this form what only its driver knows.

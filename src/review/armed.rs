@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::form::{JudgedRequirement, RequirementVerdict};
+use super::form::{ReviewJudgement, ReviewRequirement};
 use super::record::{Review, ReviewOutcome};
 use crate::feature::project::{Feature, Project};
 use crate::feature::requirements::{Requirement, requirements};
@@ -110,8 +110,8 @@ pub fn missed(review: &mut Review, gone: Vec<String>, path: &str) {
     let why = format!(
         "`{path}` had it when the loop was armed, and has not now: put it back; a person who wants less arms the loop again"
     );
-    let verdict = RequirementVerdict::NotMet;
-    let judged = |id| JudgedRequirement { id, verdict, evidence: Vec::new(), why: why.clone() };
+    let verdict = ReviewJudgement::NotMet;
+    let judged = |id| ReviewRequirement { id, verdict, evidence: Vec::new(), why: why.clone() };
     review.requirements = gone.into_iter().map(judged).collect();
     review.outcome = ReviewOutcome::NotPassed;
     review.exit_code = review.outcome.exit_code();

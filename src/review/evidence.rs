@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Component, Path};
 
-use super::form::{Evidence, RequirementVerdict, ReviewAnswer};
+use super::form::{ReviewAnswer, ReviewEvidence, ReviewJudgement};
 use crate::engine::CheckResult;
 use crate::evidence::tree::is_own;
 use crate::store::read::{folder_inside, read_in};
@@ -38,7 +38,7 @@ pub struct Ground<'a> {
 pub fn problems(answer: &ReviewAnswer, ground: &Ground<'_>) -> Vec<String> {
     let mut problems = Vec::new();
     for judged in &answer.requirements {
-        if judged.verdict == RequirementVerdict::Met && judged.evidence.is_empty() {
+        if judged.verdict == ReviewJudgement::Met && judged.evidence.is_empty() {
             problems.push(format!("{} is called met without evidence", judged.id));
         }
         for evidence in &judged.evidence {
@@ -49,7 +49,7 @@ pub fn problems(answer: &ReviewAnswer, ground: &Ground<'_>) -> Vec<String> {
     }
     for finding in &answer.findings {
         for evidence in &finding.evidence {
-            if let Err(why) = ground.holds(evidence, RequirementVerdict::NotMet) {
+            if let Err(why) = ground.holds(evidence, ReviewJudgement::NotMet) {
                 problems.push(format!("`{}`: {why}", text::title(&finding.finding, SHOWN)));
             }
         }
@@ -58,7 +58,7 @@ pub fn problems(answer: &ReviewAnswer, ground: &Ground<'_>) -> Vec<String> {
 }
 
 impl Ground<'_> {
-    fn holds(&self, evidence: &Evidence, verdict: RequirementVerdict) -> Result<(), String> {
+    fn holds(&self, evidence: &ReviewEvidence, verdict: ReviewJudgement) -> Result<(), String> {
         match (evidence.file.is_empty(), evidence.command.is_empty()) {
             (false, true) => self.holds_in_file(evidence, verdict),
             (true, false) => self.holds_for_command(evidence, verdict),
@@ -68,14 +68,14 @@ impl Ground<'_> {
 
     fn holds_for_command(
         &self,
-        evidence: &Evidence,
-        verdict: RequirementVerdict,
+        evidence: &ReviewEvidence,
+        verdict: ReviewJudgement,
     ) -> Result<(), String> {
         let shown = text::title(&evidence.command, SHOWN);
         let ran = self.checks.iter().find(|check| check.run.trim() == evidence.command.trim());
         match ran {
             None => Err(format!("`{shown}` is no command whose output is known")),
-            Some(check) if verdict == RequirementVerdict::Met && !check.passed => {
+            Some(check) if verdict == ReviewJudgement::Met && !check.passed => {
                 Err(format!("`{shown}` did not pass: {}", text::title(&check.outcome, SHOWN)))
             }
             Some(_) => Ok(()),
@@ -84,8 +84,8 @@ impl Ground<'_> {
 
     fn holds_in_file(
         &self,
-        evidence: &Evidence,
-        verdict: RequirementVerdict,
+        evidence: &ReviewEvidence,
+        verdict: ReviewJudgement,
     ) -> Result<(), String> {
         let shown = text::title(&evidence.file, SHOWN);
         let path = Path::new(&evidence.file);
@@ -100,7 +100,7 @@ impl Ground<'_> {
         let content = folder_inside(self.root, &self.root.join(folder))
             .and_then(|folder| read_in(&folder, name, MOST))
             .map_err(|problem| format!("`{shown}`: {problem}"))?;
-        if verdict == RequirementVerdict::Met && self.wishes.contains(&evidence.file) {
+        if verdict == ReviewJudgement::Met && self.wishes.contains(&evidence.file) {
             return Err(format!("`{shown}` says what is wanted, not that it is there"));
         }
         // Not every file is looked at that changes meanwhile: git ignores some.
@@ -108,16 +108,16 @@ impl Ground<'_> {
         if self.since.is_known() && meta.is_ok_and(|meta| files::changed_at(&meta) > self.since) {
             return Err(format!("`{shown}` has changed since the reader began"));
         }
-        if verdict == RequirementVerdict::Met && (self.is_ignored)(&evidence.file) {
+        if verdict == ReviewJudgement::Met && (self.is_ignored)(&evidence.file) {
             return Err(format!("`{shown}` is ignored by git, so it is no work of the project"));
         }
         let content = String::from_utf8_lossy(&content.bytes);
         let lines: Vec<&str> = content.lines().collect();
-        let line = usize::try_from(evidence.line).unwrap_or(usize::MAX);
+        let line = usize::try_from(evidence.line.get()).unwrap_or(usize::MAX);
         if line == 0 || line > lines.len() {
             return Err(format!("`{shown}` has no line {line}: it has {}", lines.len()));
         }
-        if verdict == RequirementVerdict::Met && letters(&evidence.quote) < LEAST {
+        if verdict == ReviewJudgement::Met && letters(&evidence.quote) < LEAST {
             return Err(format!("`{shown}`, line {line}: it quotes nothing that says anything"));
         }
         if stands_near(&lines, line, &evidence.quote) {
@@ -143,12 +143,12 @@ fn stands_near(lines: &[&str], line: usize, quote: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::review::form::{JudgedRequirement, ReaderFinding, ReviewSeverity};
+    use crate::review::form::{ReviewFinding, ReviewRequirement, ReviewSeverity};
 
     const FILE: &str = "# Login\n\nfn login() {\n    check(password)\n}\n\n\n\n\n\nfn far() {}\n";
 
     /// What is wrong with this evidence for a requirement that is judged so.
-    fn wrong(verdict: RequirementVerdict, evidence: Evidence) -> String {
+    fn wrong(verdict: ReviewJudgement, evidence: ReviewEvidence) -> String {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         let project = root.join("project");
@@ -173,7 +173,7 @@ mod tests {
             since: FileTime::default(),
             is_ignored: &|_| false,
         };
-        let judged = JudgedRequirement {
+        let judged = ReviewRequirement {
             id: "FR-001".to_owned(),
             verdict,
             evidence: vec![evidence],
@@ -183,9 +183,9 @@ mod tests {
             .join("; ")
     }
 
-    fn at(file: &str, line: u64, quote: &str) -> Evidence {
+    fn at(file: &str, line: u64, quote: &str) -> ReviewEvidence {
         let (file, quote) = (file.to_owned(), quote.to_owned());
-        Evidence { file, line, quote, command: String::new() }
+        ReviewEvidence { file, line: line.into(), quote, command: String::new() }
     }
 
     #[test]
@@ -194,19 +194,21 @@ mod tests {
             at("src/login.rs", 4, "check(password)"),
             at("src/login.rs", 3, "fn login() {\n  check(password)\n}"),
             at("src/login.rs", 6, "fn login()"),
-            Evidence { command: "cargo test".to_owned(), ..Evidence::default() },
+            ReviewEvidence { command: "cargo test".to_owned(), ..ReviewEvidence::default() },
         ] {
-            assert_eq!(wrong(RequirementVerdict::Met, evidence.clone()), "", "{evidence:?}");
+            assert_eq!(wrong(ReviewJudgement::Met, evidence.clone()), "", "{evidence:?}");
         }
-        let failed = Evidence { command: "cargo clippy".to_owned(), ..Evidence::default() };
-        assert_eq!(wrong(RequirementVerdict::NotMet, failed), "");
-        assert_eq!(wrong(RequirementVerdict::NotMet, at("src/login.rs", 1, "")), "");
-        assert_eq!(wrong(RequirementVerdict::NotMet, at("spec.md", 1, "# Login")), "");
+        let failed =
+            ReviewEvidence { command: "cargo clippy".to_owned(), ..ReviewEvidence::default() };
+        assert_eq!(wrong(ReviewJudgement::NotMet, failed), "");
+        assert_eq!(wrong(ReviewJudgement::NotMet, at("src/login.rs", 1, "")), "");
+        assert_eq!(wrong(ReviewJudgement::NotMet, at("spec.md", 1, "# Login")), "");
     }
 
     #[test]
     fn evidence_that_is_not_there_is_named() {
-        let command = |run: &str| Evidence { command: run.to_owned(), ..Evidence::default() };
+        let command =
+            |run: &str| ReviewEvidence { command: run.to_owned(), ..ReviewEvidence::default() };
         for (evidence, why) in [
             (at("src/none.rs", 1, "fn login"), "`src/none.rs`: it does not exist"),
             (at("src/login.rs", 40, "fn login"), "has no line 40: it has 11"),
@@ -229,22 +231,22 @@ mod tests {
             (at("spec.md", 1, "# Login"), "says what is wanted, not that it is there"),
             (command("cargo clippy"), "`cargo clippy` did not pass: exit code 1"),
             (command("make"), "`make` is no command whose output is known"),
-            (Evidence::default(), "names neither a file nor a command"),
-            (Evidence { file: "x".to_owned(), ..command("cargo test") }, "or both"),
+            (ReviewEvidence::default(), "names neither a file nor a command"),
+            (ReviewEvidence { file: "x".to_owned(), ..command("cargo test") }, "or both"),
         ] {
-            let said = wrong(RequirementVerdict::Met, evidence.clone());
+            let said = wrong(ReviewJudgement::Met, evidence.clone());
             assert!(said.starts_with("FR-001: ") && said.contains(why), "{evidence:?}\n{said}");
         }
     }
 
     #[test]
     fn what_is_called_met_needs_evidence_and_a_finding_needs_none() {
-        let judged = JudgedRequirement {
+        let judged = ReviewRequirement {
             id: "FR-001".to_owned(),
-            verdict: RequirementVerdict::Met,
-            ..JudgedRequirement::default()
+            verdict: ReviewJudgement::Met,
+            ..ReviewRequirement::default()
         };
-        let finding = |evidence| ReaderFinding {
+        let finding = |evidence| ReviewFinding {
             finding: "a leak".to_owned(),
             severity: ReviewSeverity::Low,
             evidence,

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Serialize};
-
-use crate::engine::fields::is_default;
 use crate::feature::requirements::Requirement;
-pub use crate::forms::review::ReviewSeverity;
+pub use crate::forms::review::{
+    ReviewEvidence, ReviewFinding, ReviewJudgement, ReviewRequirement, ReviewSeverity,
+};
 use crate::text;
 
 /// The line before the answer, followed by a blank and the code of the review.
@@ -20,78 +19,13 @@ const PROBLEMS: usize = 20;
 /// The most letters of a line of the answer in a message.
 const SHOWN: usize = 80;
 
-/// What a reader says of a requirement.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum RequirementVerdict {
-    /// It is met.
-    #[serde(rename = "met")]
-    Met,
-    /// It is not met.
-    #[serde(rename = "not met")]
-    NotMet,
-    /// The reader cannot tell.
-    #[default]
-    #[serde(rename = "cannot tell")]
-    CannotTell,
-    /// Tasks that are still open build it; only where a part of the work is reviewed.
-    #[serde(rename = "later")]
-    Later,
-}
-
-/// One piece of evidence: a line of a file with what stands there, or a command whose output the reader was given.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Evidence {
-    /// The file, from the root of the project; empty for a command.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub file: String,
-    /// The line, from 1.
-    #[serde(skip_serializing_if = "is_default")]
-    pub line: u64,
-    /// What stands on it.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub quote: String,
-    /// The command; empty for a file.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub command: String,
-}
-
-/// What a reader says of one requirement.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct JudgedRequirement {
-    /// Its id.
-    pub id: String,
-    /// Whether it is met.
-    pub verdict: RequirementVerdict,
-    /// What shows that.
-    #[serde(default)]
-    pub evidence: Vec<Evidence>,
-    /// Why, in the reader's words; may be empty.
-    #[serde(default)]
-    pub why: String,
-}
-
-/// Something that a reader found besides the requirements.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ReaderFinding {
-    /// What it is.
-    pub finding: String,
-    /// How bad it is.
-    pub severity: ReviewSeverity,
-    /// Where it shows.
-    #[serde(default)]
-    pub evidence: Vec<Evidence>,
-}
-
 /// A whole answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReviewAnswer {
     /// What it says of each requirement, in the order of the specification.
-    pub requirements: Vec<JudgedRequirement>,
+    pub requirements: Vec<ReviewRequirement>,
     /// What else it found, the worst first.
-    pub findings: Vec<ReaderFinding>,
+    pub findings: Vec<ReviewFinding>,
 }
 
 /// Returns the answer in a reader's last words; an error has every reason why it cannot be used, at most twenty.
@@ -111,7 +45,7 @@ pub fn parse(
     for line in lines {
         take(&mut answer, line, wanted).unwrap_or_else(|why| problems.push(why));
     }
-    let for_later = answer.requirements.iter().filter(|it| it.verdict == RequirementVerdict::Later);
+    let for_later = answer.requirements.iter().filter(|it| it.verdict == ReviewJudgement::Later);
     for judged in for_later.filter(|_| !is_part) {
         let id = text::title(&judged.id, SHOWN);
         problems.push(format!("`{id}` is left for later, and all of the work is reviewed"));
@@ -165,14 +99,14 @@ fn take(answer: &mut ReviewAnswer, line: &str, wanted: &[Requirement]) -> Result
     let unread = |error: serde_json::Error| format!("`{}` cannot be read: {error}", shown());
     let value: serde_json::Value = serde_json::from_str(line).map_err(unread)?;
     if value.get("finding").is_some() {
-        let finding: ReaderFinding = serde_json::from_str(line).map_err(unread)?;
+        let finding: ReviewFinding = serde_json::from_str(line).map_err(unread)?;
         if finding.finding.trim().is_empty() {
             return Err(format!("`{}` finds nothing", shown()));
         }
         answer.findings.push(finding);
         return Ok(());
     }
-    let judged: JudgedRequirement = serde_json::from_str(line).map_err(unread)?;
+    let judged: ReviewRequirement = serde_json::from_str(line).map_err(unread)?;
     let id = text::title(&judged.id, SHOWN);
     if wanted.iter().all(|it| it.id != judged.id) {
         return Err(format!("`{id}` is no requirement of the specification"));
@@ -221,7 +155,7 @@ mod tests {
         let read: Vec<_> = answer.requirements.iter().map(|it| (&*it.id, it.verdict)).collect();
         assert_eq!(
             read,
-            [("FR-001", RequirementVerdict::Met), ("US1.1", RequirementVerdict::CannotTell)]
+            [("FR-001", ReviewJudgement::Met), ("US1.1", ReviewJudgement::CannotTell)]
         );
         assert_eq!(answer.requirements[0].evidence[0].quote, "fn a");
         let found: Vec<_> = answer.findings.iter().map(|it| it.severity).collect();
@@ -280,7 +214,7 @@ mod tests {
         let why = parse(&body, CODE, &wanted(), false).unwrap_err();
         assert_eq!(why, ["`US1.1` is left for later, and all of the work is reviewed"]);
         let answer = parse(&body, CODE, &wanted(), true).unwrap();
-        assert_eq!(answer.requirements[1].verdict, RequirementVerdict::Later);
+        assert_eq!(answer.requirements[1].verdict, ReviewJudgement::Later);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow};
 use serde::{Deserialize, Serialize};
 
-use super::form::{JudgedRequirement, ReaderFinding};
+use super::form::{ReviewFinding, ReviewRequirement};
 pub use crate::forms::review::ReviewOutcome;
 use crate::mask::masked_text;
 use crate::runner::state::state_folder;
@@ -93,11 +93,11 @@ pub struct Review {
     /// Why there is no verdict on the work, a line each.
     pub problems: Vec<String>,
     /// What was said of each requirement; empty where there is no usable answer.
-    pub requirements: Vec<JudgedRequirement>,
+    pub requirements: Vec<ReviewRequirement>,
     /// The ids of those that read differently than when the loop was armed.
     pub reworded: Vec<String>,
     /// What else was found, the worst first.
-    pub findings: Vec<ReaderFinding>,
+    pub findings: Vec<ReviewFinding>,
     /// What changed meanwhile: files from the root of the project, and commits.
     pub changed: Vec<String>,
     /// What a person should know although it does not speak against the work.

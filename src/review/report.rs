@@ -3,16 +3,14 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use super::form::{Evidence, RequirementVerdict, ReviewSeverity};
+use super::form::{ReviewEvidence, ReviewJudgement, ReviewSeverity};
 use super::record::{Review, ReviewOutcome};
 use crate::checks::NOTE;
 use crate::engine::fields::name_of;
 use crate::engine::scope::in_runs;
 use crate::engine::{Dollars, Hasher, ReviewResult};
 use crate::forms::plain::{JsonTime, words};
-use crate::forms::review::{
-    LastReview, ReviewEvidence, ReviewFinding, ReviewForm, ReviewJudgement, ReviewRequirement,
-};
+use crate::forms::review::{LastReview, ReviewForm};
 use crate::text;
 
 /// The most letters of a sentence of the reader.
@@ -104,12 +102,12 @@ impl Review {
 
     /// Returns how many requirements it found met.
     pub fn met(&self) -> usize {
-        self.requirements.iter().filter(|it| it.verdict == RequirementVerdict::Met).count()
+        self.requirements.iter().filter(|it| it.verdict == ReviewJudgement::Met).count()
     }
 
     /// The ids of what tasks build that are still open.
     fn later(&self) -> impl Iterator<Item = &str> {
-        let later = self.requirements.iter().filter(|it| it.verdict == RequirementVerdict::Later);
+        let later = self.requirements.iter().filter(|it| it.verdict == ReviewJudgement::Later);
         later.map(|it| it.id.as_str())
     }
 
@@ -163,11 +161,11 @@ impl Review {
         for changed in &self.changed {
             let _ = writeln!(text, "  changed meanwhile: {}", text::title(changed, SENTENCE));
         }
-        let speaks = [RequirementVerdict::NotMet, RequirementVerdict::CannotTell];
+        let speaks = [ReviewJudgement::NotMet, ReviewJudgement::CannotTell];
         for judged in self.requirements.iter().filter(|it| speaks.contains(&it.verdict)) {
             let why = text::title(&judged.why, SENTENCE);
             let why = if why.is_empty() { why } else { format!(": {why}") };
-            let _ = writeln!(text, "  {} {}{why}", judged.id, name_of(judged.verdict));
+            let _ = writeln!(text, "  {} {}{why}", judged.id, judged.verdict.words());
             list(&mut text, &judged.evidence);
         }
         for finding in &self.findings {
@@ -202,7 +200,7 @@ impl Review {
     }
 }
 
-fn list(text: &mut String, all: &[Evidence]) {
+fn list(text: &mut String, all: &[ReviewEvidence]) {
     for evidence in all {
         let _ = match evidence.command.as_str() {
             "" => {
@@ -247,25 +245,8 @@ impl From<&Review> for ReviewForm {
             outcome: review.outcome,
             exit_code: review.exit_code,
             problems: review.problems.clone(),
-            requirements: review
-                .requirements
-                .iter()
-                .map(|it| ReviewRequirement {
-                    id: it.id.clone(),
-                    verdict: it.verdict.into(),
-                    why: words(&it.why),
-                    evidence: it.evidence.iter().map(ReviewEvidence::from).collect(),
-                })
-                .collect(),
-            findings: review
-                .findings
-                .iter()
-                .map(|it| ReviewFinding {
-                    finding: it.finding.clone(),
-                    severity: it.severity,
-                    evidence: it.evidence.iter().map(ReviewEvidence::from).collect(),
-                })
-                .collect(),
+            requirements: review.requirements.clone(),
+            findings: review.findings.clone(),
             changed: review.changed.clone(),
             caveats: review.caveats.clone(),
             reworded: review.reworded.clone(),
@@ -273,28 +254,6 @@ impl From<&Review> for ReviewForm {
             cost_usd: review.cost.map(|cost| cost as f64 / 1e6),
             cost_estimated: review.cost_estimated,
             log: review.log.clone(),
-        }
-    }
-}
-
-impl From<&Evidence> for ReviewEvidence {
-    fn from(evidence: &Evidence) -> Self {
-        Self {
-            file: words(&evidence.file),
-            line: Some(evidence.line).filter(|line| *line > 0).map(Into::into),
-            quote: words(&evidence.quote),
-            command: words(&evidence.command),
-        }
-    }
-}
-
-impl From<RequirementVerdict> for ReviewJudgement {
-    fn from(judgement: RequirementVerdict) -> Self {
-        match judgement {
-            RequirementVerdict::Met => Self::Met,
-            RequirementVerdict::NotMet => Self::NotMet,
-            RequirementVerdict::CannotTell => Self::CannotTell,
-            RequirementVerdict::Later => Self::Later,
         }
     }
 }

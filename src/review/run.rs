@@ -10,12 +10,13 @@ use anyhow::{Context, Result, anyhow, bail};
 use super::armed;
 use super::base::{Base, KnownLoop, base, known_loop};
 use super::evidence::{self, Ground};
-use super::form::{self, RequirementVerdict, ReviewSeverity};
+use super::form::{self, ReviewJudgement, ReviewSeverity};
 use super::packet::{PacketMarks, PacketMaterial, prompt};
 use super::record::{self, Review, ReviewOutcome};
 use super::watch::{Halt, ReviewWatch};
 use crate::checks::PASSED;
 use crate::engine::CheckResult;
+use crate::engine::order::few;
 use crate::engine::tasks::TaskList;
 use crate::evidence::task_list;
 use crate::evidence::tree::{Bounds, FoundFile, Go, Whole, look};
@@ -218,7 +219,7 @@ fn judge(
         }
     };
     let invented = evidence::problems(&answer, ground);
-    let good = [RequirementVerdict::Met, RequirementVerdict::Later];
+    let good = [ReviewJudgement::Met, ReviewJudgement::Later];
     let is_met = answer.requirements.iter().all(|it| good.contains(&it.verdict));
     let is_free = answer.findings.iter().all(|it| it.severity < ReviewSeverity::High);
     review.outcome = match (invented.is_empty(), is_met && is_free) {
@@ -271,14 +272,10 @@ struct Changes {
 
 /// Says which changes git leaves out of a patch, `None` where there are none.
 fn not_in_patch(hidden: &[PathBuf]) -> Option<String> {
-    let names: Vec<String> =
-        hidden.iter().take(3).map(|it| printable(&it.to_string_lossy())).collect();
-    let more = hidden.len() - names.len();
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let names = few(&mut hidden.iter().map(|path| printable(&path.to_string_lossy())), 3);
     (!names.is_empty()).then(|| {
         format!(
-            "git shows no changes of {}{more}, by .gitattributes or a mark in its index: the reader got their text instead",
-            names.join(", ")
+            "git shows no changes of {names}, by .gitattributes or a mark in its index: the reader got their text instead"
         )
     })
 }

@@ -1,13 +1,12 @@
 //! The person's side of a loop: what they see of it, and how they end it.
 
 use std::cell::Cell;
+use std::time::Duration;
 
-use super::messages;
 use super::requests::{Requests, RunnerRequest};
 use super::screen::Screen;
 use super::signals::Signals;
-use crate::forms::events::RunnerEvent;
-use crate::world::{self, Standstill};
+use crate::world;
 
 /// What asks for the end of a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +26,7 @@ pub struct Console<'a> {
     /// Requests from other terminals.
     pub requests: Requests,
     /// What of the time that does not count was noticed.
-    pub noticed: Cell<Standstill>,
+    pub noticed: Cell<Duration>,
 }
 
 impl Console<'_> {
@@ -39,19 +38,10 @@ impl Console<'_> {
         (self.requests.pending() == Some(RunnerRequest::Stop)).then_some(EndRequest::Stop)
     }
 
-    /// Returns how long the machine slept, or this program was stopped, since the last call; `None` for not at all.
-    pub fn stood_still(&self) -> Option<Standstill> {
+    /// Returns how long this program stood still since the last call; `None` for not at all.
+    pub fn stood_still(&self) -> Option<Duration> {
         let all = world::standstill();
-        Some(all.since(self.noticed.replace(all))).filter(|new| !new.is_none())
-    }
-
-    /// Says in one line that the machine slept, or this program was stopped.
-    pub fn say_standstill(&self, new: Standstill) {
-        let event = RunnerEvent::Standstill {
-            slept_seconds: new.slept.as_secs().into(),
-            stopped_seconds: new.stopped.as_secs().into(),
-        };
-        self.screen.report(event, &format!("ralph: {}", messages::stood_still(new)));
+        Some(all.saturating_sub(self.noticed.replace(all))).filter(|new| !new.is_zero())
     }
 
     /// Returns whether the loop is asked to end, and says on the screen that it is ending.

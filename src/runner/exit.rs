@@ -6,7 +6,7 @@ use crate::system::signals::{SIGHUP, SIGINT, SIGTERM};
 
 use super::screen::lasted;
 use super::state::LoopStatus;
-use crate::engine::{BudgetUnit, DENIED_WORDS, Stall, TerminalReason, needs_folder};
+use crate::engine::{BudgetUnit, Obstacle, Stall, TerminalReason};
 use crate::session::messages::NextStep;
 
 /// Exit code when the loop cannot continue: its files cannot be read or written.
@@ -96,10 +96,10 @@ pub fn what_next(reason: &TerminalReason, change: &str, iteration: u32) -> Strin
         TerminalReason::UsageLimit { .. } => {
             "Run the same command again when it is lifted: it continues. --max-limit-wait TIME waits for it."
         }
-        TerminalReason::Blocked { need } if need.starts_with(DENIED_WORDS) => {
+        TerminalReason::Blocked { by: Obstacle::Denial, .. } => {
             "Run the command again with what you permit: without that, the same is denied again."
         }
-        TerminalReason::Blocked { need } if needs_folder(need) => {
+        TerminalReason::Blocked { by: Obstacle::FolderGone, .. } => {
             "Bring that folder back, then run the same command again."
         }
         TerminalReason::CorruptState => "Look at tasks.md, then run the same command again.",
@@ -144,7 +144,7 @@ mod tests {
             Reason::MaxIters { limit: 1 },
             no_commit,
             no_call,
-            Reason::Blocked { need: String::new() },
+            Reason::Blocked { need: String::new(), by: Obstacle::Other },
             Reason::TimedOut { limit: 1 },
             Reason::Budget { used: 1, limit: 1, unit: BudgetUnit::Tokens },
             Reason::HarnessFailed { why: String::new() },

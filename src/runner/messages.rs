@@ -9,7 +9,6 @@ use super::prices::micros;
 use super::screen::{counted, grouped, lasted};
 use super::state::{AgentShare, Iteration, LoopState};
 use crate::text::title;
-use crate::world::Standstill;
 
 use std::time::Duration;
 
@@ -207,24 +206,21 @@ pub fn shares(agents: &[AgentShare]) -> Option<String> {
     (agents.len() > 1).then(|| agents.iter().map(share).collect::<Vec<_>>().join("; "))
 }
 
-/// Returns in one line how long the machine slept and this program was stopped, and that no limit counts it.
-pub fn stood_still(it: Standstill) -> String {
-    let slept = format!("the machine slept {}", lasted(it.slept));
-    let stopped =
-        format!("this program was stopped for {}, and its agent with it", lasted(it.stopped));
-    let words = match (it.slept.is_zero(), it.stopped.is_zero()) {
-        (true, _) => stopped,
-        (_, true) => slept,
-        _ => format!("{slept}, and {stopped}"),
+/// Returns in one line how long this program stood still, and that no limit counts it.
+pub fn stood_still(length: Duration) -> String {
+    let (what, with) = if cfg!(windows) {
+        ("the machine slept", "")
+    } else {
+        ("this program was stopped for", ", and its agent with it")
     };
-    format!("{words}; that time is not counted")
+    format!("{what} {}{with}; that time is not counted", lasted(length))
 }
 
-/// Returns the same as figures beside the time that counts; empty for nothing.
-pub fn not_counted(it: Standstill) -> Vec<String> {
-    let slept = (!it.slept.is_zero()).then(|| format!("the machine slept {}", lasted(it.slept)));
-    let stopped = (!it.stopped.is_zero()).then(|| format!("stopped for {}", lasted(it.stopped)));
-    slept.into_iter().chain(stopped).collect()
+/// Returns the same as a figure beside the time that counts; `None` for nothing.
+pub fn not_counted(seconds: f64) -> Option<String> {
+    let length = Duration::try_from_secs_f64(seconds).unwrap_or_default();
+    let what = if cfg!(windows) { "slept" } else { "stopped for" };
+    (!length.is_zero()).then(|| format!("{what} {}", lasted(length)))
 }
 
 /// Returns the tokens of an iteration.
@@ -235,7 +231,7 @@ pub fn tokens_of(it: &Iteration) -> KnownSum {
 /// Returns what an iteration came to: time, tokens, commits, files, tasks.
 pub fn figures(iteration: &Iteration) -> String {
     let mut parts = vec![lasted(Duration::from_secs_f64(iteration.seconds.max(0.0)))];
-    parts.extend(not_counted(iteration.standstill()));
+    parts.extend(not_counted(iteration.stopped_seconds));
     if iteration.tokens_unknown {
         parts.push("tokens unknown".to_owned());
     } else if iteration.tokens_used > 0 {

@@ -10,7 +10,7 @@ use super::harness::{AgentEvent, OutputReader, Stream, Told};
 use super::live_line::{LiveLine, LiveMoment};
 use super::options::time_in_words;
 use super::process::{Control, Watcher};
-use crate::world::{Standstill, Stopwatch};
+use crate::world::Stopwatch;
 
 /// How often the live line is drawn again.
 const DRAW: Duration = Duration::from_millis(250);
@@ -55,8 +55,8 @@ pub struct RunMonitor<'a> {
     live: &'a LiveLine,
     grace: Duration,
     clock: Stopwatch,
-    /// Takes in that the machine slept, or this program was stopped.
-    note: &'a mut dyn FnMut(Standstill),
+    /// Takes in that this program stood still.
+    note: &'a mut dyn FnMut(Duration),
     /// When the live line was drawn.
     drawn: Duration,
     /// What asked for the end of the loop meanwhile.
@@ -72,13 +72,13 @@ pub struct RunMonitor<'a> {
 
 impl<'a> RunMonitor<'a> {
     /// Returns the monitor of a run that began with `clock`; `grace` is how long the program has once it is asked to
-    /// end, and `note` writes down a sleep of the machine, or a stop.
+    /// end, and `note` writes down a standstill.
     pub fn new(
         reader: &'a mut dyn OutputReader,
         console: &'a Console<'a>,
         live: &'a LiveLine,
         grace: Duration,
-        (clock, note): (Stopwatch, &'a mut dyn FnMut(Standstill)),
+        (clock, note): (Stopwatch, &'a mut dyn FnMut(Duration)),
         allowance: Allowance<'a>,
     ) -> Self {
         let (drawn, end_request, calls, finished) = (Duration::ZERO, None, 0, false);

@@ -16,7 +16,7 @@ use super::options::DoneWhen;
 use super::requests::Requests;
 use super::state::{
     Iteration, LoopState, PAUSED, Past, changes_with_state, find_state_folder, holder, read_state,
-    readable, tail, time_of, waits_for_room,
+    readable, tail, time_of,
 };
 use super::target::{ChangeQuery, FoundChange, find};
 use crate::engine::aside::{Aside, in_words};
@@ -55,14 +55,12 @@ pub struct RunnerReport {
     pub runner: RunnerLife,
     /// Since when a person wants it to pause, `None` when nobody does.
     pub paused_since: Option<WallTime>,
-    /// Until when it waits for room on a full disk, `None` where it does not wait for that.
-    pub waits_for_room_until: Option<WallTime>,
     /// Why the state could not be read, empty when it could.
     pub unreadable: String,
     /// What the state file says.
     pub state: LoopState,
     /// The lines of the change's list that do not count, or have an odd mark.
-    pub beside: Vec<Aside>,
+    pub asides: Vec<Aside>,
     /// The iteration that runs, or in which the runner was killed.
     pub running_iteration: Option<Iteration>,
     /// How well the tasks are proved that were ticked in this run.
@@ -85,12 +83,7 @@ impl RunnerReport {
             (Ok(alive), Err(why)) => (alive, (None, why)),
             (Err(why), _) => (false, (None, why.to_string())),
         };
-        let (mut state, running_iteration) = read.unwrap_or_default();
-        let waits = waits_for_room(&folder).filter(|_| alive).map(WallTime::from_seconds);
-        if let Some(until) = waits {
-            // The state says what it did before: it cannot be written.
-            state.doing = format!("waiting for room on the disk (until {})", readable(until));
-        }
+        let (state, running_iteration) = read.unwrap_or_default();
         let runner = match (alive, state.status.is_over()) {
             (true, _) => RunnerLife::Alive,
             (false, false) if !state.change_id.is_empty() => RunnerLife::Dead,
@@ -106,9 +99,8 @@ impl RunnerReport {
             folder: folder.display().to_string(),
             runner,
             paused_since: requests.pause_asked().filter(|_| runner == RunnerLife::Alive),
-            waits_for_room_until: waits,
             unreadable,
-            beside: beside(root, change, state.include_optional),
+            asides: asides(root, change, state.include_optional),
             state,
             running_iteration,
             proofs,
@@ -135,9 +127,8 @@ impl RunnerReport {
                 if self.runner == RunnerLife::Alive { "began" } else { "was cut off; began" };
             let _ = writeln!(text, "  This one: {what} {}", since(&running.started));
         }
-        let not_counted = messages::not_counted(state.standstill());
-        if !not_counted.is_empty() {
-            let _ = writeln!(text, "  Not counted: {}", not_counted.join(", "));
+        if let Some(words) = messages::not_counted(state.stopped_seconds) {
+            let _ = writeln!(text, "  Not counted: {words}");
         }
         if !state.task.is_empty() {
             let _ = writeln!(text, "  Task: {}", cut(&state.task, 72));
@@ -148,7 +139,7 @@ impl RunnerReport {
             DoneWhen::Check => "the checks pass",
         };
         let _ = writeln!(text, "  Done when: {done}");
-        for aside in in_words(&self.beside) {
+        for aside in in_words(&self.asides) {
             let _ = writeln!(text, "  List: {}", printable(&aside));
         }
         let agent = [&state.harness, &state.harness_version, &state.model];
@@ -341,10 +332,10 @@ impl RunnerReport {
 }
 
 /// What of the list of a change does not count; nothing where the change is gone.
-fn beside(root: &Path, change: &str, optional: bool) -> Vec<Aside> {
+fn asides(root: &Path, change: &str, optional: bool) -> Vec<Aside> {
     let wanted = ChangeQuery { change: Some(change), module: None };
     let Ok(FoundChange::One(change)) = find(root, &wanted) else { return Vec::new() };
-    change.task_list().unwrap_or_default().list.with_optional(optional).beside()
+    change.task_list().unwrap_or_default().list.with_optional(optional).asides()
 }
 
 /// Returns the reports on all changes of a project that a runner has worked on, by their ids.

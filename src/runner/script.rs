@@ -1,4 +1,5 @@
-//! What a scripted agent does, carried out in a throw-away project; for `spool demo` and `spool ralph --demo`.
+//! The play of `spool demo` and of `spool ralph --harness demo`: a throw-away project, and what the scripted agent does in it,
+//! turn by turn. The agent stops too early twice and claims too much once.
 
 use std::fs;
 use std::path::Path;
@@ -16,6 +17,20 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// The most that is read of a file or of an output, in bytes.
 const MOST: usize = 1 << 20;
 
+/// The name of the feature.
+pub const NAME: &str = "001-todo-list";
+/// How many tasks the list has.
+pub const TASKS: usize = 7;
+const FEATURE: &str = "specs/001-todo-list";
+
+/// From one prompt to one attempt to stop.
+pub struct ScriptTurn {
+    /// What the agent does.
+    pub steps: &'static [ScriptStep],
+    /// What the agent says when it wants to stop.
+    pub words: &'static str,
+}
+
 /// One tool call of the agent.
 pub enum ScriptStep {
     /// Writes a file of the project.
@@ -26,28 +41,109 @@ pub enum ScriptStep {
     Tick(&'static str),
 }
 
-impl ScriptStep {
-    /// Returns the name of the agent's tool that does it.
-    pub fn tool(&self) -> &'static str {
-        match self {
-            ScriptStep::Write(..) => "Write",
-            ScriptStep::Run(_) => "Bash",
-            ScriptStep::Tick(_) => "Edit",
-        }
-    }
+use ScriptStep::{Run, Tick, Write};
 
-    /// Carries it out in a project with this task list, and returns what it printed; an error when it fails.
-    pub fn play(&self, folder: &Path, tasks: &Path) -> Result<String> {
-        match self {
-            ScriptStep::Write(name, text) => write(folder, name, text).map(|()| String::new()),
-            ScriptStep::Run(command) => run(folder, command),
-            ScriptStep::Tick(id) => tick(tasks, id).map(|()| String::new()),
-        }
+/// The whole play.
+pub const TURNS: [ScriptTurn; 4] = [
+    ScriptTurn {
+        steps: &[
+            Write("todo.sh", include_str!("script/todo-usage.sh")),
+            Tick("T001"),
+            Write("todo.sh", include_str!("script/todo-add.sh")),
+            Tick("T002"),
+        ],
+        words: "The program can add a task now. I will stop here for now.",
+    },
+    ScriptTurn {
+        steps: &[Write("todo.sh", include_str!("script/todo.sh")), Tick("T003"), Tick("T004")],
+        words: "Listing and finishing work too. Shall I continue?",
+    },
+    ScriptTurn { steps: &[], words: "All done!\nALL_TASKS_COMPLETE" },
+    ScriptTurn {
+        steps: &[
+            Write("README.md", include_str!("script/README.md")),
+            Tick("T005"),
+            Write("test.sh", include_str!("script/test.sh")),
+            Tick("T006"),
+            Run("sh test.sh"),
+            Tick("T007"),
+        ],
+        words: "ALL_TASKS_COMPLETE",
+    },
+];
+
+impl ScriptTurn {
+    /// Returns whether a box that the turn ticks is open.
+    pub fn is_open(&self, list: &TaskList) -> bool {
+        list.open().any(|task| self.steps.iter().any(|step| step.ticks(&task.id)))
     }
 }
 
-/// Writes a file of the project, with the folders above it.
-pub fn write(folder: &Path, name: &str, text: &str) -> Result<()> {
+impl ScriptStep {
+    /// Returns the name of the agent's tool for this step.
+    pub fn tool(&self) -> &'static str {
+        match self {
+            Write(..) => "Write",
+            Run(_) => "Bash",
+            Tick(_) => "Edit",
+        }
+    }
+
+    fn ticks(&self, id: &str) -> bool {
+        matches!(self, Tick(own) if *own == id)
+    }
+
+    /// Carries the step out in the play's project, and returns in words what was done; an error when the step fails.
+    pub fn play(&self, folder: &Path) -> Result<String> {
+        Ok(match self {
+            Write(name, text) => {
+                write(folder, name, text)?;
+                format!("writes {name}")
+            }
+            Run(command) => format!("runs `{command}`: {}", run(folder, command)?.trim()),
+            Tick(id) => {
+                tick(folder, id)?;
+                format!("ticks {id}")
+            }
+        })
+    }
+}
+
+/// Makes the throw-away project in `folder`, under git where git is there: a spec-kit feature with a task list.
+pub fn project(folder: &Path) -> Result<()> {
+    let feature = format!("{{\"feature_directory\":\"{FEATURE}\"}}\n");
+    let files = [
+        (".specify/feature.json", feature.as_str()),
+        // What arming would list elsewhere, so that the play is the same with and without git.
+        (".gitignore", ".claude/\n.spool/\n.speckit-state.json\n.progress.md\n"),
+        (&format!("{FEATURE}/spec.md"), include_str!("script/spec.md")),
+        (&format!("{FEATURE}/tasks.md"), include_str!("script/tasks.md")),
+    ];
+    for (name, text) in files {
+        write(folder, name, text)?;
+    }
+    if git(folder, &["init", "-q"]) {
+        commit(folder, "The feature and its tasks");
+    }
+    Ok(())
+}
+
+/// Commits all files where the project is under git; elsewhere the play only has no history.
+pub fn commit(folder: &Path, message: &str) {
+    if folder.join(".git").exists() && git(folder, &["add", "."]) {
+        git(folder, &["commit", "-q", "-m", message]);
+    }
+}
+
+/// Returns the task list of the play's project; an error in any other folder.
+pub fn task_list(folder: &Path) -> Result<(Vec<u8>, TaskList)> {
+    let folder = folder.join(FEATURE);
+    let file = task_list::read(&folder)
+        .map_err(|problem| anyhow!("no task list in `{}`: {problem}", folder.display()))?;
+    Ok((file.bytes, file.list))
+}
+
+fn write(folder: &Path, name: &str, text: &str) -> Result<()> {
     let path = folder.join(name);
     let parent = path.parent().unwrap_or(folder);
     fs::create_dir_all(parent)
@@ -55,22 +151,7 @@ pub fn write(folder: &Path, name: &str, text: &str) -> Result<()> {
         .with_context(|| format!("cannot write `{}`", path.display()))
 }
 
-/// Returns the task list of the project.
-pub fn task_list(tasks: &Path) -> Result<(Vec<u8>, TaskList)> {
-    let file = task_list::read(tasks.parent().unwrap_or(tasks))
-        .map_err(|problem| anyhow!("cannot read `{}`: {problem}", tasks.display()))?;
-    Ok((file.bytes, file.list))
-}
-
-/// Puts the project under git with all its files in one commit. Without git a demo is the same; it only has no history.
-pub fn begin_history(folder: &Path, files: &str, message: &str) {
-    if git(folder, &["init", "-q"]) && git(folder, &["add", files]) {
-        git(folder, &["commit", "-q", "-m", message]);
-    }
-}
-
-/// Runs git in the project and returns whether it succeeded.
-pub fn git(folder: &Path, arguments: &[&str]) -> bool {
+fn git(folder: &Path, arguments: &[&str]) -> bool {
     let name = ["-c", "user.name=demo", "-c", "user.email=demo@localhost"];
     // A person's settings for signing and hooks are none of the demo's business.
     let plain = ["-c", "commit.gpgsign=false", "-c", "core.hooksPath=/dev/null"];
@@ -95,9 +176,10 @@ fn run(folder: &Path, command: &str) -> Result<String> {
     Ok(String::from_utf8_lossy(&ran.output).into_owned())
 }
 
-fn tick(tasks: &Path, id: &str) -> Result<()> {
-    let (mut text, list) = task_list(tasks)?;
+fn tick(folder: &Path, id: &str) -> Result<()> {
+    let (mut text, list) = task_list(folder)?;
     let task = list.find(id).with_context(|| format!("there is no task {id}"))?;
     text[task.mark_at] = b'x';
-    fs::write(tasks, text).with_context(|| format!("cannot write `{}`", tasks.display()))
+    let text = String::from_utf8_lossy(&text);
+    write(folder, &format!("{FEATURE}/tasks.md"), &text)
 }

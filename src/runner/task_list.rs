@@ -26,7 +26,8 @@ pub struct Tasks {
     id: String,
     /// Whether its optional tasks count.
     optional: bool,
-    open: BTreeMap<String, u64>,
+    /// The open tasks, a line each.
+    open: String,
     hash: u64,
     /// The list whose open tasks are in `open`.
     looked: Rc<TaskFile>,
@@ -59,10 +60,7 @@ pub fn list_at(path: &Path) -> Option<TaskList> {
 /// Returns how a list finds a task by its id, letter case ignored, without going through all of them.
 pub fn finder<'a>(list: &'a TaskList) -> impl Fn(&str) -> Option<&'a Task> {
     let by_id = list.by_id();
-    move |id| match by_id.last(id) {
-        Some(place) => Some(&list.tasks[place]),
-        None => list.find(id),
-    }
+    move |id| by_id.get(id).map(|place| &list.tasks[*place]).or_else(|| list.find(id))
 }
 
 /// Returns whether a folder that was a real path still is one: an agent may have put a link in its place, and what is behind
@@ -81,7 +79,7 @@ impl Tasks {
 
     fn new(path: PathBuf, id: &str, optional: bool) -> Self {
         let (looked, known) = (Rc::default(), RefCell::default());
-        Self { path, id: id.to_owned(), optional, open: BTreeMap::new(), hash: 0, looked, known }
+        Self { path, id: id.to_owned(), optional, open: String::new(), hash: 0, looked, known }
     }
 
     /// Returns the list in this folder as it is now, without waiting for a writer.
@@ -115,22 +113,14 @@ impl Tasks {
         }
         let file = match found {
             Ok(content) => self.parsed(content.bytes),
-            // A list that is gone is not done.
-            Err(Problem::Missing) => {
-                self.hash = 0;
-                let work = Work::List { done: 0, open: 0 };
-                return TaskListUpdate { work, ..TaskListUpdate::default() };
-            }
             Err(problem) => {
-                let problem = problem.to_string();
-                let hash = hash_of(problem.as_bytes());
-                self.hash = hash;
-                let work = Work::Unreadable { hash };
-                return TaskListUpdate {
-                    work,
-                    problem: Some(problem),
-                    ..TaskListUpdate::default()
-                };
+                let is_gone = matches!(problem, Problem::Missing);
+                let problem = (!is_gone).then(|| problem.to_string());
+                self.hash = problem.as_ref().map_or(0, |problem| hash_of(problem.as_bytes()));
+                // A list that is gone is not done.
+                let gone = Work::List { done: 0, open: 0 };
+                let work = if is_gone { gone } else { Work::Unreadable { hash: self.hash } };
+                return TaskListUpdate { work, problem, ..TaskListUpdate::default() };
             }
         };
         let list = &file.list;
@@ -141,11 +131,8 @@ impl Tasks {
             ..TaskListUpdate::default()
         };
         if !Rc::ptr_eq(&file, &self.looked) {
-            let find = finder(list);
-            let done = |id: &&String| find(id).is_some_and(|task| task.done);
-            looked.ticked = self.open.keys().filter(done).cloned().collect();
-            looked.tampered = list.tampered_since(&self.open);
-            self.open = list.open_by_text();
+            (looked.tampered, looked.ticked) = list.since(&self.open);
+            self.open = list.open_lines();
             self.hash = file.hash();
             self.looked = Rc::clone(&file);
         }
@@ -157,15 +144,14 @@ impl Tasks {
         let before = self.open.clone();
         let mut looked = self.look();
         if let Work::List { done, open: known } = &mut looked.work {
-            for id in open {
-                if self.open.contains_key(id) {
-                    continue;
-                }
+            let (before, now) = (by_id(&before), by_id(&self.open));
+            let ticked: Vec<_> = open.iter().filter(|id| !now.contains_key(&***id)).collect();
+            for id in ticked {
                 *done = done.saturating_sub(1);
                 *known += 1;
                 looked.open.push(id.clone());
-                let text = before.get(id).copied().unwrap_or_default();
-                self.open.insert(id.clone(), text);
+                let text = before.get(&**id).copied().unwrap_or_default();
+                self.open.extend([id, " ", text, "\n"]);
                 self.looked = Rc::default();
             }
         }
@@ -200,6 +186,11 @@ impl Tasks {
     pub fn hash(&self) -> u64 {
         self.hash
     }
+}
+
+/// The words of open tasks by their ids.
+fn by_id(open: &str) -> BTreeMap<&str, &str> {
+    open.lines().filter_map(|line| line.split_once(' ')).collect()
 }
 
 #[cfg(test)]

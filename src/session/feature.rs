@@ -1,6 +1,7 @@
 //! A stop in a feature's loop (spec 003): what is read and observed of the feature, and what is said about it.
 
 use std::io;
+use std::path::Path;
 use std::time::Duration;
 
 use super::context::{ChecksRun, StopContext, StopSession};
@@ -12,7 +13,8 @@ use crate::engine::{
     Verdict, ends,
 };
 use crate::evidence::commits;
-use crate::feature::project::printable;
+use crate::evidence::contents::{Contents, KeptContents};
+use crate::feature::project::{Project, printable};
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::feature::state::State;
 use crate::hosts::{ContinueForm, HookAnswer};
@@ -20,6 +22,7 @@ use crate::judge::TickJudge;
 use crate::judge::ticks::{Claim as TickClaim, Tick, Ticks};
 use crate::session::messages::landing::{self, HandoffPlace};
 use crate::session::messages::shortfall::converged;
+use crate::session::messages::shortfall::ticked_elsewhere;
 use crate::session::messages::{ends, feature as messages};
 use crate::session::pinned;
 use crate::session::proof::judge_of;
@@ -27,8 +30,9 @@ use crate::session::task_log::receipts_of;
 use crate::store::closing::{EndNotice, close_record};
 use crate::store::loops::{Claim, Loops, OpenTasks, Record};
 use crate::store::pins::PinState;
-use crate::store::receipts::{Receipt, Witness};
+use crate::store::receipts::{Receipt, Receipts, Witness};
 use crate::text;
+use crate::world::WallTime;
 
 /// The most tasks that are gone and remembered.
 const MOST_GONE: usize = 200;
@@ -217,6 +221,14 @@ impl FeatureStop {
         judge_of(session.context.project, &self.snapshot.feature, Some(pin)).ok()
     }
 
+    /// What the files contained at the last tick of this loop, or when it was armed; `None` where nobody has looked.
+    pub fn kept_contents(&self, project: &Project, armed_at: WallTime) -> Option<Contents> {
+        let receipts = receipts_of(project, &self.snapshot.feature).ok()?;
+        let kept = [Receipts::contents, Receipts::armed_contents].into_iter();
+        let mut kept = kept.filter_map(|kept| KeptContents::parse(kept(&receipts)?));
+        kept.find(|kept| kept.number == armed_at.millis())?.contents
+    }
+
     /// Keeps the receipts of what was ticked by hand, and a review that has passed. An error says why one cannot be kept.
     pub fn keep_ticks(&self, session: &StopSession<'_>, seen: &Observation) -> io::Result<()> {
         let is_reviewed = seen.checks.iter().flatten().any(CheckResult::is_proof_by_review);
@@ -324,12 +336,22 @@ impl FeatureStop {
             let first = text.lines().next().unwrap_or_default().to_owned();
             return HookAnswer::block(&text, &format!("Ralph-speckit: {first}")).log(&first);
         }
-        let shown = if session.context.settings.quiet {
+        let mut shown = if session.context.settings.quiet {
             String::new()
         } else {
             messages::progress(snapshot, &record.ledger, missing)
         };
         let mut text = messages::resume(snapshot, record, missing, form);
+        let root = &session.context.project.root;
+        let folder = Path::new(&snapshot.feature.relative);
+        if let Some(words) = ticked_elsewhere(root, folder) {
+            if !shown.is_empty() {
+                shown.push('\n');
+                shown += &words;
+            }
+            text.push(if form == ContinueForm::Block { '\n' } else { ' ' });
+            text += &words;
+        }
         if self.asks_for_handoff(session) {
             let folder = messages::shortened(&snapshot.feature.relative);
             text += &landing::words(HandoffPlace::Folder(&folder), form);

@@ -28,6 +28,12 @@ pub enum SessionLife {
 
 /// Notes which process has this session, for whoever asks later whether it is still there.
 pub fn note(loops: &Loops, session: &str, transcript: Option<&dyn Transcript>) {
+    // A loop that lives without it is as good: it then takes an hour of silence until it counts as left behind.
+    let _ = loops.note_client(session, client_of(session, transcript).as_ref());
+}
+
+/// Returns the process that has this session, and has started this hook; `None` where its client does not list it.
+pub fn client_of(session: &str, transcript: Option<&dyn Transcript>) -> Option<ClientProcess> {
     let programs = transcript.map(Transcript::programs).unwrap_or_default();
     let space = id_space();
     let is_own = |program: &HostProgram| {
@@ -36,15 +42,8 @@ pub fn note(loops: &Loops, session: &str, transcript: Option<&dyn Transcript>) {
             && is_here(program, &space)
             && ProcessLife::of(program.id).is_of(program.start)
     };
-    let own = programs.into_iter().find(is_own);
-    let client = own.map(|HostProgram { id, start, .. }| ClientProcess {
-        id,
-        start,
-        space,
-        at: world::now(),
-    });
-    // A loop that lives without it is as good: it then takes an hour of silence until it counts as left behind.
-    let _ = loops.note_client(session, client.as_ref());
+    let HostProgram { id, start, .. } = programs.into_iter().find(is_own)?;
+    Some(ClientProcess { id, start, space, at: world::now() })
 }
 
 /// Returns whether the session of this loop is still there.

@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 
 use crate::checks::NOTICE_LIMIT;
+use crate::engine::order::few;
 use crate::engine::{Check, Contract, ReviewWhen, TerminalReason, Verdict};
 use crate::evidence::task_list::TASKS;
 use crate::feature::project::{Feature, Project};
@@ -484,9 +485,7 @@ fn by_command(commands: &VerifyCommands) -> Vec<(&str, Vec<&str>)> {
 }
 
 fn ids_in_words(ids: &[&str]) -> String {
-    let shown: Vec<_> = ids.iter().take(8).map(|id| text::title(id, 40)).collect();
-    let more = if ids.len() > 8 { format!(" and {} more", ids.len() - 8) } else { String::new() };
-    format!("{}{more}", shown.join(", "))
+    few(&mut ids.iter().map(|id| text::title(id, 40)), 8)
 }
 
 /// Returns a command whole, as a person reads it who judges it: further lines are indented, and a run of blanks or

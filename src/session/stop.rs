@@ -307,7 +307,7 @@ impl StopSession<'_> {
             StopKind::Feature(stop) => stop.observe(self, checks.as_mut())?,
             StopKind::Task => task::observe(self),
         };
-        match self.evaluate(&contract, seen, checks) {
+        match self.evaluate(&kind, &contract, seen, checks) {
             Evaluation::RunChecks(pending) => {
                 let ticks = match kind {
                     StopKind::Feature(stop) => stop.ticks,
@@ -335,6 +335,7 @@ impl StopSession<'_> {
 
     fn evaluate(
         &mut self,
+        kind: &StopKind,
         contract: &Contract,
         mut seen: Observation,
         checks: Option<ChecksRun>,
@@ -354,8 +355,14 @@ impl StopSession<'_> {
             let judgement = pending.with(contract, &self.record.ledger, results, seen);
             return Evaluation::Decided(Box::new(judgement));
         }
-        let Record { ledger, marks, .. } = &mut self.record;
-        evaluate(contract, ledger, seen, &mut || still(root, marks, moment))
+        let Record { ledger, marks, armed_at, .. } = &mut self.record;
+        evaluate(contract, ledger, seen, &mut || {
+            let kept = match kind {
+                StopKind::Feature(stop) => stop.kept_contents(self.context.project, *armed_at),
+                StopKind::Task => None,
+            };
+            still(root, marks, kept.as_ref(), moment)
+        })
     }
 
     /// Writes a verdict down, and returns what is said about it.

@@ -151,6 +151,13 @@ impl Loops {
         load(&self.claim_path(feature).ok()?).ok().flatten()
     }
 
+    /// Returns the claims of loops that live.
+    pub fn live_claims(&self) -> Vec<Claim> {
+        let found = read::entries(&below(&self.folder, &["claims"]), MOST_SESSIONS).entries;
+        let claims = found.iter().filter_map(|entry| load::<Claim>(&entry.path()).ok().flatten());
+        claims.filter(|claim| claim.closed.is_none()).collect()
+    }
+
     /// Returns the claim on a feature for somebody who acts on it: one that cannot be opened is an error,
     /// and not none.
     pub fn read_claim(&self, feature: &str) -> io::Result<Option<Claim>> {
@@ -371,14 +378,14 @@ fn make_inside(root: &Path, folder: &Path) -> io::Result<()> {
 
 /// Returns of each file whether it is one of those written last, so many of them, or was written since a time.
 pub fn newest(
-    files: impl Iterator<Item = PathBuf>,
+    files: impl Iterator<Item = impl AsRef<Path>>,
     most: usize,
     since: Option<WallTime>,
 ) -> Vec<bool> {
     let written = |file| fs::metadata(file).and_then(|meta| meta.modified()).ok();
-    let times: Vec<_> = files.map(written).collect();
-    let is_since = |time| since.is_some_and(|since| WallTime::from(time) >= since);
-    let mut is_new: Vec<bool> = times.iter().map(|time| time.is_some_and(is_since)).collect();
+    let times: Vec<_> = files.map(|file| written(file).map(WallTime::from)).collect();
+    let is_since = |time: &Option<WallTime>| since.is_some() && *time >= since;
+    let mut is_new: Vec<bool> = times.iter().map(is_since).collect();
     let places = places(times.len(), &|one, other| times[other].cmp(&times[one]));
     for place in places.into_iter().take(most) {
         is_new[place] = true;

@@ -171,10 +171,8 @@ names! {
         Cancelled = "cancelled",
         /// A runner was killed in the middle of an iteration.
         Interrupted = "interrupted",
-        /// The machine slept, or a runner was stopped, by Ctrl-Z.
+        /// A runner was stopped, by Ctrl-Z.
         Standstill = "standstill",
-        /// A runner waited for room on a disk that was full.
-        DiskFull = "disk-full",
     }
 
     /// The verdict of a line of the journal.
@@ -304,6 +302,7 @@ impl PromiseState {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::Obstacle;
 
     #[test]
     fn a_word_of_a_newer_version_is_kept_and_written_back() {
@@ -322,7 +321,7 @@ mod tests {
             TerminalReason::MaxIters { limit: 1 },
             TerminalReason::NoProgress { stall: crate::engine::Stall::NoCommit, times: 1 },
             TerminalReason::TaskFailed { task: String::new(), used: 1, limit: 1 },
-            TerminalReason::Blocked { need: String::new() },
+            TerminalReason::Blocked { need: String::new(), by: Obstacle::Other },
             TerminalReason::Cancelled,
             TerminalReason::Stopped,
             TerminalReason::TimedOut { limit: 1 },

@@ -130,11 +130,11 @@ pub struct Marks {
     pub checking: FileTime,
     /// From when to when checks ran: what changed meanwhile is not the agent's work.
     pub checks: Vec<[FileTime; 2]>,
-    /// Folders in which something was removed or renamed: a hash of the path, and one of the names in it.
-    pub folders: Vec<[u64; 2]>,
+    /// What some files and folders contain: a hash of the path, one of the content or of the names in it, and since when.
+    pub contents: Vec<[u64; 3]>,
 }
 
-read_fields!(Marks { start, ends, waited, checking, checks, folders });
+read_fields!(Marks { start, ends, waited, checking, checks, contents });
 
 /// What the person has been notified of, once for each loop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -385,6 +385,19 @@ impl Marks {
         self.ends.drain(..surplus);
         let first = self.ends[0];
         self.checks.retain(|[_, end]| *end >= first);
+    }
+
+    /// Returns since when something with this path contains what it does, and remembers that; `changed` is its own time.
+    pub fn contains_since(&mut self, [path, content]: [u64; 2], changed: FileTime) -> FileTime {
+        let known = self.contents.iter().position(|known| known[0] == path);
+        if let Some(known) = known.map(|place| self.contents.remove(place)) {
+            let is_same = known[1] == content;
+            let since = if is_same { FileTime::of(0, known[2]) } else { changed };
+            self.contents.push([path, content, since.nanoseconds()]);
+            return since;
+        }
+        self.contents.push([path, content, changed.nanoseconds()]);
+        changed
     }
 
     /// Returns whether checks ran at a time. When the record was written they had ended, and the clock of the files had

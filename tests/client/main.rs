@@ -11,7 +11,6 @@ mod checkout;
 mod continuing;
 mod converge;
 mod coordinator;
-mod demo;
 mod evidence;
 mod headless;
 #[path = "../it/support/hostile_words.rs"]

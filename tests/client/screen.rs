@@ -24,6 +24,7 @@ on_every_client! {
     night night what_a_killed_client_had_on_its_queue_lets_no_stop_go_after_a_resume
     night night a_turn_that_is_broken_off_spends_no_iteration
     gate night a_turn_that_fails_pauses_the_loop_and_the_next_prompt_goes_on
+    gate night a_cleared_session_keeps_its_loop
 }
 
 const SESSION: &str = "11111111-2222-4333-8444-555555555555";
@@ -458,6 +459,34 @@ fn a_turn_that_fails_pauses_the_loop_and_the_next_prompt_goes_on(version: &str) 
     terminal.wait_for("PROMISE_ACCEPTED): Make it · 2 iterations");
     let events: Vec<_> = workshop.journal().into_iter().map(|it| it["event"].clone()).collect();
     assert_eq!(events, ["armed", "stop", "paused", "resumed", "stop"]);
+}
+
+/// `/clear` begins another session in the same process: the loop goes on in it.
+fn a_cleared_session_keeps_its_loop(version: &str) {
+    if !tmux_is_there() {
+        return;
+    }
+    let workshop = Workshop::with_tasks(1);
+    let cleared = Arc::new(AtomicBool::new(false));
+    let is_cleared = Arc::clone(&cleared);
+    let model = ScriptedModel::start(move |asked| {
+        if is_cleared.load(Ordering::SeqCst) {
+            return Reply::text("<promise>DONE</promise>");
+        }
+        if asked.number > 2 {
+            return Reply::error(400, "invalid_request_error", "the service is out of order");
+        }
+        works_then_stops(asked)
+    });
+    let model = model.expect("a model");
+    let terminal = start(&workshop, &workshop.client(version, &model));
+    type_the_loop(&terminal);
+    terminal.wait_for("the service is out of order");
+    type_line(&terminal, "/clear");
+    terminal.wait_for("goes on in this session");
+    cleared.store(true, Ordering::SeqCst);
+    type_line(&terminal, "Go on.");
+    terminal.wait_for("PROMISE_ACCEPTED): Make it · 2 iterations");
 }
 
 /// A question and a permission hold the turn itself: the client asks no Stop hook before the answer,

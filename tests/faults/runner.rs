@@ -154,15 +154,8 @@ fn call(arguments: &[&str]) -> Call {
     Call::spool(None, &[&["ralph", "--change", CHANGE, "--no-interactive"], arguments].concat())
 }
 
-/// A loop, which does not wait long for room on a full disk.
 fn runs_loop(arguments: &[&str]) -> Call {
-    call(
-        &[
-            &["do it", "--harness-command", "sh ../home/agent.sh", "--disk-wait", "200ms"],
-            arguments,
-        ]
-        .concat(),
-    )
+    call(&[&["do it", "--harness-command", "sh ../home/agent.sh"], arguments].concat())
 }
 
 fn ralph(_: &World) -> Call {

@@ -541,7 +541,7 @@ fn ends_as_max_iters(case: &Case<'_>) -> Outcome {
 }
 
 fn ends_as_no_progress(case: &Case<'_>) -> Outcome {
-    ends(case, "no_progress", Some("no_progress"))
+    ends(case, "no_progress", Some("ended (no_progress)"))
 }
 
 fn ends_as_corrupt(case: &Case<'_>) -> Outcome {

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use ralph_speckit::engine::{BudgetUnit, Guardrails, Ledger, Stall, TerminalReason};
+use ralph_speckit::engine::{BudgetUnit, Guardrails, Ledger, Obstacle, Stall, TerminalReason};
 use ralph_speckit::feature::settings::Settings;
 use ralph_speckit::plugin::client::OLDEST;
 use ralph_speckit::session::arguments::feature::FeatureRequest;
@@ -85,10 +85,14 @@ fn the_limits_in_the_documents_are_those_of_the_engine() {
     assert!(ends.contains(&format!("or {} in a row that left", rails.max_unchanged)), "{ends}");
     let readme = text("README.md");
     assert!(readme.contains(&format!("Claude Code {OLDEST} or later")), "{OLDEST} is not named");
-    for version in ["2.1.332", "2.1.143"] {
-        assert!(text("scripts/fetch-clients").contains(version), "{version} is not fetched");
+    let script = text("scripts/fetch-clients");
+    let versions = script.lines().find_map(|line| line.strip_prefix("claude_versions='")).unwrap();
+    let (newest, oldest) = versions.trim_end_matches('\'').split_once(' ').unwrap();
+    assert_eq!(oldest, OLDEST.to_string());
+    for version in [newest, oldest] {
         assert!(section("docs/limits.md", "## Limits").contains(version), "{version} is not named");
     }
+    assert!(text("Dockerfile").contains(&format!("claude-code@{newest}\n")), "not the newest");
 }
 
 #[test]
@@ -324,7 +328,7 @@ fn all_reasons() -> Vec<TerminalReason> {
         Reason::MaxIters { limit: 1 },
         Reason::NoProgress { stall: Stall::NoToolCall, times: 1 },
         Reason::TaskFailed { task: String::new(), used: 1, limit: 1 },
-        Reason::Blocked { need: String::new() },
+        Reason::Blocked { need: String::new(), by: Obstacle::Other },
         Reason::Cancelled,
         Reason::Stopped,
         Reason::TimedOut { limit: 1 },

@@ -2,18 +2,16 @@
 //! edits and commits, writes its session down where Claude Code does, and keeps books of its own.
 
 use std::fs::{self, File};
-use std::io::{ErrorKind, Read, Write};
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, exit};
-use std::time::Duration;
 
 use ralph_speckit::runner::state::iso;
-use ralph_speckit::world::{self, Deadline, pause};
+use ralph_speckit::world;
 use serde_json::{Value, json};
 
 use crate::books::{Books, Came, Line, differences};
-use crate::limited::{Limited, PATIENCE};
-use crate::machine::{BALLAST, CLOCK, clock_at};
+use crate::limited::Limited;
 use crate::plan::{Happening, Plan};
 
 /// The folder with the books.
@@ -22,11 +20,6 @@ pub const DESK: &str = "NIGHT_DESK";
 pub const LIST: &str = ".spool/changes/002-01_night/tasks.md";
 /// Its prices, as `--prices` takes them: dollars for a million tokens sent, received, read from a cache, written to one.
 pub const PRICES: [&str; 2] = ["claude-sonnet=3/15/0.30/3.75", "claude-haiku=1/5/0.10/1.25"];
-/// The journal of the loop, from the project.
-const JOURNAL: &str = ".spool/.state/ralph/002-01_night/journal.jsonl";
-/// So long the machine sleeps, in seconds: longer than each limit of the loop. It is that of a whole number of minutes and most
-/// of another one, since what the runner sees of it is less by the time between two of its looks.
-pub const SLEEP: u64 = 7_848;
 /// A file that many iterations change.
 pub const NOTES: &str = "notes.md";
 
@@ -189,15 +182,6 @@ impl Agent {
             "model": Model::Sonnet.name(), "permissionMode": "acceptEdits", "claude_code_version": "2.1.332"}));
         match Plan::of_environment().happening(self.run) {
             Happening::Work => self.finishes_a_task(),
-            Happening::Full => {
-                fill_the_disk();
-                self.books.write(&Line::Full);
-                self.finishes_a_task()
-            }
-            Happening::Slept => {
-                self.sleeps();
-                self.finishes_a_task()
-            }
             Happening::Half => self.writes_a_half(),
             Happening::Error(status) => self.fails(status),
             Happening::ErrorLater(status) => {
@@ -218,23 +202,6 @@ impl Agent {
                 self.note_changes();
                 self.stands_still(&id)
             }
-        }
-    }
-
-    /// The machine sleeps, and the runner takes notice of it.
-    fn sleeps(&mut self) {
-        let noted = || fs::read_to_string(JOURNAL).unwrap().matches("\"standstill\"").count();
-        let before = noted();
-        let clock = fs::read_to_string(CLOCK).unwrap();
-        let now: u64 = clock.split('.').next().unwrap().parse().unwrap();
-        // One write, so that nobody reads a half.
-        let mut file = File::options().write(true).open(CLOCK).unwrap();
-        file.write_all(clock_at(now + SLEEP).as_bytes()).unwrap();
-        self.books.write(&Line::Slept { seconds: SLEEP });
-        let deadline = Deadline::after(PATIENCE);
-        while noted() == before {
-            assert!(!deadline.is_over(), "the runner takes no notice of a sleep");
-            pause(Duration::from_millis(5));
         }
     }
 
@@ -508,18 +475,6 @@ impl Agent {
         fs::write(self.desk.join(format!("waits-{}", self.run)), tool).unwrap();
         let ended = Command::new("sleep").arg("1000").status();
         panic!("nobody ended the agent: {ended:?}");
-    }
-}
-
-/// Writes until there is no room left on the disk with the loop's own files.
-fn fill_the_disk() {
-    let mut file = File::create(BALLAST).unwrap();
-    loop {
-        match file.write(&[0; 4096]) {
-            Ok(_) => {}
-            Err(error) if error.kind() == ErrorKind::StorageFull => return,
-            Err(error) => assert_eq!(error.kind(), ErrorKind::Interrupted, "{error}"),
-        }
     }
 }
 

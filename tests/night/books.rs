@@ -34,10 +34,6 @@ pub enum Line {
     Changed { file: String, added: u64, removed: u64 },
     /// A commit and its message.
     Commit { name: String, message: String },
-    /// The disk with the loop's own files was full.
-    Full,
-    /// The machine slept, in seconds.
-    Slept { seconds: u64 },
     /// A box that it ticked.
     Tick { task: String },
     /// What the runner has used when this run begins: milliseconds of processor time, and KiB at most.
@@ -73,10 +69,6 @@ pub struct Run {
     pub changed: BTreeMap<String, (u64, u64)>,
     pub commits: Vec<(String, String)>,
     pub ticks: Vec<String>,
-    /// Whether the disk was full.
-    pub full: bool,
-    /// Seconds that the machine slept.
-    pub slept: u64,
     /// Its process, processor time and memory.
     pub runner: Option<(u32, u64, u64)>,
 }
@@ -122,8 +114,6 @@ impl Run {
                 }
                 Line::Commit { name, message } => run.commits.push((name, message)),
                 Line::Tick { task } => run.ticks.push(task),
-                Line::Full => run.full = true,
-                Line::Slept { seconds } => run.slept += seconds,
                 Line::Runner { process, cpu, peak } => run.runner = Some((process, cpu, peak)),
             }
         }

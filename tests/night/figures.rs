@@ -1,7 +1,6 @@
 //! What the runner shows, held against the books of the agent.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -82,15 +81,6 @@ impl<'a> Figures<'a> {
         let called = events().filter(|it| it["event"] == "called").count() as u64;
         let calls: u64 = runs.iter().map(|run| run.calls).sum();
         equal("lines `called` of --json", &json!(called), &json!(calls), wrong);
-        let full = runs.iter().filter(|run| run.full).count();
-        let waits = events().filter(|it| it["for"] == "room on the disk").count();
-        equal("waits for room on the disk", &json!(waits), &json!(full), wrong);
-        let resumed = events().filter(|it| it["event"] == "resumed").count();
-        equal("ends of such waits", &json!(resumed), &json!(full), wrong);
-        let slept: Vec<u64> = runs.iter().map(|run| run.slept / 60).filter(|it| *it > 0).collect();
-        let seen = events().filter(|it| it["event"] == "standstill");
-        let seen: Vec<Value> = seen.map(|it| minutes(&it["slept_seconds"])).collect();
-        equal("sleeps of --json", &json!(seen), &json!(slept), wrong);
     }
 
     /// `spool log --iteration N --json` for all that it can show: a number that two runs have is the newer one's.
@@ -147,7 +137,6 @@ impl<'a> Figures<'a> {
         let end = self.ended.last().unwrap().events.last().unwrap();
         let plan = self.place.plan();
         let waits = plan.count(|it| it == Happening::Limit) as usize;
-        let slept: u64 = runs.iter().map(|run| run.slept).sum();
         let tokens: u64 = runs.iter().map(|run| run.tokens).sum();
         let micros: u64 = runs.iter().map(|run| run.micros).sum();
         let denied: BTreeSet<&String> = runs.iter().flat_map(|run| &run.denied).collect();
@@ -174,7 +163,6 @@ impl<'a> Figures<'a> {
         ] {
             equal(&format!("the end: {name}"), &end[name], &expected, wrong);
         }
-        equal("the end: slept", &minutes(&end["slept_seconds"]), &json!(slept / 60), wrong);
         let estimated = (1..=plan.runs).any(|run| is_estimate(plan.happening(run)));
         equal("the end: cost_estimated", &end["cost_estimated"], &json!(estimated), wrong);
         let agent = json!([{"harness": "claude", "model": null, "runs": runs.len(), "tokens": tokens,
@@ -186,10 +174,9 @@ impl<'a> Figures<'a> {
         let status = self.place.spool(&["ralph", "--status", "--change", CHANGE, "--json"]).json();
         schema::holds("ralph-status", &status);
         let status = &status["runner"];
-        let slept = |it: &Value| minutes(&it["slept_seconds"]);
         let looped = &status["loop"];
-        let shown = json!([looped["tokens"], status["cost_usd"], looped["proofs"], slept(status)]);
-        let ended = json!([end["tokens"], end["cost_usd"], end["proofs"], slept(end)]);
+        let shown = json!([looped["tokens"], status["cost_usd"], looped["proofs"]]);
+        let ended = json!([end["tokens"], end["cost_usd"], end["proofs"]]);
         equal("--status", &shown, &ended, wrong);
     }
 
@@ -216,8 +203,6 @@ impl<'a> Figures<'a> {
         let of_killed =
             entries.iter().filter(|it| it["event"] == "interrupted" && it["reason"] == "stopped");
         equal("entries of killed runners", &json!(of_killed.count()), &json!(killed), wrong);
-        let slept = runs.iter().filter(|run| run.slept > 0).count();
-        equal("entries of sleeps", &json!(of("standstill")), &json!(slept), wrong);
         equal("entries of ends", &json!(of("ended")), &json!(self.ended.len() - killed), wrong);
     }
 
@@ -237,7 +222,7 @@ impl<'a> Figures<'a> {
         scratch.git(&["fsck", "--strict", "--no-dangling"]);
         let written =
             (1..=self.place.plan().runs).map(|run| match self.place.plan().happening(run) {
-                Happening::Work | Happening::Full | Happening::Slept => 2,
+                Happening::Work => 2,
                 Happening::Half
                 | Happening::ErrorLater(_)
                 | Happening::Killed
@@ -290,11 +275,7 @@ impl Figures<'_> {
 /// How a run ended, in a few words.
 fn came_of(happening: Happening) -> &'static [&'static str] {
     match happening {
-        Happening::Work
-        | Happening::Half
-        | Happening::Denied
-        | Happening::Full
-        | Happening::Slept => &[],
+        Happening::Work | Happening::Half | Happening::Denied => &[],
         Happening::Error(_) => &["failed"],
         Happening::ErrorLater(_) => &["failed", "kept"],
         Happening::Hung => &["timed out"],
@@ -330,8 +311,6 @@ struct Seen {
     files_changed: Option<u64>,
     commits: Vec<String>,
     ticks: Vec<String>,
-    /// Whole minutes.
-    slept: u64,
 }
 
 impl Seen {
@@ -346,7 +325,6 @@ impl Seen {
             files_changed: Some(run.changed.len() as u64),
             commits: run.commits.iter().map(|(name, _)| name.clone()).collect(),
             ticks: run.ticks.clone(),
-            slept: run.slept / 60,
         }
     }
 
@@ -395,7 +373,6 @@ impl Seen {
             files_changed: value["files_changed"].as_u64(),
             commits: words(&value["commits"]),
             ticks: words(&value["tasks_ticked"]),
-            slept: minutes(&value["slept_seconds"]).as_u64().unwrap(),
         }
     }
 }
@@ -409,11 +386,6 @@ fn equal(what: &str, seen: &Value, expected: &Value, wrong: &mut Vec<String>) {
     if seen != expected {
         wrong.push(format!("{what}:\n  seen  {seen}\n  books {expected}"));
     }
-}
-
-/// Whole minutes of so many seconds, 0 where there are none.
-fn minutes(seconds: &Value) -> Value {
-    json!(Duration::from_secs_f64(seconds.as_f64().unwrap_or(0.0)).as_secs() / 60)
 }
 
 fn step_of_story(step: &Value) -> String {

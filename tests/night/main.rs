@@ -2,8 +2,7 @@
 //! is shown in the morning held against the books of the agent itself.
 //!
 //! `plan` says what happens in which run, `agent` is the scripted agent (this program again, started by a stand-in of `claude`),
-//! `books` are what it writes down about itself, `place` is the project, `machine` its disk and its clock, and `figures`
-//! and `summary` compare.
+//! `books` are what it writes down about itself, `place` is the project, and `figures` and `summary` compare.
 
 #![allow(clippy::disallowed_methods, reason = "a test reads and starts what it likes")]
 #![allow(clippy::format_push_string, reason = "a file is made of pieces, once")]
@@ -17,7 +16,6 @@ mod figures;
 mod hearing;
 #[path = "../it/support/limited.rs"]
 mod limited;
-mod machine;
 mod place;
 mod plan;
 #[allow(dead_code, reason = "the tests of the schemas need more of it")]
@@ -52,12 +50,12 @@ fn a_night_of_two_hundred_runs_ends_done_and_every_figure_is_what_the_agent_coun
         let mut runner = place.start();
         place.wait_for_run(&mut runner, run);
         Runner::signal(runner.id(), Signal::KILL);
-        let ended = runner.end(&place);
+        let ended = runner.end();
         assert_eq!(ended.code, None);
         place.assert_nobody_is_left();
         figures.take(ended);
     }
-    let ended = place.start().end(&place);
+    let ended = place.start().end();
     assert_eq!(ended.code, Some(0), "{}\n{:#?}", ended.errors, ended.events.last());
     place.assert_nobody_is_left();
     figures.take(ended);
@@ -74,14 +72,14 @@ fn the_same_in_a_container_that_is_stopped_and_killed() {
         container.place.wait_for_run(&mut runner, run);
         let signal = if happening == Happening::Stopped { Signal::TERM } else { Signal::KILL };
         Container::signal(&runner, signal);
-        let ended = runner.end(&container.place);
+        let ended = runner.end();
         // What `unshare` says of a process 1 that was killed differs.
         let is_expected = |code| (code == Some(143)) == (happening == Happening::Stopped);
         assert!(is_expected(ended.code), "{:?} {}", ended.code, ended.errors);
         container.place.assert_nobody_is_left();
         figures.take(ended);
     }
-    let ended = container.start().end(&container.place);
+    let ended = container.start().end();
     assert_eq!(ended.code, Some(0), "{}\n{:#?}", ended.errors, ended.events.last());
     container.place.assert_nobody_is_left();
     figures.take(ended);

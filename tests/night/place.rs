@@ -13,8 +13,7 @@ use serde_json::Value;
 use crate::agent::{self, DESK, LIST, PRICES};
 use crate::hearing::hear_all_signals;
 use crate::limited::PATIENCE;
-use crate::machine::{BALLAST, Machine};
-use crate::plan::{MACHINE, PLAN, Plan};
+use crate::plan::{PLAN, Plan};
 use crate::schema;
 use crate::scratch::{SPOOL, Said, Scratch};
 
@@ -27,7 +26,6 @@ const SILENCE: &str = "5s";
 pub struct Place {
     pub scratch: Scratch,
     plan: Plan,
-    machine: Option<Machine>,
 }
 
 /// A runner at work; its output goes into files, which nobody has to read meanwhile.
@@ -47,11 +45,6 @@ pub struct Ended {
 impl Place {
     pub fn new(plan: Plan) -> Self {
         let mut scratch = Scratch::new("night-");
-        let machine = Machine::of(&scratch);
-        let plan = plan.with_machine(machine.is_some());
-        if machine.is_some() {
-            scratch.set(MACHINE, "1");
-        }
         let desk = scratch.home().join("desk");
         fs::create_dir(&desk).unwrap();
         scratch.set(DESK, &desk);
@@ -72,7 +65,7 @@ impl Place {
         scratch.write(".gitignore", ".spool/.state\n.claude\n");
         scratch.init();
         scratch.commit("the beginning");
-        Self { scratch, plan, machine }
+        Self { scratch, plan }
     }
 
     pub fn desk(&self) -> PathBuf {
@@ -95,8 +88,6 @@ impl Place {
             "1s",
             "--max-limit-wait",
             "0",
-            "--disk-wait",
-            "5m",
             "--iteration-timeout",
             "30m",
             "--max-runtime",
@@ -150,29 +141,13 @@ impl Place {
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
-    /// A program in the project, on the machine of the play.
+    /// A program in the project.
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
-        match &self.machine {
-            Some(machine) => machine.command(&self.scratch, program),
-            None => self.scratch.command(program),
-        }
-    }
-
-    /// A file of the project as the runners have it.
-    fn path(&self, name: &str) -> PathBuf {
-        self.machine.as_ref().map_or_else(|| self.scratch.path(name), |it| it.path(name))
+        self.scratch.command(program)
     }
 
     fn state_folder(&self) -> PathBuf {
-        self.path(".spool/.state/ralph").join(CHANGE)
-    }
-
-    /// Makes room on the disk once a runner waits for it.
-    fn make_room_when_asked(&self, runner: &Runner) {
-        let ballast = self.path(BALLAST);
-        if ballast.exists() && runner.waits_for_room() {
-            fs::remove_file(ballast).unwrap();
-        }
+        self.scratch.path(".spool/.state/ralph").join(CHANGE)
     }
 
     /// Waits until the agent stands still in this run, and the runner has heard of it.
@@ -189,7 +164,6 @@ impl Place {
             let ended = runner.child.try_wait().unwrap();
             let goes_on = ended.is_none() && !deadline.is_over();
             assert!(goes_on, "run {run} never came ({ended:?}): {}", runner.tail());
-            self.make_room_when_asked(runner);
             pause(Duration::from_millis(5));
         }
     }
@@ -239,14 +213,13 @@ impl Runner {
     }
 
     /// Waits for its end.
-    pub fn end(mut self, place: &Place) -> Ended {
+    pub fn end(mut self) -> Ended {
         let deadline = Deadline::after(5 * PATIENCE);
         let status = loop {
             if let Some(status) = self.child.try_wait().unwrap() {
                 break status;
             }
             assert!(!deadline.is_over(), "it does not end: {}", self.tail());
-            place.make_room_when_asked(&self);
             pause(Duration::from_millis(10));
         };
         let event = |line: &str| -> Option<Value> {
@@ -258,13 +231,6 @@ impl Runner {
         let output = fs::read_to_string(&self.output).unwrap();
         let events = output.lines().filter_map(event).collect();
         Ended { code: status.code(), events, errors: fs::read_to_string(&self.errors).unwrap() }
-    }
-
-    /// Whether it has said that it waits for room on the disk, and not yet that there is some.
-    fn waits_for_room(&self) -> bool {
-        let text = fs::read_to_string(&self.output).unwrap();
-        let said = |words: &str| text.matches(words).count();
-        said("\"for\":\"room on the disk\"") > said("the disk has room again")
     }
 
     /// The end of what it printed.

@@ -4,8 +4,6 @@ use ralph_speckit::world;
 
 /// The variable that names the plan, for the scripted agent.
 pub const PLAN: &str = "NIGHT_PLAN";
-/// The variable that is set where the disk can be full and the machine can sleep.
-pub const MACHINE: &str = "NIGHT_MACHINE";
 
 /// What happens in one run of the agent program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,10 +16,6 @@ pub enum Happening {
     Error(u16),
     /// The same in the middle of the work, with an edit that is not committed.
     ErrorLater(u16),
-    /// The same as work, on a disk that is full from the first word on, until the runner waits for room.
-    Full,
-    /// The same as work, and the machine sleeps in the middle of it.
-    Slept,
     /// A tool is denied and nothing changes.
     Denied,
     /// A tool prints nothing any more, and does not end.
@@ -41,36 +35,29 @@ pub struct Plan {
     pub name: &'static str,
     /// How many runs of the agent program there are.
     pub runs: u32,
-    /// Whether the disk can be full, and the machine can sleep; where it cannot, there is work in those runs.
-    has_machine: bool,
     special: &'static [(u32, Happening)],
 }
 
-use Happening::{Denied, Error, ErrorLater, Full, Half, Hung, Killed, Limit, Slept, Stopped, Work};
+use Happening::{Denied, Error, ErrorLater, Half, Hung, Killed, Limit, Stopped, Work};
 
 /// The whole night. The second kill leaves as many runs as the first fifty, so that both can be compared.
 pub const NIGHT: Plan = Plan {
     name: "night",
     runs: 200,
-    has_machine: false,
     special: &[
         (7, Error(429)),
         (15, Error(500)),
         (23, Error(529)),
         (31, Denied),
         (38, ErrorLater(529)),
-        (56, Slept),
         (61, Hung),
         (66, Error(529)),
         (67, Error(529)),
         (72, Limit),
-        (81, Full),
         (90, Killed),
         (101, ErrorLater(500)),
-        (110, Full),
         (117, Denied),
         (128, Error(429)),
-        (133, Slept),
         (150, Killed),
         (163, Error(500)),
         (171, Denied),
@@ -82,7 +69,6 @@ pub const NIGHT: Plan = Plan {
 pub const CONTAINED: Plan = Plan {
     name: "contained",
     runs: 30,
-    has_machine: false,
     special: &[
         (3, Error(429)),
         (5, Error(500)),
@@ -92,9 +78,7 @@ pub const CONTAINED: Plan = Plan {
         (13, Stopped),
         (16, Limit),
         (18, Hung),
-        (20, Full),
         (21, Killed),
-        (24, Slept),
         (26, Denied),
     ],
 };
@@ -103,20 +87,13 @@ impl Plan {
     /// The plan that the environment names.
     pub fn of_environment() -> Self {
         let name = world::variable(PLAN).unwrap();
-        let plan = [NIGHT, CONTAINED].into_iter().find(|it| it.name == name).unwrap();
-        plan.with_machine(world::variable(MACHINE).is_some())
-    }
-
-    /// The plan where the disk can be full and the machine can sleep, or cannot.
-    pub fn with_machine(self, has_machine: bool) -> Self {
-        Self { has_machine, ..self }
+        [NIGHT, CONTAINED].into_iter().find(|plan| plan.name == name).unwrap()
     }
 
     /// What happens in a run, from 1.
     pub fn happening(&self, run: u32) -> Happening {
         let special = self.special.iter().find(|(at, _)| *at == run);
         match special {
-            Some((_, Full | Slept)) if !self.has_machine => Work,
             Some((_, happening)) => *happening,
             None if run % 9 == 4 && run < self.runs => Half,
             None => Work,
@@ -125,7 +102,7 @@ impl Plan {
 
     /// How many tasks its runs finish.
     pub fn tasks(&self) -> u32 {
-        self.count(|it| matches!(it, Work | Full | Slept))
+        self.count(|it| it == Work)
     }
 
     /// In how many runs this happens.

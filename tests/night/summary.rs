@@ -178,11 +178,6 @@ impl<'a> Told<'a> {
 
     /// As a person reads it, without the figures of time.
     fn text(&self) -> Vec<String> {
-        let slept: u64 = self.runs.iter().map(|run| run.slept).sum();
-        let slept = match slept / 60 {
-            0 => String::new(),
-            minutes => format!(", the machine slept {} h {:02} min", minutes / 60, minutes % 60),
-        };
         let Cost { tasks, iterations, tokens, micros, estimated } = &self.all;
         let (tasks, files) = (tasks.len(), self.files.len());
         let commits: usize = self.runs.iter().map(|run| run.commits.len()).sum();
@@ -193,7 +188,7 @@ impl<'a> Told<'a> {
         let mut text = vec![
             "ralph: done: all the work is done".to_owned(),
             format!(
-                "{iterations} iterations{slept}, {tokens} tokens, {money}, {commits} commits, {files} files, {tasks}/{tasks} tasks"
+                "{iterations} iterations, {tokens} tokens, {money}, {commits} commits, {files} files, {tasks}/{tasks} tasks"
             ),
             format!("Proved: {tasks} by files"),
             format!("Tools were denied in {} iterations: {}", denied.len(), denied[0].denied[0]),

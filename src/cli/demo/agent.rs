@@ -10,10 +10,9 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
 use super::project::Scene;
-use super::script::{self, ScriptTurn};
 use super::show::{Speaker, Stage};
 use crate::exec::{Program, ProgramEnd};
-use crate::runner::script::ScriptStep;
+use crate::runner::script::{ScriptStep, ScriptTurn, TURNS};
 use crate::world;
 
 /// How long the hook may take.
@@ -33,7 +32,7 @@ pub fn play(scene: &Scene, stage: &Stage, hook: &Path) -> Result<()> {
     };
     stage.say(Speaker::Person, "/speckit:implement")?;
     agent.arm()?;
-    for turn in &script::TURNS {
+    for turn in &TURNS {
         if !agent.take(turn)? {
             return Ok(());
         }
@@ -95,14 +94,9 @@ impl HookAgent<'_> {
 
     /// Carries out a step and returns what was done.
     fn act(&self, step: &ScriptStep) -> Result<String> {
-        let tasks = self.scene.project.join(script::FEATURE).join("tasks.md");
-        let printed = step.play(&self.scene.project, &tasks)?;
+        let done = step.play(&self.scene.project)?;
         self.record(&json!({"type": "tool_use", "id": "toolu", "name": step.tool(), "input": {}}))?;
-        Ok(match step {
-            ScriptStep::Write(name, _) => format!("writes {name}"),
-            ScriptStep::Tick(id) => format!("ticks {id}"),
-            ScriptStep::Run(command) => format!("runs `{command}`: {}", printed.trim()),
-        })
+        Ok(done)
     }
 
     /// Appends to the transcript in the form that Claude Code writes.

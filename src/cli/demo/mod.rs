@@ -1,13 +1,10 @@
 //! `spool demo`: a loop from start to end on a throw-away project, with the real hook program.
 
 mod agent;
-mod client;
-mod model;
 mod project;
-mod script;
 mod show;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
@@ -15,6 +12,7 @@ use anyhow::{Context, Result, bail};
 use crate::engine::TerminalReason;
 use crate::feature::project::Project;
 use crate::plugin::Programs;
+use crate::runner::script::TASKS;
 use crate::session::report::feature::{FeatureReport, FeaturesReport};
 use project::Scene;
 use show::{Speaker, Stage};
@@ -25,9 +23,6 @@ use show::{Speaker, Stage};
 /// shows you. No account and no network are needed, and nothing is left behind.
 #[derive(clap::Args)]
 pub struct DemoArgs {
-    /// Play it with an installed Claude Code and a scripted model on this machine; PATH names the program
-    #[arg(long, value_name = "PATH", num_args = 0..=1, default_missing_value = "claude")]
-    claude: Option<PathBuf>,
     /// Keep the project, for a look at its files and its journal
     #[arg(long)]
     keep: bool,
@@ -44,23 +39,19 @@ pub fn run(args: &DemoArgs) -> Result<ExitCode> {
     let running = std::env::current_exe().context("the running program cannot be found")?;
     let programs = Programs::beside(&running)?;
     let stage = Stage::open(args.fast)?;
-    let played = play(args, &programs, &stage);
+    let played = play(args, &programs.ralph_hook, &stage);
     match stage.cut_short() {
         Some(signal) => Ok(u8::try_from(128 + signal).map_or(ExitCode::FAILURE, ExitCode::from)),
         None => played,
     }
 }
 
-fn play(args: &DemoArgs, programs: &Programs, stage: &Stage) -> Result<ExitCode> {
+fn play(args: &DemoArgs, hook: &Path, stage: &Stage) -> Result<ExitCode> {
     let scene = Scene::set(args.dir.as_deref(), args.keep)?;
-    let tasks = script::TASKS;
     let words =
-        format!("A scripted agent, {tasks} tasks, and the real hook, as Claude Code shows them:");
+        format!("A scripted agent, {TASKS} tasks, and the real hook, as Claude Code shows them:");
     stage.say(Speaker::Demo, &words)?;
-    match &args.claude {
-        None => agent::play(&scene, stage, &programs.ralph_hook)?,
-        Some(program) => client::play(&scene, stage, program, programs)?,
-    }
+    agent::play(&scene, stage, hook)?;
     finish(&scene, stage)
 }
 

@@ -1,4 +1,4 @@
-//! The demo's throw-away project: a spec-kit feature with a task list, under git where git is there.
+//! The place of the demo: its throw-away project, and a folder for what is kept outside of a project.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use tempfile::TempDir;
 
-use super::script;
-use crate::runner::script::{begin_history, write};
+use crate::runner::script;
 use crate::system::files::real_path;
 
 /// Where the demo is played: a project, and a place for all that is kept outside of one.
@@ -37,20 +36,7 @@ impl Scene {
             None => empty_folder(&scratch.path().join("todo-list"))?,
         };
         let project = real_path(&project)?;
-        let files = [
-            (
-                ".specify/feature.json",
-                format!("{{\"feature_directory\":\"{}\"}}\n", script::FEATURE),
-            ),
-            // What arming would list elsewhere, so that the demo is the same with and without git.
-            (".gitignore", ".speckit-state.json\n.progress.md\n".to_owned()),
-            (&format!("{}/spec.md", script::FEATURE), script::SPEC.to_owned()),
-            (&format!("{}/tasks.md", script::FEATURE), script::TASK_LIST.to_owned()),
-        ];
-        for (name, text) in files {
-            write(&project, name, &text)?;
-        }
-        begin_history(&project, ".", "The feature and its tasks");
+        script::project(&project)?;
         let beside = real_path(scratch.path())?;
         Ok(Self { project, beside, stays: keep || wanted.is_some(), _scratch: scratch })
     }

@@ -104,7 +104,12 @@ pub fn check_list(environment: &Environment) -> Vec<Finding> {
         let found = format!("`{}/{TASKS}`: {}", text::line(&feature.relative), text::line(aside));
         Finding::warn("list", found, next)
     };
-    file.list.with_optional(settings.include_optional).asides().iter().map(finding).collect()
+    file.list
+        .with_optional(settings.include_optional)
+        .asides_in_words()
+        .iter()
+        .map(finding)
+        .collect()
 }
 
 /// Returns the sessions that were not blocked because another session drives the loop: no fault, but a person may

@@ -350,8 +350,8 @@ fn sources(args: &LogArgs) -> Result<Vec<LogSource>> {
     };
     let loops = Loops::of(&project.root);
     let sessions = loops.sessions();
-    let names: Vec<LoopName> =
-        sessions.iter().map(|it| LoopName::new(NameKind::Session, it)).collect();
+    let asked = sessions.iter().filter(|_| session.is_some());
+    let names: Vec<LoopName> = asked.map(|id| LoopName::new(NameKind::Session, id)).collect();
     let typed = args.typed().filter(|_| session.is_some());
     let found = typed.map(|typed| typed.find(&names)).transpose()?.unwrap_or_default();
     let wanted = found.first().map(|it| with_forerunners(&loops, &it.id));
@@ -368,7 +368,7 @@ fn sources(args: &LogArgs) -> Result<Vec<LogSource>> {
     }
     let sessions = sessions.into_iter();
     let meant = sessions.filter(|it| wanted.as_ref().is_none_or(|wanted| wanted.contains(it)));
-    let path = |session: &str| loops.folder().join(session).join("journal.jsonl");
+    let path = |session: &str| read::below(loops.folder(), &[session, "journal.jsonl"]);
     all.extend(meant.map(|session| LogSource { path: path(&session), whose: session }));
     Ok(all)
 }
@@ -384,7 +384,7 @@ fn newest(args: &LogArgs, mut sources: Vec<LogSource>) -> (Vec<LogSource>, usize
         return (sources, 0);
     }
     let all = sources.len();
-    let paths = sources.iter().map(|source| source.path.clone());
+    let paths = sources.iter().map(|source| &source.path);
     let mut is_read = loops::newest(paths, most, since).into_iter();
     sources.retain(|_| is_read.next() == Some(true));
     let left = if since.is_some() || last.is_some() { 0 } else { all - sources.len() };

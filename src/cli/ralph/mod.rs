@@ -23,13 +23,13 @@ use crate::forms::events::{EventForm, RunnerEvent};
 use crate::forms::runner::{RunnerForm, RunnerStatusForm};
 use crate::runner::driver;
 use crate::runner::exit;
-use crate::runner::harness::demo as demo_agent;
 use crate::runner::options::file;
 use crate::runner::options::{
     self, Counting, DoneWhen, Form, HarnessChoice, Layers, LimitWait, Options, ProjectChecks,
     ProjectTrust, RunnerSettings, resolve,
 };
 use crate::runner::report::{RunnerReport, only_live, select};
+use crate::runner::script;
 use crate::runner::state::{Context as Added, changes_with_state, make_state_folder};
 use crate::runner::target::{self, Change, ChangeKind, ChangeQuery, FoundChange, SpecKitRules};
 use crate::store::read::Problem;
@@ -41,7 +41,7 @@ pub use args::RalphArgs;
 /// The other name of the command.
 pub const ALIAS: &str = "loop";
 /// What the demo is asked for when nothing is said.
-const DEMO: &str = "Build what the proposal asks for, task by task.";
+const DEMO: &str = "Build what the specification asks for, task by task.";
 /// The warning of spec 001.
 const NO_TASKS: &str = "No tasks.md found, using manual done criteria";
 
@@ -115,8 +115,8 @@ fn status(root: &Path, change: &str, form: Form) -> Result<ExitCode> {
 fn play(options: &Options) -> Result<ExitCode> {
     let folder = tempfile::Builder::new().prefix("spool-demo-").tempdir();
     let folder = folder.context("no temporary folder can be made")?.keep();
-    demo_agent::project(&folder)?;
-    let wanted = ChangeQuery { change: Some(demo_agent::CHANGE), ..ChangeQuery::default() };
+    script::project(&folder)?;
+    let wanted = ChangeQuery { change: Some(script::NAME), ..ChangeQuery::default() };
     let FoundChange::One(change) = target::find(&folder, &wanted)? else {
         bail!("the demo's project has no change: `{}`", folder.display());
     };
@@ -388,6 +388,9 @@ fn done(change: &Change, options: &Options) -> Result<DoneWhen> {
     }
     let folder = change.folder.display();
     match task_list::read(&change.folder) {
+        Err(Problem::Missing) if change.folder.join(TASKS).is_symlink() => bail!(
+            "`{folder}/{TASKS}` is a link to nothing\nput the list there, or use --done manual"
+        ),
         Ok(_) | Err(Problem::Missing) => {}
         Err(problem) => bail!(
             "`{folder}/{TASKS}` cannot be read: {problem}\nput the list there, or use --done manual"
@@ -416,7 +419,7 @@ fn done(change: &Change, options: &Options) -> Result<DoneWhen> {
     {
         let list = file.list.with_optional(options.include_optional);
         if list.tasks.is_empty() {
-            let beside = text::below(&list.asides());
+            let beside = text::below(&list.asides_in_words());
             bail!(
                 "the task list holds no task: a task is a line such as `- [ ] T001 Do it`{beside}\nwrite its tasks so, or use --done manual"
             );

@@ -8,8 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 use super::output;
-use crate::engine::tasks::TaskList;
-use crate::engine::{Dollars, Ledger};
+use crate::engine::{Dollars, Ledger, aside};
 use crate::feature::settings::SETTINGS;
 use crate::forms;
 use crate::forms::plain::words;
@@ -31,10 +30,7 @@ use crate::text;
 pub fn print(change: Option<&Change>, options: &Options, layers: &Layers) -> Result<ExitCode> {
     let plan = plan(change, options, layers)?;
     match options.form {
-        Form::Words => {
-            let asides = change.map(|change| list(change, options).asides()).unwrap_or_default();
-            output::print(&text::block(&in_words(&plan, &asides)))?;
-        }
+        Form::Words => output::print(&text::block(&in_words(&plan)))?,
         Form::Json => dataln!("{}", forms::document(&plan)?),
     }
     Ok(ExitCode::SUCCESS)
@@ -67,21 +63,16 @@ fn plan(change: Option<&Change>, options: &Options, layers: &Layers) -> Result<P
     })
 }
 
-/// The tasks of a change; none where there is no list.
-fn list(change: &Change, options: &Options) -> TaskList {
-    let file = change.task_list().unwrap_or_default();
-    file.list.with_optional(options.include_optional)
-}
-
 fn about(change: &Change, options: &Options) -> PlannedChange {
     let path = change.tasks();
+    let list = change.task_list().unwrap_or_default().list;
     PlannedChange {
         name: change.id.clone(),
         module: change.module.clone(),
         work_tree: change.worktree.display().to_string(),
         folder: state_folder(&change.root, &change.id).display().to_string(),
         files: prompt::files(change, path.as_deref()),
-        asides: list(change, options).beside(),
+        asides: list.with_optional(options.include_optional).asides(),
         task_list: path.map(|path| path.display().to_string()),
     }
 }
@@ -194,7 +185,6 @@ fn limits(options: &Options) -> PlannedLimits {
         asks_at_usage_limit: options.limit_wait == LimitWait::Confirmed,
         grace_seconds: options.grace.as_secs_f64(),
         retry_seconds: options.retry_pause.as_secs_f64(),
-        disk_wait_seconds: options.disk_wait.as_secs_f64(),
     }
 }
 
@@ -207,11 +197,11 @@ fn setting(setting: &Setting) -> PlannedSetting {
 }
 
 /// The plan in words.
-fn in_words(plan: &PlanForm, asides: &[String]) -> String {
+fn in_words(plan: &PlanForm) -> String {
     let mut text = String::from("Nothing is started (--dry-run).\n");
     write_change(&mut text, plan.change.as_ref());
-    for aside in asides {
-        let _ = writeln!(text, "List: {}", text::line(aside));
+    for aside in plan.change.iter().flat_map(|change| aside::in_words(&change.asides)) {
+        let _ = writeln!(text, "List: {}", text::line(&aside));
     }
     write_agent(&mut text, plan);
     write_criteria(&mut text, plan);
@@ -352,7 +342,6 @@ fn write_limits(text: &mut String, limits: &PlannedLimits) {
         ),
         ("between asking and killing", in_words(limits.grace_seconds)),
         ("the pause after a failed run", in_words(limits.retry_seconds)),
-        ("the wait for a full disk", in_words(limits.disk_wait_seconds)),
     ];
     text.push_str("\nLimits:\n");
     for (what, limit) in rows {

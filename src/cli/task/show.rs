@@ -109,7 +109,7 @@ pub fn list(job: &TaskJob<'_>, most: usize) -> Result<ExitCode> {
             done: (list.done() as u64).into(),
             total: (list.tasks.len() as u64).into(),
             tasks: all.map(|task| described(task, &list, &state, &text)).collect(),
-            asides: list.beside(),
+            asides: list.asides(),
         };
         dataln!("{}", forms::line(&form)?);
         return Ok(ExitCode::SUCCESS);
@@ -125,7 +125,7 @@ pub fn list(job: &TaskJob<'_>, most: usize) -> Result<ExitCode> {
             text::title(&task.title, TITLE)
         );
     }
-    for aside in list.asides() {
+    for aside in list.asides_in_words() {
         outln!("{}", text::line(&aside));
     }
     let more = if whole { "" } else { "; `spool task list --all` shows every task" };

@@ -157,7 +157,7 @@ fn two_iterations_that_change_nothing_because_of_what_was_denied_end_a_loop_by_n
     let blocked = ends(&contract, &[denied.clone(), at(1, &["Edit", "a", "b", "c", "d"])]).unwrap();
     let words =
         "allow what it was denied in 2 iterations that changed nothing: Edit, a, b and 2 more";
-    assert_eq!(blocked, TerminalReason::Blocked { need: words.to_owned() });
+    assert_eq!(blocked, TerminalReason::Blocked { need: words.to_owned(), by: Obstacle::Denial });
     // A failed run between them says nothing of it; one that fails because of it counts.
     assert!(ends(&contract, &[denied.clone(), failed.clone(), denied.clone()]).is_some());
     let both = Observation { failed: failed.failed.clone(), ..denied.clone() };

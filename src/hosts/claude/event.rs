@@ -144,6 +144,7 @@ impl ClaudeEvent {
             SESSION if matches!(self.source.as_str(), "compact" | "resume") => {
                 EventKind::Resumed { taken_up: self.source == "resume" }
             }
+            SESSION if self.source == "clear" => EventKind::Cleared,
             PERMISSION => EventKind::AsksPermission { what: self.wanted() },
             "StopFailure" => EventKind::TurnFailed {
                 class: Some(take(&mut self.error)).filter(|it| it != "unknown").unwrap_or_default(),

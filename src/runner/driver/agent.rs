@@ -16,7 +16,7 @@ use crate::runner::live_line::LiveLine;
 use crate::runner::monitor::RunMonitor;
 use crate::runner::process::{self, Cut, ProcessLimits, ProcessOutcome};
 use crate::runner::tokens::{self, Counter, TokenCount, WtUsage};
-use crate::world::{self, Standstill, Stopwatch, WallTime};
+use crate::world::{self, Stopwatch, WallTime};
 
 /// The longest that `wt-usage` may take.
 const USAGE_LIMIT: Duration = Duration::from_secs(20);
@@ -108,7 +108,7 @@ impl AgentProgram {
         order: &AgentOrder<'_>,
         worktree: &Path,
         (limits, left): (&ProcessLimits, BudgetsLeft<'_>),
-        (live, note): (&LiveLine, &mut dyn FnMut(Standstill)),
+        (live, note): (&LiveLine, &mut dyn FnMut(Duration)),
         console: &Console<'_>,
         log: &mut File,
     ) -> Result<AgentRun> {

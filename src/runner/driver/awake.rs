@@ -1,6 +1,9 @@
-//! The machine while a loop runs: it is kept awake, and a sleep all the same is said and written down.
+//! The machine while a loop runs: it is kept awake, and what a person stopped is said and written down.
+
+use std::time::Duration;
 
 use super::parts::Driver;
+use crate::forms::events::RunnerEvent;
 use crate::runner::console::Console;
 use crate::runner::harness::HarnessChoice;
 use crate::runner::inhibitor::Inhibitor;
@@ -9,7 +12,6 @@ use crate::runner::options::StayAwake;
 use crate::runner::state::StateFiles;
 use crate::store::journal::Entry;
 use crate::store::names::JournalEvent;
-use crate::world::Standstill;
 
 impl Driver<'_> {
     /// Keeps the machine awake from now on, unless a person wants none of it, or only plays with the demo.
@@ -27,7 +29,8 @@ impl Driver<'_> {
             "this machine may fall asleep while the loop runs: {why}; --no-stay-awake does not try to hold it"
         ));
     }
-    /// Says and writes down that the machine slept, or this program was stopped, since the last look.
+
+    /// Says and writes down that this program stood still since the last look.
     pub(super) fn look_for_standstill(&mut self) {
         if let Some(new) = self.console.stood_still() {
             tell_standstill(&mut self.files, &self.console, new);
@@ -35,13 +38,14 @@ impl Driver<'_> {
     }
 }
 
-/// Writes down and says that the machine slept, or this program was stopped. What cannot be written now ends the loop at the next entry
+/// Writes down and says that this program stood still. What cannot be written now ends the loop at the next entry
 /// that cannot be written either.
-pub(super) fn tell_standstill(files: &mut StateFiles, console: &Console<'_>, new: Standstill) {
+pub(super) fn tell_standstill(files: &mut StateFiles, console: &Console<'_>, new: Duration) {
     let _ = files.stood_still(new);
     let iteration = files.running().map_or(0, |running| running.n);
     let (change, words) = (&files.state.change_id, messages::stood_still(new));
     let entry = Entry::now(JournalEvent::Standstill, change, iteration, &words);
     let _ = files.note(&entry);
-    console.say_standstill(new);
+    let event = RunnerEvent::Standstill { stopped_seconds: new.as_secs().into() };
+    console.screen.report(event, &format!("ralph: {words}"));
 }

@@ -14,7 +14,8 @@ use crate::runner::git::{self, Git, GitStatus};
 use crate::runner::screen::lasted;
 use crate::runner::state::Iteration;
 use crate::runner::task_list::TaskListUpdate;
-use crate::runner::worktree::WorkTreeFiles;
+use crate::runner::worktree::{ChangedPaths, WorkTreeFiles};
+use crate::session::messages::shortfall::ticked_elsewhere;
 use crate::world::Stopwatch;
 
 /// The most files of an iteration that are named in its history.
@@ -27,7 +28,7 @@ impl Driver<'_> {
     /// how many commits with work in them there are, `None` without a repository.
     pub(super) fn look_at_changes(
         &mut self,
-        (before, list): (&WorkTreeFiles, u64),
+        before: &WorkTreeFiles,
         looked: &TaskListUpdate,
         ran: &AgentRun,
         entry: &mut Iteration,
@@ -35,7 +36,8 @@ impl Driver<'_> {
     ) -> Option<u64> {
         let is_interrupted = ran.end_request.is_some();
         let commits = self.plan.commits() && !is_interrupted;
-        let (mut changed, status) = self.view.changed_files(before, list, commits);
+        let (changed, status) = self.view.changed_files(before, commits);
+        let ChangedPaths { files: mut changed, aside } = changed;
         let mut is_known = false;
         if is_interrupted {
             self.totals.interrupted.clone_from(&changed);
@@ -68,8 +70,16 @@ impl Driver<'_> {
         entry.files_changed = changed.len() as u64;
         entry.files =
             changed.iter().take(MOST_FILES).map(|file| file.display().to_string()).collect();
-        self.totals.touched.extend(changed);
-        self.view.git.as_ref().map(|_| if commits.hold_work { count } else { 0 })
+        if let Some(tasks) = &self.view.tasks {
+            let root = self.view.folder;
+            let folder = tasks.path.parent().and_then(|folder| folder.strip_prefix(root).ok());
+            let words = folder.and_then(|folder| ticked_elsewhere(root, folder));
+            self.feedback.remarks.extend(words);
+        }
+        let made = aside.iter().filter(|path| path.ends_with("logs/HEAD")).count() as u64;
+        self.totals.touched.extend(changed.into_iter().chain(aside));
+        let count = if commits.hold_work { count } else { 0 };
+        self.view.git.as_ref().map(|_| count + made)
     }
 
     /// Commits these files and returns whether there was anything to commit; nothing without a repository. `status` is what git

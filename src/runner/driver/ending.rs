@@ -30,6 +30,7 @@ use crate::session::messages::shortfall::converged;
 use crate::store::journal::Entry;
 use crate::store::names::{EndName, JournalEvent};
 use crate::store::receipts::Receipts;
+use crate::text;
 use crate::world;
 
 impl Driver<'_> {
@@ -59,7 +60,7 @@ impl Driver<'_> {
         let reason = gone.as_ref().unwrap_or(reason);
         let doubts = self.doubts(reason);
         let is_doubted = self.plan.options.doubted == Doubted::Fails && !doubts.is_empty();
-        let (code, words) = match self.full_disk(reason) {
+        let (code, words) = match self.ended_by_full_disk(reason) {
             Some(words) => (exit::FAILURE, words.to_owned()),
             None => {
                 (exit::exit_code(reason, signal), messages::end(reason, &self.files.state, signal))
@@ -104,7 +105,7 @@ impl Driver<'_> {
     fn tell_person(&self, reason: &TerminalReason) {
         let command = &self.plan.options.notify;
         let own = matches!(reason, TerminalReason::Cancelled | TerminalReason::Stopped);
-        if (own && self.full_disk(reason).is_none()) || command.is_empty() {
+        if (own && self.ended_by_full_disk(reason).is_none()) || command.is_empty() {
             return;
         }
         let (change, state) = (&self.plan.change, &self.files.state);
@@ -136,6 +137,14 @@ impl Driver<'_> {
     /// What speaks against taking the end at its word, a sentence each.
     fn doubts(&self, reason: &TerminalReason) -> Vec<String> {
         let list = self.view.tasks.as_ref().filter(|_| *reason == TerminalReason::Completed);
+        // The agent may have written another list meanwhile.
+        let others = list.map(|_| self.plan.change.other_lists()).unwrap_or_default();
+        let others = (!others.is_empty()).then(|| {
+            format!(
+                "boxes are open in lists that the loop does not go by: {}",
+                text::line(&others.join(", "))
+            )
+        });
         caveats::doubts(&Facts {
             uncounted: list.and_then(|tasks| tasks.looked().list.uncounted()),
             worktree: self.view.folder,
@@ -147,7 +156,7 @@ impl Driver<'_> {
                 && self.plan.done == DoneWhen::Manual
                 && self.plan.options.checks.is_empty(),
             no_change: &self.proofs.no_change,
-            noted: self.noted_by_review(reason),
+            noted: self.noted_by_review(reason).into_iter().chain(others).collect(),
             uncommitted: self.totals.uncommitted.len(),
             converging: self.files.state.ledger.converging,
             hooks: match reason {
@@ -188,11 +197,7 @@ impl Driver<'_> {
         let state = &self.files.state;
         let mut parts =
             vec![counted(state.current_iteration.into(), "iteration"), lasted(self.elapsed())];
-        parts.extend(messages::not_counted(state.standstill()));
-        let waited = self.totals.waited_for_room;
-        if !waited.is_zero() {
-            parts.push(format!("waited {} for room on the disk", lasted(waited)));
-        }
+        parts.extend(messages::not_counted(state.stopped_seconds));
         let tokens = KnownSum { estimated: self.totals.estimated, ..messages::tokens(state) };
         parts.push(match tokens.tokens().as_str() {
             "unknown" => "tokens unknown".to_owned(),

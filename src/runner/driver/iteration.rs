@@ -94,8 +94,7 @@ impl Driver<'_> {
                 .warn(&format!("`{}` cannot be read: {problem}", tasks.path.display()));
         }
         self.judge_ticks(&mut looked, last_words(&ran.report), &mut entry, began_at);
-        let commits =
-            self.look_at_changes((&before, list_before), &looked, &ran, &mut entry, &mut log);
+        let commits = self.look_at_changes(&before, &looked, &ran, &mut entry, &mut log);
         self.fill(&mut entry, &ran, &counted, &looked);
         self.fill_cost(&mut entry, cost);
         self.keep_unfinished(&mut entry, &ran);
@@ -197,7 +196,7 @@ impl Driver<'_> {
     /// the disk is full.
     fn try_agent(&mut self, prompt: &str, live: &LiveLine, log: &mut File) -> Result<AgentRun> {
         match self.write_with_room(|it| it.run_agent(prompt, live, log)) {
-            Err(error) if self.given_up.is_some() => Err(error),
+            Err(error) if self.full_disk.is_some() => Err(error),
             ran => Ok(ran.unwrap_or_else(|error| AgentRun::not_started(&error))),
         }
     }
@@ -355,7 +354,8 @@ impl Driver<'_> {
         began_at: WallTime,
     ) -> Result<()> {
         self.look_for_standstill();
-        entry.add_standstill(self.files.running().map(Iteration::standstill).unwrap_or_default());
+        entry.stopped_seconds +=
+            self.files.running().map_or(0.0, |running| running.stopped_seconds);
         entry.verdict = VerdictName::of(verdict);
         entry.ended = Some(iso(world::now()));
         let reason = match verdict {

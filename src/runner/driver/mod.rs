@@ -177,7 +177,7 @@ impl Driver<'_> {
     /// Runs iterations until the end and returns its exit code.
     fn until_the_end(&mut self) -> Result<u8> {
         match self.one_after_the_other() {
-            Err(_) if self.given_up.is_some() => self.end_on_full_disk(),
+            Err(_) if self.full_disk.is_some() => self.finish(&self.stopped(), None),
             Err(error) => match self.project_is_gone() {
                 Some(reason) => self.finish(&reason, None),
                 None => Err(error),

@@ -170,7 +170,7 @@ impl Driver<'_> {
     /// Says what of the list does not count, and that it has no open task, once the ticks are judged that an earlier run has left.
     pub(super) fn warn_of_list(&self) {
         let Some(tasks) = &self.view.tasks else { return };
-        for aside in tasks.looked().list.asides() {
+        for aside in tasks.looked().list.asides_in_words() {
             self.console.screen.warn(&format!("`{}`: {}", tasks.path.display(), line(&aside)));
         }
         if self.totals.open_at_start.is_empty() {

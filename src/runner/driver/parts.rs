@@ -13,7 +13,7 @@ use super::cut_off::{count_cut_off, review_of_cut_off};
 use super::ticks::TickProofs;
 use super::view::WorkTreeView;
 use crate::engine::{Contract, Lineup, Shortfall};
-use crate::runner::console::{Console, EndRequest};
+use crate::runner::console::Console;
 use crate::runner::git::Git;
 use crate::runner::inhibitor::Inhibitor;
 use crate::runner::options::{Commits, DoneWhen, Options};
@@ -55,16 +55,8 @@ pub struct Driver<'a> {
     pub clock: Stopwatch,
     /// What keeps the machine awake meanwhile, `None` for nothing.
     pub inhibitor: Option<Inhibitor>,
-    /// Why the loop does not wait for room on a full disk any more, `None` as long as it is.
-    pub given_up: Option<GivenUp>,
-}
-
-/// Why the loop does not wait for room on a full disk any more.
-pub enum GivenUp {
-    /// There was no room for too long; the words say where.
-    TooLong(String),
-    /// Somebody ends the loop.
-    Asked(EndRequest),
+    /// That the disk was full, and for which file; `None` as long as there is room.
+    pub full_disk: Option<String>,
 }
 
 /// What a loop was asked for.
@@ -96,8 +88,6 @@ pub struct RunTotals {
     pub journaled_end: String,
     /// How long they were waited for.
     pub waited_for_limits: Duration,
-    /// How long the runner waited for room on the disk.
-    pub waited_for_room: Duration,
     /// Files that should have been committed, and could not be.
     pub uncommitted: BTreeSet<PathBuf>,
     /// Files that an interrupted iteration changed.
@@ -166,7 +156,7 @@ impl<'a> Driver<'a> {
             checked: None,
             clock: Stopwatch::start(),
             inhibitor: None,
-            given_up: None,
+            full_disk: None,
             plan,
             files,
         };

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::parts::Driver;
+use crate::engine::order::few;
 use crate::evidence::tree::is_own;
 use crate::forms::events::RunnerEvent;
 use crate::runner::git::Git;
@@ -165,9 +166,5 @@ fn touched_at(path: &Path) -> Option<WallTime> {
 
 /// Returns the first names, and how many more there are.
 pub(super) fn named(files: &[PathBuf]) -> String {
-    let shown: Vec<String> =
-        files.iter().take(NAMED).map(|it| text::title(&it.to_string_lossy(), 200)).collect();
-    let more = files.len().saturating_sub(NAMED);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("{}{more}", shown.join(", "))
+    few(&mut files.iter().map(|file| text::title(&file.to_string_lossy(), 200)), NAMED)
 }

@@ -2,14 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::Duration;
 
 use anyhow::Result;
 
 use crate::engine::{Difference, Fingerprint, Hasher, Tree, hash_of};
+use crate::evidence::work_trees::begin_run;
 use crate::runner::git::{Git, GitMoment, GitStatus, NO_COMMIT};
 use crate::runner::task_list::Tasks;
-use crate::runner::worktree::WorkTreeFiles;
+use crate::runner::worktree::{ChangedPaths, WorkTreeFiles};
 
 /// How long a look at the files holds for the next iteration. Whatever changes in that time counts as the agent's, like all that a
 /// person changes while it works: at worst a loop continues for an iteration more, or commits a file that is not the agent's.
@@ -31,10 +33,9 @@ pub struct WorkTreeView<'a> {
     head: Option<String>,
     /// The files as the work left them: the same as long as nothing but ignored files changes.
     files: Tree,
-    /// The last look at the files, `None` where something has run since that may have changed some.
-    seen: Option<WorkTreeFiles>,
-    /// Whether there are too many of them for a look.
-    by_git: bool,
+    /// The last look at the files, and whether nothing has run since that may have changed some.
+    seen: Rc<WorkTreeFiles>,
+    is_fresh: bool,
 }
 
 /// The commits of an iteration.
@@ -50,34 +51,36 @@ impl<'a> WorkTreeView<'a> {
     pub fn of(folder: &'a Path, git: Option<Git>, tasks: Option<Tasks>) -> Self {
         let latest = git.as_ref().map(|git| git.moment(None)).unwrap_or_default();
         let (at_start, head) = (GitMoment::default(), latest.head.clone());
-        let seen = WorkTreeFiles::of(folder, git.as_ref(), false);
+        begin_run();
+        let seen = Rc::new(WorkTreeFiles::of(folder, git.as_ref(), None));
         let files = if seen.blind { Tree::Unknown } else { Tree::Hash(seen.hash()) };
-        let (by_git, seen) = (seen.by_git, Some(seen));
-        Self { folder, git, tasks, at_start, latest, head, files, seen, by_git }
+        Self { folder, git, tasks, at_start, latest, head, files, seen, is_fresh: true }
     }
 
-    fn look(&mut self) -> WorkTreeFiles {
-        let files = WorkTreeFiles::of(self.folder, self.git.as_ref(), self.by_git);
-        self.by_git = files.by_git;
-        files
+    fn look(&mut self) {
+        let earlier = Some(&*self.seen);
+        self.seen = Rc::new(WorkTreeFiles::of(self.folder, self.git.as_ref(), earlier));
+        self.is_fresh = true;
     }
 
     /// Forgets the last look: something runs that may change files and is not the agent.
     pub fn forget_look(&mut self) {
-        self.seen = None;
+        self.is_fresh = false;
     }
 
     /// Begins an iteration: returns the files as they are now.
-    pub fn begin(&mut self) -> WorkTreeFiles {
+    pub fn begin(&mut self) -> Rc<WorkTreeFiles> {
         self.look_at_git();
         self.at_start.clone_from(&self.latest);
-        let seen = self.seen.take().filter(|seen| seen.clock.elapsed() < HOLDS);
-        seen.unwrap_or_else(|| self.look())
+        if !self.is_fresh || self.seen.clock.elapsed() >= HOLDS {
+            self.look();
+        }
+        Rc::clone(&self.seen)
     }
 
     /// Forgets the last look where a commit makes it wrong: its hooks may change files, and git calls less of them dirty.
     pub fn begin_commit(&mut self) {
-        if self.by_git || self.git.as_ref().is_some_and(Git::has_hooks) {
+        if self.seen.by_git || self.git.as_ref().is_some_and(Git::has_hooks) {
             self.forget_look();
         }
     }
@@ -88,34 +91,27 @@ impl<'a> WorkTreeView<'a> {
         self.at_start.head.clone().or(none).unwrap_or_default()
     }
 
-    /// Looks at the files again and returns those that changed since `before` and are not ignored; a list that has this
-    /// hash is as it was. With what git says of the files where they are to be committed.
+    /// Looks at the files again and returns those that changed since `before` and are not ignored, with what git says of the files
+    /// where they are to be committed.
     pub fn changed_files(
         &mut self,
         before: &WorkTreeFiles,
-        list: u64,
         commits: bool,
-    ) -> (Vec<PathBuf>, Option<Result<GitStatus>>) {
-        let mut after = self.look();
-        if let Some(tasks) = self.tasks.as_ref().filter(|tasks| tasks.hash() == list)
-            && let Ok(path) = tasks.path.strip_prefix(self.folder)
-        {
-            after.take_for_the_same(path, before);
-        }
-        let mut changed = after.changed_since(before);
-        let git = self.git.as_ref().filter(|_| !changed.is_empty());
+    ) -> (ChangedPaths, Option<Result<GitStatus>>) {
+        self.look();
+        let mut changed = self.seen.changed_since(before);
+        let git = self.git.as_ref().filter(|_| !changed.files.is_empty());
         let status = git.filter(|_| commits).map(Git::status);
-        changed = match (&status, git) {
-            (Some(Ok(status)), _) => status.not_ignored(changed),
-            (_, Some(git)) => git.not_ignored(changed),
-            (_, None) => changed,
+        changed.files = match (&status, git) {
+            (Some(Ok(status)), _) => status.not_ignored(changed.files),
+            (_, Some(git)) => git.not_ignored(changed.files),
+            (_, None) => changed.files,
         };
-        if after.blind {
+        if self.seen.blind {
             self.files = Tree::Unknown;
-        } else if !changed.is_empty() {
-            self.files = Tree::Hash(after.hash());
+        } else if changed != ChangedPaths::default() {
+            self.files = Tree::Hash(self.seen.hash());
         }
-        self.seen = Some(after);
         (changed, status)
     }
 

@@ -210,8 +210,8 @@ fn launch(order: &AgentOrder<'_>, rights: Rights) -> Result<Launch> {
     Ok(launch)
 }
 
-/// Returns a reader of `--output-format stream-json`; the demo's agent speaks it too.
-pub fn reader(order: &AgentOrder<'_>) -> StreamReader<ClaudeStream> {
+/// Returns a reader of `--output-format stream-json`.
+fn reader(order: &AgentOrder<'_>) -> StreamReader<ClaudeStream> {
     StreamReader::new(ClaudeStream::default(), order)
 }
 

@@ -234,7 +234,7 @@ fn filled(argument: &str, values: &[(&str, &str)]) -> String {
 
 /// Takes all of standard output for the agent's own words: nothing distinguishes them from the rest.
 #[derive(Debug)]
-struct CommandReader {
+pub(super) struct CommandReader {
     name: String,
     session: Option<String>,
     prompt: String,
@@ -243,7 +243,7 @@ struct CommandReader {
 }
 
 impl CommandReader {
-    fn new(program: &Path, session: Option<String>, prompt: &str) -> Self {
+    pub(super) fn new(program: &Path, session: Option<String>, prompt: &str) -> Self {
         let name = program.file_name().unwrap_or(program.as_os_str());
         let name = lines::one_line(&name.to_string_lossy(), 80);
         let prompt = prompt.trim().to_owned();

@@ -87,8 +87,6 @@ pub struct Options {
     pub grace: Duration,
     /// The pause after a failed run of the agent program, doubled with each more in a row.
     pub retry_pause: Duration,
-    /// How long to wait at most for room on a full disk.
-    pub disk_wait: Duration,
     /// Whether tools may run without consent.
     pub allow_all: Approve,
     /// What a person permits and forbids beside that, and arguments of the agent program's own.
@@ -195,8 +193,6 @@ impl Defaults {
     pub const GRACE: Duration = Duration::from_secs(10);
     /// The pause after a failed run.
     pub const RETRY_PAUSE: Duration = Duration::from_secs(5);
-    /// How long to wait at most for room on a full disk.
-    pub const DISK_WAIT: Duration = Duration::from_mins(10);
 
     /// Returns how many iterations in a row may change nothing: as many as everywhere.
     pub fn no_progress() -> u32 {
@@ -273,7 +269,6 @@ pub fn resolve(layers: &Layers, task: String, start: &Path) -> Result<Options> {
         prices: PriceTable(settings.prices.into_iter().map(|it| it.value).collect()),
         grace: grace(settings.grace)?,
         retry_pause: settings.retry_pause.map_or(Defaults::RETRY_PAUSE, |it| it.value.0),
-        disk_wait: settings.disk_wait.map_or(Defaults::DISK_WAIT, |it| it.value.0),
         permissions,
         allow_all: if is_on(settings.allow_all) { Approve::All } else { Approve::Own },
         sessions: if is_on(settings.continue_session) {

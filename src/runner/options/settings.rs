@@ -198,10 +198,6 @@ pub struct RunnerSettings {
     /// is seconds [default: 5s]
     #[arg(long, value_name = "TIME", help_heading = LIMITS)]
     pub retry_pause: Option<Set<Time<1>>>,
-    /// How long to wait for room on a full disk, while no agent runs; a plain number is seconds, 0 ends the loop at once
-    /// [default: 10m]
-    #[arg(long, value_name = "TIME", help_heading = LIMITS)]
-    pub disk_wait: Option<Set<Time<1>>>,
 
     /// Run this command when the loop has ended, within 5 s: it gets RALPH_ABOUT, RALPH_REASON,
     /// RALPH_WORDS and RALPH_PROJECT, and the words on its standard input
@@ -334,7 +330,6 @@ settings! {
     no_stay_awake "no-stay-awake" Never,
     grace "grace" Limit,
     retry_pause "retry-pause" Limit,
-    disk_wait "disk-wait" Limit,
     notify "notify" Trusted,
     verbose "verbose" Free,
     quiet "quiet" Free,

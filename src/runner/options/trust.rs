@@ -150,7 +150,6 @@ fn is_looser(name: &str, with: &Options, without: &Options) -> bool {
         "grace" => with.grace > without.grace,
         "check-timeout" => with.check_timeout > without.check_timeout,
         "retry-pause" => with.retry_pause < without.retry_pause,
-        "disk-wait" => with.disk_wait > without.disk_wait,
         "min-iterations" => with.min_iterations < without.min_iterations,
         "strict" => with.doubted == Doubted::Told && without.doubted == Doubted::Fails,
         "converge" => without.converge && !with.converge,

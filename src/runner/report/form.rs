@@ -1,5 +1,7 @@
 //! The loop of a runner, and its iterations, as programs read them.
 
+use std::time::Duration;
+
 use super::{RunnerLife, RunnerReport};
 use crate::forms::events::RunnerEnd;
 use crate::forms::iteration::IterationForm;
@@ -28,14 +30,12 @@ impl From<&RunnerReport> for RunnerForm {
             r#loop: (is_known || !report.unreadable.is_empty()).then(|| report.form()),
             ended_at: time(&state.ended_at),
             exit_code: state.exit_code,
-            asides: report.beside.clone(),
+            asides: report.asides.clone(),
             done_when: state.done_criteria,
             harness: words(&state.harness),
             harness_version: words(&state.harness_version),
             model: words(&state.model),
             waits_until: JsonTime::of(waits_until).filter(|_| report.is_alive()),
-            waits_for_room_until: report.waits_for_room_until.and_then(JsonTime::of),
-            slept_seconds: state.slept_seconds,
             stopped_seconds: state.stopped_seconds,
             cost_usd: (state.total_cost_usd > 0.0).then_some(state.total_cost_usd),
             cost_estimated: state.cost_estimated,
@@ -174,7 +174,6 @@ impl From<&Iteration> for IterationForm {
             started_at: time(&it.started),
             ended_at: it.ended.as_deref().and_then(time),
             seconds: is_over.then_some(it.seconds),
-            slept_seconds: it.slept_seconds,
             stopped_seconds: it.stopped_seconds,
             done: it.done_check,
             verdict: Some(it.verdict.clone()).filter(|verdict| !verdict.is_none()),
@@ -214,10 +213,10 @@ pub fn time(iso: &str) -> Option<JsonTime> {
 
 /// Returns what the state of a loop says of its end; the status and what the run changed are still open.
 pub fn end(state: &LoopState) -> RunnerEnd {
+    let stopped = Duration::try_from_secs_f64(state.stopped_seconds);
     RunnerEnd {
         iterations: state.current_iteration,
-        slept_seconds: state.standstill().slept.as_secs().into(),
-        stopped_seconds: state.standstill().stopped.as_secs().into(),
+        stopped_seconds: stopped.unwrap_or_default().as_secs().into(),
         tokens: tokens(state),
         tokens_complete: !state.tokens_unknown,
         cost_usd: (state.total_cost_usd > 0.0).then_some(state.total_cost_usd),

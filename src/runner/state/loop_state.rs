@@ -10,7 +10,6 @@ use crate::engine::{Check, CheckResult, Ledger, TerminalReason};
 use crate::runner::options::DoneWhen;
 use crate::runner::prices::{in_dollars, micros};
 use crate::store::names::{PromiseState, VerdictName};
-use crate::world::Standstill;
 
 /// Seconds that no loop needs to count which has done nothing but wait for so long.
 const SHORT: f64 = 60.0;
@@ -70,9 +69,6 @@ pub struct LoopState {
     pub iteration_timeout_min: f64,
     /// Seconds that runners had this loop; a loop that was stopped and goes on counts on.
     pub ran_seconds: f64,
-    /// Seconds beside that in which the machine slept.
-    #[serde(skip_serializing_if = "is_default")]
-    pub slept_seconds: f64,
     /// Seconds beside that in which the runner was stopped, by Ctrl-Z.
     #[serde(skip_serializing_if = "is_default")]
     pub stopped_seconds: f64,
@@ -219,9 +215,6 @@ pub struct Iteration {
     pub handoff_asked: bool,
     /// Seconds it took.
     pub seconds: f64,
-    /// Seconds beside that in which the machine slept.
-    #[serde(skip_serializing_if = "is_default")]
-    pub slept_seconds: f64,
     /// Seconds beside that in which the runner was stopped, by Ctrl-Z.
     #[serde(skip_serializing_if = "is_default")]
     pub stopped_seconds: f64,
@@ -323,17 +316,6 @@ impl LoopState {
         share.cost_unknown |= iteration.cost_usd.is_none();
     }
 
-    /// Returns how long the machine slept and the runner was stopped in this run.
-    pub fn standstill(&self) -> Standstill {
-        standstill_of(self.slept_seconds, self.stopped_seconds)
-    }
-
-    /// Adds time in which the machine slept or the runner was stopped.
-    pub(super) fn add_standstill(&mut self, new: Standstill) {
-        self.slept_seconds += in_seconds(new.slept);
-        self.stopped_seconds += in_seconds(new.stopped);
-    }
-
     /// Returns this first state of a run with what an earlier run of the same loop has used.
     pub(super) fn going_on_from(self, earlier: &Self) -> Self {
         let mut ledger = earlier.ledger.going_on();
@@ -345,7 +327,6 @@ impl LoopState {
             started_at: earlier.started_at.clone(),
             current_iteration: ledger.iterations,
             ran_seconds: earlier.ran_seconds,
-            slept_seconds: earlier.slept_seconds,
             stopped_seconds: earlier.stopped_seconds,
             total_tokens: earlier.total_tokens,
             tokens_unknown: earlier.tokens_unknown,
@@ -362,21 +343,9 @@ impl LoopState {
 }
 
 impl Iteration {
-    /// Returns how long the machine slept and the runner was stopped in it.
-    pub fn standstill(&self) -> Standstill {
-        standstill_of(self.slept_seconds, self.stopped_seconds)
-    }
-
-    /// Adds time in which the machine slept or the runner was stopped.
-    pub fn add_standstill(&mut self, new: Standstill) {
-        self.slept_seconds += in_seconds(new.slept);
-        self.stopped_seconds += in_seconds(new.stopped);
-    }
-
     /// Notes that it took this long by the clock on the wall, which has counted what stood still.
     pub(super) fn took(&mut self, by_the_wall: Duration) {
-        let Standstill { slept, stopped } = self.standstill();
-        self.seconds = in_seconds(by_the_wall.saturating_sub(slept + stopped));
+        self.seconds = (in_seconds(by_the_wall) - self.stopped_seconds).max(0.0);
     }
 
     /// Returns whether the agent program failed or was cut short in it, or a check failed; a usage limit is no failure.
@@ -399,13 +368,7 @@ impl LoopStatus {
     }
 }
 
-/// A length of time in seconds, to the millisecond.
-fn in_seconds(time: Duration) -> f64 {
+/// Returns a length of time in seconds, to the millisecond.
+pub(super) fn in_seconds(time: Duration) -> f64 {
     time.as_millis() as f64 / 1000.0
-}
-
-/// Lengths of time that were written down; what is none counts as none.
-fn standstill_of(slept: f64, stopped: f64) -> Standstill {
-    let length = |seconds| Duration::try_from_secs_f64(seconds).unwrap_or_default();
-    Standstill { slept: length(slept), stopped: length(stopped) }
 }

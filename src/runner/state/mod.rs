@@ -37,7 +37,7 @@ use crate::store::write::{
 };
 use crate::system::files::{changed_at, real_path};
 use crate::system::processes;
-use crate::world::{self, FileTime, Standstill, Stopwatch};
+use crate::world::{self, FileTime, Stopwatch};
 
 pub use self::context::{Context, MOST as MOST_CONTEXT};
 pub use self::document::{MOST_BYTES, MOST_ITERATIONS};
@@ -48,9 +48,9 @@ pub use self::folder::{
 pub use self::history::{HistoryTail, Past, of_run, tail};
 pub use self::holder::{Both, Holder, LockTaken, holder};
 pub use self::logs::prompt_beside;
+use self::loop_state::in_seconds;
 pub use self::loop_state::{AgentShare, Iteration, LoopState, LoopStatus, PAUSED};
 pub use self::recover::{Recovered, UncountedReview};
-pub use self::reserve::{note_wait_for_room, waits_for_room};
 pub use self::shares::{shares_in, with_shares};
 pub use self::time::{compact, iso, readable, time_of};
 
@@ -278,12 +278,13 @@ impl StateFiles {
         self.save()
     }
 
-    /// Writes down that the machine slept or this program was stopped, in the state and in the iteration that runs. Written at
+    /// Writes down that this program stood still, in the state and in the iteration that runs. Written at
     /// once: who counts later what a killed runner has used, counts from here.
-    pub fn stood_still(&mut self, new: Standstill) -> Result<()> {
-        self.state.add_standstill(new);
+    pub fn stood_still(&mut self, new: Duration) -> Result<()> {
+        let seconds = in_seconds(new);
+        self.state.stopped_seconds += seconds;
         if let Some(running) = &mut self.running {
-            running.add_standstill(new);
+            running.stopped_seconds += seconds;
         }
         self.save()
     }

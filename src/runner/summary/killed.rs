@@ -71,7 +71,7 @@ pub fn killed(report: &RunnerReport, worktree: &Path) -> Option<(RunnerEvent, St
 /// Returns what is known of a run in a few words each.
 fn figures(state: &LoopState, came: &RunSummary, seconds: Duration) -> Vec<String> {
     let mut parts = vec![counted(state.current_iteration.into(), "iteration"), lasted(seconds)];
-    parts.extend(messages::not_counted(state.standstill()));
+    parts.extend(messages::not_counted(state.stopped_seconds));
     parts.push(match messages::tokens(state).tokens().as_str() {
         "unknown" => "tokens unknown".to_owned(),
         known => format!("{known} tokens"),

@@ -1,16 +1,19 @@
 //! A change that a loop can work on.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::names::{self, names_in};
 use crate::engine::tasks::TaskList;
 use crate::evidence::task_list::{self, MOST, TASKS, TaskFile};
+use crate::feature::project::is_feature_name;
 use crate::store::read;
 
 /// The most folders of a change that are searched for lists.
 const MOST_FOLDERS: usize = 1_000;
-/// The most that is read of a schema, in bytes.
-const MOST_OF_SCHEMA: u64 = 64 << 10;
+/// The most that is read of a file of OpenSpec, in bytes.
+const MOST_OF_YAML: u64 = 64 << 10;
+/// A folder whose documents are lists.
+const LIST_FOLDER: &str = "tasks";
 
 /// What kind of project a change is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,23 +64,30 @@ impl Change {
         task_list::read(self.tasks()?.parent()?).ok()
     }
 
-    /// Returns the lists of the change that no loop goes by, by their names in its folder: those in folders inside of it, and what
-    /// a schema of OpenSpec calls its list.
+    /// Returns the lists of the change that no loop goes by, by their names in its folder: those in folders inside of it, those in
+    /// capitals, documents in a folder `tasks`, and what its schema of OpenSpec calls its list. A list that cannot be read is one of them.
     pub fn other_lists(&self) -> Vec<String> {
-        let (lists, mut found) = (self.tracked(), Vec::new());
+        let (tracked, mut found) = (self.tracked(), Vec::new());
         let mut folders = vec![String::new()];
-        for at in 0..MOST_FOLDERS {
+        for at in 0.. {
             let Some(inside) = folders.get(at).cloned() else { break };
+            if at == MOST_FOLDERS {
+                found.push(format!("what is in `{inside}` and more folders than are searched"));
+                break;
+            }
             let folder = self.folder.join(&inside);
             for name in names_in(&folder).0 {
                 let path = format!("{inside}{name}");
-                if folder.join(&name).symlink_metadata().is_ok_and(|it| it.is_dir()) {
+                let is_list = inside
+                    .rsplit('/')
+                    .nth(1)
+                    .is_some_and(|name| name.eq_ignore_ascii_case(LIST_FOLDER))
+                    && is_markdown(&name)
+                    || name.eq_ignore_ascii_case(TASKS)
+                    || tracked.as_deref().is_some_and(|tracked| is_called(&path, tracked));
+                if folder.join(&name).is_dir() {
                     folders.push(path + "/");
-                } else if lists.contains(&name)
-                    && path != TASKS
-                    && read::read_in(&folder, &name, MOST)
-                        .is_ok_and(|file| has_work(&TaskList::parse(&file.bytes)))
-                {
+                } else if is_list && path != TASKS && has_work(&folder, &name) {
                     found.push(path);
                 }
             }
@@ -85,21 +95,19 @@ impl Change {
         found
     }
 
-    /// What a list of tasks is called here: by us, and by the schemas of OpenSpec.
-    fn tracked(&self) -> Vec<String> {
-        let mut lists = vec![TASKS.to_owned()];
-        let schemas = self.root.join("openspec/schemas");
-        for schema in names_in(&schemas).0 {
-            let text = read::read_in(&schemas.join(schema), "schema.yaml", MOST_OF_SCHEMA);
-            let text = text.map(|file| String::from_utf8_lossy(&file.bytes).into_owned());
-            let tracks = text.iter().flat_map(|text| text.lines());
-            let tracks =
-                tracks.filter_map(|line| line.trim().strip_prefix("tracks:")?.split(" #").next());
-            let names =
-                tracks.filter_map(|path| path.trim_matches([' ', '"', '\'']).rsplit('/').next());
-            lists.extend(names.map(str::to_owned));
-        }
-        lists
+    /// What the schema of this change of OpenSpec calls the list of tasks.
+    fn tracked(&self) -> Option<String> {
+        let openspec = self.root.join("openspec");
+        let own = value_of(&self.folder, ".openspec.yaml", "schema");
+        let of_project = || {
+            ["config.yaml", "config.yml"]
+                .iter()
+                .find_map(|name| value_of(&openspec, name, "schema"))
+        };
+        let schema = own.or_else(of_project)?;
+        let schemas = openspec.join("schemas");
+        is_feature_name(&schema)
+            .then(|| value_of(&schemas.join(schema), "schema.yaml", "tracks"))?
     }
 
     /// Returns a line for a person who has to choose: the id, and how many tasks are done.
@@ -131,7 +139,36 @@ impl Change {
     }
 }
 
-/// Whether a box of a list is open, also one that does not count.
-fn has_work(list: &TaskList) -> bool {
-    list.open().next().is_some() || list.uncounted().is_some()
+/// Whether a box of a list is open, also one that does not count, or may be: the list cannot be read.
+fn has_work(folder: &Path, name: &str) -> bool {
+    let list = read::read_in(folder, name, MOST).map(|file| TaskList::parse(&file.bytes));
+    list.map_or(true, |list| list.open().next().is_some() || list.uncounted().is_some())
+}
+
+fn is_markdown(name: &str) -> bool {
+    Path::new(name)
+        .extension()
+        .is_some_and(|end| end.eq_ignore_ascii_case("md") || end.eq_ignore_ascii_case("markdown"))
+}
+
+/// The value of a key in a file of YAML, at any depth.
+fn value_of(folder: &Path, name: &str, key: &str) -> Option<String> {
+    let file = read::read_in(folder, name, MOST_OF_YAML).ok()?;
+    let text = String::from_utf8_lossy(&file.bytes);
+    let value = |line: &str| {
+        let value = line.trim().strip_prefix(key)?.strip_prefix(':')?.split(" #").next()?;
+        Some(value.trim().trim_matches(['"', '\'']).to_owned())
+    };
+    text.lines().find_map(value)
+}
+
+/// Whether a path is the one that a schema names, where a star stands for anything.
+fn is_called(path: &str, tracked: &str) -> bool {
+    let tracked = tracked.trim_start_matches("./");
+    match tracked.split_once('*') {
+        Some((start, end)) => {
+            path.starts_with(start) && path.ends_with(end.trim_start_matches(['*', '/']))
+        }
+        None => path == tracked,
+    }
 }

@@ -70,10 +70,16 @@ pub fn root_around(start: &Path) -> Result<PathBuf> {
 }
 
 fn named(place: &Place, listing: &Listing, name: &str, module: Option<&str>) -> Result<Change> {
+    if name.contains(['/', '\\'])
+        && let Some(change) = listing.all().find(|change| place.is_at(name, &change.folder))
+    {
+        return Ok(change.clone());
+    }
     if !is_feature_name(name) {
         bail!(
-            "`{}` cannot be a change: a name has no `/`, no `..`, no control characters and no leading `-`",
-            printable(name)
+            "`{}` cannot be a change: no change has this path, and a name has no `/`, no `..`, no control characters and no leading `-`\n{}",
+            printable(name),
+            names::one_of(&listing.all().map(|change| change.id.clone()).collect::<Vec<_>>())
         );
     }
     let in_module = |change: &&Change| module.is_none_or(|module| is_of_module(change, module));

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
+use crate::feature::project::begin;
 use crate::store::read;
 use crate::system::files::real_path;
 
@@ -13,9 +14,11 @@ const LEVELS: usize = 64;
 /// What makes a folder a project, and where its changes are.
 const MARKS: [&str; 3] = [".spool/changes", "openspec/changes", ".specify"];
 
-/// A project, and the work tree that it is in; both are real paths.
+/// A project, and the work tree that it is in; all are real paths.
 #[derive(Clone, Debug)]
 pub struct Place {
+    /// Where the search began.
+    pub start: PathBuf,
     pub root: PathBuf,
     pub worktree: PathBuf,
 }
@@ -23,7 +26,7 @@ pub struct Place {
 impl Place {
     /// Returns the nearest project at or above a folder.
     pub fn around(start: &Path) -> Result<Self> {
-        let start = real_path(start)
+        let start = real_path(&begin(start))
             .with_context(|| format!("cannot open the folder `{}`", start.display()))?;
         let is_project = |folder: &&Path| MARKS.iter().any(|mark| folder.join(mark).is_dir());
         let root = start.ancestors().take(LEVELS).find(is_project).with_context(|| {
@@ -32,7 +35,16 @@ impl Place {
                 start.display()
             )
         })?;
-        Ok(Self { worktree: worktree_around(root), root: root.to_owned() })
+        Ok(Self { worktree: worktree_around(root), root: root.to_owned(), start })
+    }
+
+    /// Returns whether a typed path, or that of the list in it, is this folder: from where it was typed, or from the project.
+    pub fn is_at(&self, typed: &str, folder: &Path) -> bool {
+        let path = typed.replace('\\', "/");
+        let path = path.strip_suffix("/tasks.md").unwrap_or(&path);
+        [&self.start, &self.root]
+            .iter()
+            .any(|from| real_path(&from.join(path)).is_ok_and(|path| path == folder))
     }
 
     /// Returns where changes were looked for, in a sentence for someone who has none.

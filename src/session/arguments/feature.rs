@@ -4,7 +4,7 @@
 use super::{meant, whole_number};
 use crate::engine::ReviewWhen;
 use crate::evidence::task_list;
-use crate::feature::project::{Feature, Project, printable};
+use crate::feature::project::{Feature, Project, SHELVES, printable};
 use crate::refusal::Refusal;
 use crate::text::distance;
 
@@ -111,6 +111,17 @@ impl FeatureRequest {
         // In front of other words, a number or a title may be one of them, and so may the path of any folder.
         let found =
             if alone || is_path { project.feature_typed(name) } else { project.feature(name) };
+        // The current list may have a task of that number.
+        if let (true, Ok(feature), Ok(Some(current))) = (alone, &found, project.current_feature())
+            && feature.name != name
+            && task_list::read(&current.folder).is_ok_and(|file| file.list.find(name).is_some())
+        {
+            let (feature, current) = (&feature.name, &current.name);
+            return Err(Refusal::new(
+                format!("`{name}` may be the feature `{feature}` or a task of `{current}`"),
+                format!("write `{feature}`, or `{current} {name}`"),
+            ));
+        }
         let is_one = |feature: &Feature| {
             !is_path || names_feature(&feature.name) || task_list::is_in(&feature.folder)
         };
@@ -120,7 +131,8 @@ impl FeatureRequest {
             Err(found) => found,
             Ok(_) => return Ok((None, &self.words)),
         };
-        if names_feature(name.rsplit(['/', '\\']).next().unwrap_or_default()) {
+        let is_on_shelf = is_path && SHELVES.iter().any(|shelf| name.starts_with(shelf));
+        if is_on_shelf || names_feature(name.rsplit(['/', '\\']).next().unwrap_or_default()) {
             return Err(found.into());
         }
         let is_meant = |known: &str| distance(known, name) * 4 <= known.len();

@@ -2,7 +2,8 @@
 //! what looks like one and stands behind them, or is none of the list, is refused: nobody guesses what a loop is about.
 
 use super::feature::names_feature;
-use crate::engine::TaskKind;
+use crate::engine::AsideKind;
+use crate::engine::order::few;
 use crate::engine::tasks::{Task, TaskList};
 use crate::evidence::task_list::TASKS;
 use crate::feature::project::printable;
@@ -15,6 +16,7 @@ const MOST: usize = 2_000;
 const SHOWN: usize = 8;
 /// What a part of a list is called.
 const PARTS: &str = "phase story wave step stage milestone sprint fase etapa paso \u{e9}tape schritt \u{9636}\u{6bb5} \u{30d5}\u{30a7}\u{30fc}\u{30ba}";
+const NUMBERS: &str = "one two three four five six seven eight nine ten";
 /// What joins the ends of a range.
 const DASHES: [&str; 5] = ["..", "…", "–", "—", "-"];
 
@@ -41,11 +43,16 @@ impl Selection {
         let mut rest = words.trim_matches(is_gap);
         while let Some(after) = reader.take(rest)? {
             let (joint, behind) = first(after);
-            let joined =
-                matches!(joint, "and" | "&" | "+").then(|| reader.take(behind)).transpose()?;
+            let joined = is_joint(joint).then(|| reader.take(behind)).transpose()?;
             rest = joined.flatten().unwrap_or(after).trim_start_matches(is_gap);
         }
         let tasks = reader.selected();
+        // `phase 1, 2` asks for more than what was found.
+        let next = Some(first(rest))
+            .map(|(word, behind)| if is_joint(word) { first(behind).0 } else { word });
+        if let Some(next) = next.filter(|next| !tasks.is_empty() && is_number(next)) {
+            return Err(not_clear(next));
+        }
         if tasks.is_empty() && rest.len() < words.trim_matches(is_gap).len() {
             let typed = printable(words.trim_end_matches(rest).trim());
             return Err(Refusal::new(
@@ -108,8 +115,8 @@ impl<'a> TaskReader<'a> {
                     return Err(self.no_task(end));
                 }
             }
-            self.mark(|it| stem(it) == stem(task));
-            if task.kind == TaskKind::Optional {
+            self.mark(|it| it.stem() == task.stem());
+            if task.aside == Some(AsideKind::Optional) {
                 self.optional.push(task.id.clone());
             }
             return Ok(Some(after));
@@ -138,7 +145,9 @@ impl<'a> TaskReader<'a> {
         if let Some(end) = self.list.mark_part(self.text, text, &mut self.marks) {
             return Ok(Some(&text[end..]));
         }
-        if let Some((part, after)) = part_at(text) {
+        // Behind what was named, a word is sooner one for the agent than a slip.
+        let slips = usize::from(!self.marks.contains(&true));
+        if let Some((part, after)) = self.part_at(text, slips) {
             let number = part.rsplit(' ').next().unwrap_or_default();
             if part.to_lowercase().contains("story")
                 && self.list.mark_story(self.text, &format!("US{number}"), &mut self.marks)
@@ -185,11 +194,10 @@ impl<'a> TaskReader<'a> {
     /// The ids of what is marked, and of the tasks nested in it.
     fn selected(&self) -> Vec<String> {
         let mut marks = self.marks.clone();
-        for (place, task) in
-            self.list.tasks.iter().enumerate().filter(|(place, _)| self.marks[*place])
-        {
-            let nested = self.list.nested_in(task).len();
-            marks[place..=place + nested].fill(true);
+        for (place, task) in self.list.tasks.iter().enumerate() {
+            if self.marks[place] {
+                marks[place..=place + self.list.nested_in(task).len()].fill(true);
+            }
         }
         let all = self.list.tasks.iter().zip(marks);
         let all = all.filter(|(_, mark)| *mark).map(|(task, _)| task.id.clone());
@@ -218,30 +226,53 @@ impl<'a> TaskReader<'a> {
             {
                 return Err(not_clear(word));
             }
-            if let Some((part, _)) = part_at(rest) {
+            if let Some((part, _)) = self.part_at(rest, 0) {
                 return Err(not_clear(part));
             }
         }
         Ok(())
     }
 
+    /// What looks like a part at the start of a text, such as `phase 2` or `week 3` of a list with weeks, with at most so many slips,
+    /// and what stands behind it.
+    fn part_at<'b>(&self, text: &'b str, slips: usize) -> Option<(&'b str, &'b str)> {
+        let (word, after) = first(text);
+        let (word, after) =
+            if word.eq_ignore_ascii_case("user") { first(after) } else { (word, after) };
+        let (number, rest) = first(after);
+        let bare = number.trim_end_matches([':', ';', '.']);
+        if !is_part_number(bare) {
+            return None;
+        }
+        let word = word.to_lowercase();
+        let one = word.strip_suffix("ies").map(|stem| stem.to_owned() + "y");
+        let one = one.unwrap_or_else(|| word.trim_end_matches('s').to_owned());
+        let is_meant = |kind: &str| distance(kind, &one) <= slips;
+        let is_kind = |task: &Task| {
+            let (kind, number) = first(&task.phase);
+            number.trim_start().starts_with(|letter: char| letter.is_ascii_digit())
+                && is_meant(&kind.to_lowercase())
+        };
+        let is_part = PARTS.split(' ').any(is_meant) || self.list.tasks.iter().any(is_kind);
+        let end = text.len() - rest.len() - (number.len() - bare.len());
+        is_part.then(|| (text[..end].trim_matches(is_gap), rest))
+    }
+
     fn no_part(&self, part: &str) -> Refusal {
         let mut headings: Vec<&str> = self.list.tasks.iter().map(|task| &*task.phase).collect();
         headings.dedup();
-        let more = headings.len().saturating_sub(SHOWN);
-        let shown: Vec<String> =
-            headings.iter().take(SHOWN).map(|it| format!("`{}`", text::title(it, 60))).collect();
-        let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let quoted = |heading: &&str| format!("`{}`", text::title(heading, 60));
+        let shown = few(&mut headings.iter().map(quoted), SHOWN);
         Refusal::new(
             format!("{TASKS} has no heading `{}`", printable(part)),
-            format!(
-                "its headings are {}{rest}; words that are only for the agent go after ` -- `",
-                shown.join(", ")
-            ),
+            format!("its headings are {shown}; words that are only for the agent go after ` -- `"),
         )
     }
 
     fn no_task(&self, id: &str) -> Refusal {
+        if let Some(aside) = self.list.asides().iter().find(|aside| aside.has_word(id)) {
+            return Refusal::new(aside.told(), LIST);
+        }
         let capital = id.to_ascii_uppercase();
         let near =
             self.list.tasks.iter().map(|task| (distance(&task.id, &capital), &task.id)).min();
@@ -253,6 +284,27 @@ impl<'a> TaskReader<'a> {
         };
         Refusal::new(format!("there is no task `{}` in {TASKS}", printable(id)), next)
     }
+}
+
+fn is_joint(word: &str) -> bool {
+    matches!(word, "and" | "&" | "+")
+}
+
+/// Whether a word is the number of a part, or several: `2`, `3.1`, `1-2`, `4/5`, `m3`, `iv`, `two`.
+fn is_part_number(word: &str) -> bool {
+    let bare = word.trim_end_matches([':', ';', '.']);
+    let digits = bare.strip_prefix(|letter: char| letter.is_ascii_alphabetic()).unwrap_or(bare);
+    let is_roman =
+        !bare.is_empty() && bare.to_lowercase().chars().all(|letter| "ivx".contains(letter));
+    is_number(digits)
+        || is_roman
+        || NUMBERS.split(' ').any(|number| number.eq_ignore_ascii_case(bare))
+}
+
+fn is_number(word: &str) -> bool {
+    let word = word.trim_end_matches([':', ';', '.']);
+    word.starts_with(|letter: char| letter.is_ascii_digit())
+        && word.chars().all(|letter| letter.is_ascii_digit() || ".-–/".contains(letter))
 }
 
 const LIST: &str = "`spool task list` shows the tasks";
@@ -285,11 +337,6 @@ fn first(text: &str) -> (&str, &str) {
     text.split_at(text.find(is_gap).unwrap_or(text.len()))
 }
 
-/// An id without the number that tells two of the same apart.
-fn stem(task: &Task) -> &str {
-    task.id.split('~').next().unwrap_or_default()
-}
-
 /// What stands before the first number of an id with a letter in front, before the last one otherwise: `T` of `T004.F1`.
 fn head(task: &Task) -> &str {
     let is_digit = |letter: char| letter.is_ascii_digit();
@@ -319,22 +366,6 @@ fn story_of(word: &str) -> Option<String> {
     let (us, number) = word.split_at_checked(2)?;
     let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
     (us.eq_ignore_ascii_case("us") && is_number).then(|| format!("US{number}"))
-}
-
-/// What looks like a part at the start of a text, such as `phase 2` or `user story 3.1`, and what stands behind it.
-fn part_at(text: &str) -> Option<(&str, &str)> {
-    let (word, after) = first(text);
-    let (word, after) =
-        if word.eq_ignore_ascii_case("user") { first(after) } else { (word, after) };
-    let (number, rest) = first(after);
-    let bare = number.trim_end_matches([':', ';', '.']);
-    let is_number = bare.starts_with(|letter: char| letter.is_ascii_digit())
-        && bare.chars().all(|letter| letter.is_ascii_digit() || letter == '.');
-    let is_roman = bare.len() > 1 && bare.chars().all(|letter| "IVX".contains(letter));
-    let is_part =
-        (is_number || is_roman) && PARTS.split(' ').any(|part| part == word.to_lowercase());
-    let end = text.len() - rest.len() - (number.len() - bare.len());
-    is_part.then(|| (text[..end].trim_matches(is_gap), rest))
 }
 
 #[cfg(test)]

@@ -13,8 +13,8 @@ use crate::system::files::real_path;
 /// What is added to `info/exclude`.
 const LINES: &str = "\
 # ralph-speckit: the loop's own files (docs/files.md)
-**/specs/*/.speckit-state.json
-**/specs/*/.progress.md
+**/specs/**/.speckit-state.json
+**/specs/**/.progress.md
 ";
 
 /// Returns what the person has to know, after git ignores the loop's files in a feature's folder; `None` where it did
@@ -35,7 +35,10 @@ pub fn keep_out(folder: &Path) -> Option<String> {
     // A `.git` that names some other folder is not followed there, nor into a repository that has no such work tree.
     let is_its = real_path(&data).ok()?.starts_with(real_path(&common).ok()?);
     let is_repository = is_its && common.join("HEAD").is_file() && common.join("objects").is_dir();
-    if is_ignored || !is_repository || !folder.parent()?.ends_with("specs") {
+    if is_ignored
+        || !is_repository
+        || !folder.ancestors().skip(1).any(|above| above.ends_with("specs"))
+    {
         return None;
     }
     let info = common.join("info");

@@ -170,7 +170,7 @@ fn feature_of<'a>(
 
 /// The part of a list that was asked for; one without an open task is refused.
 fn open_part(feature: &Feature, all: TaskList, asked: &Selection) -> Result<TaskList, Refusal> {
-    let beside = text::below(&all.asides());
+    let beside = text::below(&all.asides_in_words());
     let tasks = all.within(&asked.tasks);
     if tasks.open().next().is_some() {
         return Ok(tasks);
@@ -218,7 +218,7 @@ fn handoff_note(feature: &Feature, settings: &Settings) -> Option<String> {
 /// What is said of what was asked for, a line each.
 fn asked_notes(tasks: &TaskList, asked: &Selection) -> Vec<String> {
     let mut notes: Vec<String> =
-        tasks.asides().iter().map(|aside| text::line(aside).into()).collect();
+        tasks.asides_in_words().iter().map(|aside| text::line(aside).into()).collect();
     if !asked.tasks.is_empty() {
         let runs = text::title(&in_runs(&asked.tasks), LONGEST_RUNS);
         notes.push(format!("Only these tasks: {runs}. Every other box is left as it is."));
@@ -262,7 +262,7 @@ fn tasks_of(feature: &Feature, optional: bool) -> Result<(TaskList, Vec<u8>), Re
     })?;
     let tasks = list.with_optional(optional);
     if tasks.tasks.is_empty() {
-        let beside = text::below(&tasks.asides());
+        let beside = text::below(&tasks.asides_in_words());
         return Err(Refusal::nothing(
             format!(
                 "`{shown}` holds no task: a task is a line such as `- [ ] T001 Create the project`{beside}"

@@ -1,9 +1,12 @@
 //! What keeps the work from being done: one sentence for an agent, a few words for the journal and a person.
 
 use std::fmt::Write;
+use std::path::Path;
 
+use crate::engine::order::few;
 use crate::engine::{CheckResult, Converging, Shortfall, Tampered};
 use crate::evidence::task_list::TASKS;
+use crate::evidence::work_trees::ticked_copy;
 use crate::feature::project::printable;
 use crate::judge::words::{lack, not_proved};
 use crate::store::due::ExtensionHooks;
@@ -31,6 +34,16 @@ pub struct Reader<'a> {
     pub bullet: &'a str,
     /// The most characters of failing output.
     pub output: usize,
+}
+
+/// Says that a task is ticked in the list of another work tree, and not in the loop's own, which is in this folder of the project;
+/// `None` where none is.
+pub fn ticked_elsewhere(root: &Path, folder: &Path) -> Option<String> {
+    let copy = printable(&ticked_copy(root, folder)?.to_string_lossy());
+    let list = printable(&root.join(folder).join(TASKS).to_string_lossy());
+    Some(format!(
+        "The work tree's list is ticked ({copy}), and the loop's list is {list}: tick what is done in {list}."
+    ))
 }
 
 /// Writes a sentence on each thing that is missing, and the failed checks with the end of their output.
@@ -170,11 +183,7 @@ fn changed_tasks(tampered: &Tampered) -> String {
 
 /// Returns a few ids of tasks and how many more there are.
 pub fn ids(all: &[String]) -> String {
-    let shown: Vec<String> =
-        all.iter().take(IDS).map(|id| printable(id).chars().take(40).collect()).collect();
-    let more =
-        if all.len() > IDS { format!(" and {} more", all.len() - IDS) } else { String::new() };
-    format!("{}{more}", shown.join(", "))
+    few(&mut all.iter().map(|id| printable(id).chars().take(40).collect::<String>()), IDS)
 }
 
 /// Returns lines of another program, none of which can be taken for the signal.

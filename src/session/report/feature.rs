@@ -61,7 +61,7 @@ pub struct FeatureReport {
     /// The ids of the open tasks.
     pub open: Vec<String>,
     /// The lines of its list that do not count, or have an odd mark.
-    pub beside: Vec<Aside>,
+    pub asides: Vec<Aside>,
     /// The attempt that the present task is at.
     pub attempt: u32,
     /// The attempts that a task has.
@@ -220,7 +220,7 @@ impl FeatureReport {
             phase: phase_of(&snapshot),
             place: snapshot.place(),
             open: open_ids(&snapshot),
-            beside: snapshot.tasks.as_ref().map(TaskList::beside).unwrap_or_default(),
+            asides: snapshot.tasks.as_ref().map(TaskList::asides).unwrap_or_default(),
             attempt: snapshot.state.task_iteration(),
             max_attempts: snapshot.limits.max_task_iterations,
             max_iterations: snapshot.limits.max_iterations,
@@ -264,7 +264,7 @@ impl FeatureReport {
                 more => writeln!(text, "  Open: next {next}, then {more} more"),
             };
         }
-        for aside in in_words(&self.beside) {
+        for aside in in_words(&self.asides) {
             let _ = writeln!(text, "  List: {}", printable(&aside));
         }
         #[cfg(feature = "cli")]

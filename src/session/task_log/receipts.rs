@@ -57,8 +57,7 @@ impl Books<'_> {
             log_read: commits::log_length(root),
             ..receipt
         };
-        let (head, files) = KeptContents::parts(judge.number(), now);
-        judge.receipts.add_with(&[receipt], (&head, files))
+        judge.add_receipts(&[receipt], now)
     }
 }
 

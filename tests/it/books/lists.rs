@@ -210,3 +210,17 @@ fn the_shape_with_tables_diagrams_and_fences() {
         ]
     );
 }
+
+#[test]
+fn the_same_task_twice_is_one_work() {
+    let twice = "## Work\n- [ ] T001 Write a.py\n- [ ] T002 Write b.py\n## Order\n- [ ] T001 Write a.py\n- [ ] T002 Write b.py\n";
+    let project = Project::armed(twice);
+    project.call(&["done", "T001~2"]).refused();
+    project.write("a.py", "a = 1\n");
+    project.call(&["done", "T001"]).ok();
+    project.call(&["done", "T001~2"]).ok();
+    project.write("b.py", "b = 1\n");
+    project.call(&["done", "T002", "T002~2"]).ok();
+    project.stop("ALL_TASKS_COMPLETE").silent();
+    assert_eq!(project.end(), "completed");
+}

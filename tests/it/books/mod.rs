@@ -1,11 +1,13 @@
 //! `spool task` and the books it keeps, driven as an agent and a person drive them: the real programs.
 
+mod blocks;
 mod by_hand;
 mod checks;
 mod crash;
 mod crowd;
 mod cycle;
 mod failing;
+mod feature_folder;
 mod full;
 mod interrupted;
 mod lists;

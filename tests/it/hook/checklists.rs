@@ -132,3 +132,11 @@ fn a_long_table_is_cut_and_names_steer_no_terminal() {
     assert!(said.contains("00�[31m.md: 1 of 2 open") && said.contains("  and 3 more\n"), "{said}");
     assert!(!said.contains('\u{1b}') && !said.contains("12"), "{said}");
 }
+
+#[test]
+fn an_example_in_a_fence_is_no_item() {
+    let fenced = include_str!("../../fixtures/spec-kit/checklist-example-in-a-fence.md");
+    let commented = "- [x] CHK001 Seen\n\n<!--\n- [ ] CHK002 Not yet\n-->\n";
+    let bench = with_checklists(&[("fenced.md", fenced), ("commented.md", commented)]);
+    assert!(bench.implement("s1", "").context().contains("the loop is armed"));
+}

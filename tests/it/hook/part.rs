@@ -257,6 +257,55 @@ fn a_part_without_work_is_refused() {
 }
 
 #[test]
+fn a_kind_of_part_is_known_by_the_headings() {
+    let bench = Bench::ready().tasks("## Week 1: Plan\n- [ ] T1 a\n## Week 2: Build\n- [ ] T2 b\n");
+    let answer = bench.implement("s1", "week 3");
+    assert!(answer.reason().contains("tasks.md has no heading `week 3`"), "{answer}");
+    let answer = bench.implement("s1", "week 2");
+    assert!(answer.context().contains("1 of 1 tasks open"), "{answer}");
+}
+
+#[test]
+fn a_slip_in_a_part_is_refused() {
+    let list = "## Phase 1: Plan\n- [ ] T1 a\n## Week 2: Build\n- [ ] T2 b\n- [ ][P] T3 c\n";
+    let bench = Bench::ready().tasks(list);
+    for typed in [
+        "phase 1-2",
+        "phase 1/2",
+        "phase v",
+        "phase m3",
+        "phases 3",
+        "phase two",
+        "phse 2",
+        "Pahse 2 now",
+        "wek 3",
+        "weeks 3",
+        "phase 1 and phase 3",
+    ] {
+        let answer = bench.implement("s1", typed);
+        assert!(answer.reason().contains("tasks.md has no heading"), "{typed}: {answer}");
+    }
+    for typed in ["phase 1 and 2", "phase 1, 2", "phase 1 & 2"] {
+        let answer = bench.implement("s1", typed);
+        assert!(answer.reason().contains("`2` may be a part of the work"), "{typed}: {answer}");
+    }
+    let answer = bench.implement("s1", "T3");
+    assert!(answer.reason().contains("line 5 looks like a task and does not count"), "{answer}");
+    let answer = bench.implement("s1", "T1 save 2 files, I say");
+    assert!(answer.context().contains("Words for the agent: save 2 files, I say"), "{answer}");
+}
+
+#[test]
+fn a_number_of_feature_and_task_is_refused() {
+    let bench = Bench::project().current_feature("002-b").tasks("- [ ] T1 b\n");
+    let bench = bench.current_feature("001-a").tasks("- [ ] 1. a\n- [ ] 2. b\n");
+    let answer = bench.implement("s1", "2");
+    assert!(answer.reason().contains("write `002-b`, or `001-a 2`"), "{answer}");
+    let answer = bench.implement("s1", "001-a 2");
+    assert!(answer.context().contains("1 of 1 tasks open"), "{answer}");
+}
+
+#[test]
 fn behind_two_dashes_everything_is_for_the_agent() {
     let bench = ready();
     let answer = bench.implement("s1", "T002 -- as in T004, not --fast, phase 3");

@@ -539,8 +539,8 @@ fn d2_every_kind_of_change_is_progress() {
     }
     let path = |name: &str| bench.path(name);
     let kinds: &[(&str, &dyn Fn(usize))] = &[
-        ("a new time of a file, set back", &|_| {
-            bench.write("src/a", "x");
+        ("another content of a file, its time set back", &|stop| {
+            bench.write("src/a", stop.to_string());
             filetime::set_file_mtime(path("src/a"), filetime::FileTime::zero()).unwrap();
         }),
         ("the same size and time", &|stop| {

@@ -1,158 +1,14 @@
-//! The machine sleeps, or a person stops the runner (Ctrl-Z): no limit counts that time, and it is said and written down.
+//! A person stops the runner (Ctrl-Z): no limit counts that time, and it is said and written down.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
 use ralph_speckit::world::{Deadline, pause};
 use rustix::process::Signal;
-use serde_json::json;
 
 use crate::runner::ran::Running;
-use crate::runner::support::{Bench, CHANGE, Call, PROMISE, says};
-use crate::support::limited::Limited;
+use crate::runner::support::{Bench, CHANGE, PROMISE, says};
 use crate::support::witness::PATIENCE;
-
-/// So long the machine sleeps, in seconds.
-const SLEPT: f64 = 7_830.0;
-/// What is said of it.
-const SAID: &str = "the machine slept 2 h 10 min; that time is not counted";
-
-/// What a runner reads as the time since the start of the machine, with its sleep.
-struct Uptime {
-    file: PathBuf,
-}
-
-impl Uptime {
-    /// `None` with a printed line where the system has no namespace for it.
-    fn new(bench: &Bench) -> Option<Self> {
-        let file = bench.beside("uptime");
-        fs::write(&file, "1000000.00 1.00\n").unwrap();
-        let mut can = Command::new("unshare");
-        can.args(["--user", "--map-root-user", "--mount", "sh", "-c"]);
-        can.arg("mount --bind \"$0\" /proc/uptime").arg(&file);
-        let there = Path::new("/usr/bin/unshare").exists();
-        if !there || !can.finish().status.success() {
-            println!("left out: it needs `unshare` with a user and its mounts");
-            return None;
-        }
-        Some(Self { file })
-    }
-
-    /// Has a runner read it.
-    fn seen_by<'a>(&self, call: Call<'a>) -> Call<'a> {
-        let file = self.file.to_str().unwrap();
-        let mount = "mount --bind \"$0\" /proc/uptime && exec \"$@\"";
-        let unshare = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", mount, file];
-        call.started_by(&unshare)
-    }
-
-    fn sleep(&self) {
-        let text = fs::read_to_string(&self.file).unwrap();
-        let now: f64 = text.split_whitespace().next().unwrap().parse().unwrap();
-        fs::write(&self.file, format!("{:.2} 1.00\n", now + SLEPT)).unwrap();
-    }
-}
-
-/// Whether so many seconds are those of a sleep: the file does not move meanwhile, which takes a moment off each.
-fn is_sleep(seconds: &serde_json::Value, times: f64) -> bool {
-    let seconds = seconds.as_f64().unwrap();
-    seconds <= times * SLEPT && seconds > times * (SLEPT - 25.0)
-}
-
-#[test]
-fn a_sleep_of_the_machine_is_said_where_it_falls_and_is_in_no_figure_of_time() {
-    let bench = Bench::new();
-    let Some(uptime) = Uptime::new(&bench) else { return };
-    let gate = bench.gate();
-    bench.agent(&format!("echo there\nread -r _ < \"$DESK/gate\"\n{}", says(PROMISE)));
-    let check = "echo checking; read -r _ < \"$DESK/gate\"";
-    let call = bench.ralph("--iteration-timeout 1h --idle-timeout 30m --max-runtime 1h");
-    let mut running = uptime.seen_by(call).arg("--check").arg(check).start();
-    running.wait_for("there");
-    uptime.sleep();
-    running.wait_for(&format!("ralph: {SAID}"));
-    let state = bench.state();
-    assert!(is_sleep(&state["slept_seconds"], 1.0), "{state:#}");
-    assert!(is_sleep(&state["iterations"][0]["slept_seconds"], 1.0), "it is on the disk at once");
-    gate.open();
-    running.wait_for("checking `");
-    uptime.sleep();
-    // While a check runs as well.
-    let deadline = Deadline::after(PATIENCE);
-    while !is_sleep(&bench.state()["slept_seconds"], 2.0) {
-        assert!(!deadline.is_over(), "{:#}", bench.state());
-        pause(Duration::from_millis(20));
-    }
-    gate.open();
-    let ran = running.finish().with_code(0);
-    assert_eq!(ran.output.matches(SAID).count(), 2, "{ran}");
-    let iteration = &bench.iterations()[0];
-    assert!(is_sleep(&iteration["slept_seconds"], 2.0), "{iteration:#}");
-    assert!(iteration["seconds"].as_f64().unwrap() < 60.0, "{iteration:#}");
-    assert!(iteration.get("timed_out").is_none(), "{iteration:#}");
-    assert!(bench.state()["ran_seconds"].as_f64().unwrap() < 60.0, "{:#}", bench.state());
-    ran.says("-- iteration 1: ").says("s, the machine slept 4 h 20 min, ");
-    ran.says("1 iteration, ");
-    assert_eq!(ran.output.matches("the machine slept 4 h 20 min").count(), 2, "{ran}");
-    let noted = bench.state_lines("journal.jsonl");
-    let noted: Vec<_> = noted.iter().filter(|it| it["event"] == "standstill").collect();
-    assert_eq!(noted.len(), 2, "{noted:#?}");
-    assert_eq!((&noted[0]["words"], &noted[0]["iteration"]), (&json!(SAID), &json!(1)));
-    bench.spool(&format!("log --change {CHANGE}")).run().with_code(0).says(SAID);
-    let story = bench.spool(&format!("log --change {CHANGE} --iteration 1")).run().with_code(0);
-    story.says("the machine slept 4 h 20 min");
-    let status = bench.spool(&format!("ralph --status --change {CHANGE}")).run().with_code(0);
-    status.says("Not counted: the machine slept 4 h 20 min");
-}
-
-#[test]
-fn a_sleep_while_a_usage_limit_is_waited_for_is_said_to_programs_too() {
-    let bench = Bench::new();
-    let Some(uptime) = Uptime::new(&bench) else { return };
-    bench.claude("limit $(($(date +%s) + 7200))");
-    let mut running = uptime.seen_by(bench.ralph("--max-limit-wait 0 --json")).start();
-    running.wait_for("\"event\":\"waiting\"");
-    uptime.sleep();
-    running.wait_for("\"event\":\"standstill\"");
-    // The clock on the wall has not moved: it waits still.
-    assert!(bench.state()["waits_until"].as_u64().unwrap() > 0);
-    running.signal(Signal::INT);
-    let ran = running.finish().with_code(130);
-    let events = ran.events();
-    let said = events.iter().find(|it| it["event"] == "standstill").unwrap();
-    assert!(is_sleep(&said["slept_seconds"], 1.0), "{said:#}");
-    assert_eq!(
-        (&said["stopped_seconds"], &said["words"]),
-        (&json!(0), &json!(format!("ralph: {SAID}")))
-    );
-    let end = events.last().unwrap();
-    assert!(is_sleep(&end["slept_seconds"], 1.0), "{end:#}");
-    assert!(end["seconds"].as_u64().unwrap() < 60, "{end:#}");
-}
-
-#[test]
-fn what_a_loop_slept_is_kept_when_its_runner_is_killed_and_the_next_one_goes_on() {
-    let bench = Bench::new();
-    let Some(uptime) = Uptime::new(&bench) else { return };
-    bench.agent(&format!(
-        "if [ $n = 2 ]; then echo there; exec sleep 600; fi\necho $n > made.txt\n[ $n = 1 ] || {}",
-        says(PROMISE)
-    ));
-    let mut running = uptime.seen_by(bench.ralph("--max-iterations 9")).start();
-    running.wait_for("there");
-    uptime.sleep();
-    running.wait_for(SAID);
-    running.signal(Signal::KILL);
-    running.finish();
-    let ran = bench.ralph("--max-iterations 9").run().with_code(0);
-    ran.says("ralph: continues: iteration 3 of 9").says("the machine slept 2 h 10 min");
-    let history = bench.state_lines("history.jsonl");
-    assert_eq!(history[1]["interrupted"], true, "{history:#?}");
-    assert!(is_sleep(&history[1]["slept_seconds"], 1.0), "{history:#?}");
-    assert!(history[0].get("slept_seconds").is_none(), "{history:#?}");
-}
 
 /// A process with its id, its state as the system has it, and its command line.
 type Seen = (i32, char, String);
@@ -258,7 +114,17 @@ fn ctrl_z_stops_the_agent_with_its_runner_and_no_limit_counts_it() {
     assert!(stopped >= STOPPED.as_secs_f64(), "{iteration:#}");
     assert!(iteration["seconds"].as_f64().unwrap() < 3600.0, "{iteration:#}");
     assert!(iteration.get("timed_out").is_none(), "{iteration:#}");
-    assert_eq!(bench.state()["status"], "done");
+    let state = bench.state();
+    assert_eq!(state["status"], "done");
+    assert!(state["stopped_seconds"].as_f64().unwrap() >= STOPPED.as_secs_f64(), "{state:#}");
+    assert!(state["ran_seconds"].as_f64().unwrap() < 3600.0, "{state:#}");
+    let noted = bench.state_lines("journal.jsonl");
+    let noted: Vec<_> = noted.iter().filter(|entry| entry["event"] == "standstill").collect();
+    assert_eq!(noted.len(), 1, "{noted:#?}");
+    for ask in ["log", "log --iteration 1", "ralph --status"] {
+        let told = bench.spool(&format!("{ask} --change {CHANGE}")).run().with_code(0);
+        told.says("stopped for 2 h 00 min");
+    }
 }
 
 #[test]

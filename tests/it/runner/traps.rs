@@ -606,6 +606,82 @@ fn lists_that_no_loop_goes_by_are_named() {
 }
 
 #[test]
+fn other_lists_have_many_forms() {
+    let bench = Bench::with_tasks("- [x] 1.1 Made\n");
+    bench.agent(&says(PROMISE));
+    let change = bench.path(&in_change(""));
+    let beside = bench.beside("elsewhere");
+    fs::create_dir_all(beside.join("deep")).unwrap();
+    fs::write(beside.join("deep/tasks.md"), "- [ ] 1.1 Make it\n").unwrap();
+    for (path, text) in [
+        ("TASKS.md", "- [ ] 1.1 Make it\n"),
+        ("tasks/01-login.md", "- [ ] 1.1 Make it\n"),
+        ("api/Tasks.md", "- [ ] 1.1 Make it\n"),
+        ("api/tasks.md", "\u{0}\u{1}- [ ] 1.1 Make it\n"),
+        ("api/tasks.md", "| [ ] | Make it |\n"),
+    ] {
+        let path = change.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        bench.ralph("").run().with_code(2).warns("more lists than a loop goes by");
+        fs::remove_file(&path).unwrap();
+    }
+    fs::remove_file(change.join("tasks.md")).unwrap();
+    std::os::unix::fs::symlink("nowhere.md", change.join("tasks.md")).unwrap();
+    bench.ralph("").run().with_code(2).warns("is a link to nothing");
+    fs::remove_file(change.join("tasks.md")).unwrap();
+    fs::write(change.join("tasks.md"), "- [x] 1.1 Made\n").unwrap();
+    std::os::unix::fs::symlink(beside.join("deep"), change.join("linked")).unwrap();
+    bench.ralph("").run().with_code(2).warns("loop goes by: linked/tasks.md");
+    fs::remove_file(change.join("linked")).unwrap();
+    bench.ralph("").run().with_code(0);
+}
+
+#[test]
+fn a_list_made_meanwhile_is_named_at_the_end() {
+    for (flags, code) in [("", 0), ("--strict", 11)] {
+        let bench = Bench::with_tasks("- [ ] 1.1 Make it\n");
+        bench.agent(&format!(
+            "echo 1 > made.txt; sed -i 's/\\[ \\]/[x]/' {}; mkdir -p {}; echo '- [ ] 1.2 More' > {}",
+            in_change("tasks.md"),
+            in_change("b"),
+            in_change("b/tasks.md")
+        ));
+        bench.ralph(flags).run().with_code(code).says("does not go by: b/tasks.md");
+    }
+}
+
+#[test]
+fn only_its_own_schema_names_a_list() {
+    let bench = Bench::with_tasks("- [x] 1.1 Made\n");
+    bench.agent(&says(PROMISE));
+    let change = bench.path(&in_change(""));
+    let schema = |name: &str, tracks: &str| {
+        let text = format!("name: {name}\napply:\n  tracks: {tracks}\n");
+        bench.write(format!("openspec/schemas/{name}/schema.yaml"), text);
+    };
+    schema("ours", "\"work/plan.md\"  # the list");
+    schema("theirs", "steps.md");
+    schema("many", "parts/**/*.md");
+    for file in ["work/plan.md", "steps.md", "parts/a/one.md"] {
+        let path = change.join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "- [ ] 1.1 Make it\n").unwrap();
+    }
+    for (schema, list) in
+        [("ours", "work/plan.md"), ("theirs", "steps.md"), ("many", "parts/a/one.md")]
+    {
+        fs::write(change.join(".openspec.yaml"), format!("schema: {schema}\n")).unwrap();
+        bench.ralph("").run().with_code(2).warns(&format!("than a loop goes by: {list}\n"));
+    }
+    fs::remove_file(change.join(".openspec.yaml")).unwrap();
+    bench.write("openspec/config.yaml", "schema: theirs\n");
+    bench.ralph("").run().with_code(2).warns("than a loop goes by: steps.md\n");
+    bench.write("openspec/config.yaml", "schema: spec-driven\n");
+    bench.ralph("").run().with_code(0);
+}
+
+#[test]
 fn a_list_that_is_taken_away_is_not_a_finished_one() {
     let bench = Bench::with_tasks("- [ ] 1.1 Make it\n");
     bench.agent(&format!("rm -f {}\necho $n > made.txt\n{}", in_change("tasks.md"), says(PROMISE)));

@@ -214,5 +214,5 @@ fn the_demo_of_the_runner_plays_to_its_end() {
     let bench = Bench::new(&[]);
     let said = Said::of(bench.0.command(SPOOL).args(["ralph", "--harness", "demo"]));
     ended(&said, 0, "ralph: done: all the work is done");
-    assert!(said.out.contains("4/4 tasks"), "{said}");
+    assert!(said.out.contains("7/7 tasks"), "{said}");
 }

@@ -32,7 +32,6 @@ fn values(name: &str) -> &'static [&'static str] {
         "min-iterations" => &["0", "1", "7"],
         "max-failures" => &["1", "2", "3", "5", "12", "1000000"],
         "grace" | "retry-pause" => &["0", "'5s'", "'10s'", "'10m'"],
-        "disk-wait" => &["0", "'30s'", "'10m'", "'1h'"],
         "iteration-timeout" | "idle-timeout" | "max-runtime" | "max-limit-wait" => {
             &["0", "'0s'", "'3s'", "60", "'1h'", "'364d'"]
         }
@@ -116,7 +115,6 @@ fn assert_not_looser(with: Options, without: &Options) {
         prices,
         grace,
         retry_pause,
-        disk_wait,
         allow_all,
         permissions,
         sessions: Sessions::Fresh | Sessions::Continued,
@@ -162,7 +160,6 @@ fn assert_not_looser(with: Options, without: &Options) {
     assert_eq!(prices, without.prices);
     assert_eq!(stay_awake, without.stay_awake);
     assert!(grace <= without.grace && retry_pause >= without.retry_pause);
-    assert!(disk_wait <= without.disk_wait);
     assert!(commits == without.commits || commits == Commits::Never);
     assert!(doubted == without.doubted || doubted == Doubted::Fails);
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::engine::promise::stands_alone;
 use crate::engine::tasks::TaskList;
-use crate::engine::{CheckResult, Stall, Tampered, TerminalReason};
+use crate::engine::{CheckResult, Obstacle, Stall, Tampered, TerminalReason};
 use crate::feature::project::Project;
 use crate::feature::state::State;
 use crate::session::messages::ends::*;
@@ -72,7 +72,7 @@ fn every_end() -> Vec<TerminalReason> {
         TerminalReason::NoProgress { stall: Stall::NoToolCall, times: 3 },
         TerminalReason::NoProgress { stall: Stall::SameFingerprint, times: 3 },
         TerminalReason::TaskFailed { task: hostile.clone(), used: 6, limit: 5 },
-        TerminalReason::Blocked { need: hostile.clone() },
+        TerminalReason::Blocked { need: hostile.clone(), by: Obstacle::Other },
         TerminalReason::Cancelled,
         TerminalReason::Stopped,
         TerminalReason::TimedOut { limit: 60 },

@@ -1,0 +1,108 @@
+//! Boxes wherever they stand in words: a line with an open one that is no task is named.
+
+use std::borrow::Cow;
+
+use memchr::memmem;
+
+use super::aside::AsideKind;
+use super::line::TaskBox;
+use super::markdown::{Kind, Line};
+
+/// So many bytes before a box say whether it stands first.
+const NEAR: usize = 40;
+
+/// Returns why a line that is no task looks like one, and whether a box in it is open; `None` where it has no box.
+pub fn seen_in(line: &Line<'_>) -> Option<(AsideKind, bool)> {
+    let words = line.words();
+    if let Some(is_open) = open_in_html(words) {
+        return Some((AsideKind::Code, is_open || open_in(words).is_some()));
+    }
+    may_have_box(words)?;
+    let words = &*without_code(words.trim_ascii_end());
+    let mut boxes = all(words).filter(|(at, found)| is_box(words, *at, found));
+    let (at, first) = boxes.next()?;
+    let is_open = !first.is_ticked() || boxes.any(|(_, found)| !found.is_ticked());
+    Some((kind_of(line.kind, words, at, &first), is_open))
+}
+
+/// Returns where words have another box that is open, behind the one of their task.
+pub fn open_in(words: &[u8]) -> Option<usize> {
+    may_have_box(words)?;
+    all(&without_code(words)).find(|(_, found)| found.is_blank).map(|(at, _)| at)
+}
+
+/// The place of the first byte that every box begins with.
+fn may_have_box(words: &[u8]) -> Option<usize> {
+    memchr::memchr3(b'[', 0xe2, 0xf0, words).or_else(|| memchr::memchr(0xef, words))
+}
+
+/// Whether one of the checkboxes that HTML draws is open, `None` for none.
+fn open_in_html(words: &[u8]) -> Option<bool> {
+    memchr::memchr(b'<', words)?;
+    let words = without_code(words).to_ascii_lowercase();
+    let words = String::from_utf8_lossy(&words);
+    let tags = words.split("<input").skip(1).filter_map(|rest| rest.split('>').next());
+    let is_checked = |tag: &str| {
+        let mut names = tag.split([' ', '\t', '/']);
+        names.any(|name| name.split('=').next() == Some("checked"))
+    };
+    let boxes = tags.filter(|tag| tag.contains("checkbox"));
+    boxes.map(|tag| !is_checked(tag)).reduce(|one, other| one || other)
+}
+
+/// All that may be boxes, each with its place.
+fn all(words: &[u8]) -> impl Iterator<Item = (usize, TaskBox)> {
+    let places = (0..words.len()).filter(|at| matches!(words[*at], b'[' | 0xe2 | 0xef | 0xf0));
+    places.filter_map(|at| Some((at, TaskBox::any(&words[at..])?)))
+}
+
+/// Whether a person sees a box here. One that holds a blank is open everywhere. Another mark may be a word of its own, such as
+/// `press [?]`, `note[*]` or `needs: []`, where it does not stand first in a line, in a cell or behind a colon, or last.
+fn is_box(words: &[u8], at: usize, found: &TaskBox) -> bool {
+    let before = &words[at.saturating_sub(NEAR)..at];
+    let may_be_value = found.is_odd || words[at..].starts_with(b"[]");
+    let ends: &[u8] = if may_be_value { b"|" } else { b"|:>*-" };
+    let clause = before.rsplit(|byte| ends.contains(byte)).next().unwrap_or_default();
+    // One letter may be that of an id, such as `T4`.
+    let clause = String::from_utf8_lossy(clause);
+    let is_first = clause.chars().filter(|letter| letter.is_alphabetic()).count() < 2;
+    let mut behind = words[at + found.text_at..].trim_ascii_start().iter();
+    let is_last = !may_be_value && behind.all(|byte| b"*_.|".contains(byte));
+    found.is_blank
+        || ((found.is_ticked() || !found.mark.is_alphanumeric())
+            && !before.last().is_some_and(u8::is_ascii_alphanumeric)
+            && (is_first || is_last))
+}
+
+fn kind_of(kind: Kind, words: &[u8], at: usize, found: &TaskBox) -> AsideKind {
+    let before = words[..at].trim_ascii_end();
+    let is_bullet = |byte: &u8| !byte.is_ascii() || b"-+*0123456789.)(\\ ".contains(byte);
+    match kind {
+        _ if before.ends_with(b"\\") => AsideKind::Escaped,
+        Kind::Code => AsideKind::Code,
+        _ if words.starts_with(b">") => AsideKind::Quote,
+        _ if words.starts_with(b"|") || memmem::find(words, b" | ").is_some() => AsideKind::Table,
+        _ if before.ends_with(b"~~") => AsideKind::Struck,
+        _ if found.is_odd => AsideKind::Odd,
+        _ if !before.ends_with(b"**") && before.iter().all(is_bullet) => AsideKind::Bullet,
+        _ => AsideKind::Later,
+    }
+}
+
+/// The same words without what code and comments hold.
+fn without_code(words: &[u8]) -> Cow<'_, [u8]> {
+    let mut text = Cow::Borrowed(words);
+    if memchr::memchr2(b'`', b'<', words).is_none() {
+        return text;
+    }
+    for (open, close) in [("<!--", "-->"), ("```", "```"), ("``", "``"), ("`", "`")] {
+        let mut at = 0;
+        while let Some(start) = memmem::find(&text[at..], open.as_bytes()) {
+            let inner = at + start + open.len();
+            let Some(length) = memmem::find(&text[inner..], close.as_bytes()) else { break };
+            at = inner + length + close.len();
+            text.to_mut()[inner - open.len()..at].fill(b'\'');
+        }
+    }
+    text
+}

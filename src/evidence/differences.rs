@@ -1,0 +1,133 @@
+//! What differs between two looks at the files of a project, and how.
+
+use super::comments::Hashes;
+use super::contents::Contents;
+use super::entries::{FileSeen, SeenFile};
+use super::tree::{ASIDE, IGNORED};
+use crate::engine::Hasher;
+use crate::engine::order::sorted;
+use crate::engine::proof::{Change, ChangedFile};
+
+/// What the mode of a file has besides.
+const MARKS: u64 = IGNORED | ASIDE;
+
+impl Contents {
+    /// Returns the files that differ since an earlier look, in the order of their paths, and how.
+    pub fn changed_since(&self, earlier: &Self) -> Vec<ChangedFile> {
+        let file = |(file, change): (SeenFile<'_>, Change)| ChangedFile {
+            path: String::from_utf8_lossy(file.path()).into_owned(),
+            change,
+            ignored: file.seen().mode & IGNORED != 0,
+        };
+        self.differences(earlier).into_iter().map(file).collect()
+    }
+
+    /// Returns the same with what is known of them, or was known of one that is gone. A file that was checked out into another
+    /// work tree is no new one, nor is one gone that goes with it.
+    pub fn differences<'a>(&'a self, earlier: &'a Self) -> Vec<(SeenFile<'a>, Change)> {
+        let (mut changed, mut new, mut gone) = (Vec::new(), Vec::new(), Vec::new());
+        let mut checked_out = 0;
+        let mut before = earlier.0.search();
+        let mut now = self.0.iter();
+        loop {
+            before.skip_same(&mut now);
+            let Some(file) = now.next() else { break };
+            let seen = file.seen();
+            let Some(then) = before.find(file.path()) else {
+                let mut is_same = |path: &[u8]| {
+                    before.find(path).is_some_and(|then| then.seen().content == seen.content)
+                };
+                let mut ends = memchr::memchr_iter(b'/', file.path());
+                if seen.mode & ASIDE == 0 || !ends.any(|end| is_same(&file.path()[end + 1..])) {
+                    new.push(file);
+                } else {
+                    checked_out += 1;
+                }
+                continue;
+            };
+            let change = seen.differs_from(&then.seen());
+            changed.extend(change.map(|change| (file, change)));
+        }
+        if self.0.len() - new.len() - checked_out < earlier.0.len() {
+            let mut now = self.0.search();
+            let is_own =
+                |file: &SeenFile<'_>| file.seen().mode & ASIDE == 0 && !file.path().ends_with(b"/");
+            let own = earlier.0.iter().filter(is_own);
+            gone.extend(own.filter(|file| now.find(file.path()).is_none()));
+        }
+        for file in &new {
+            let seen = file.seen();
+            let is_moved = gone.iter().any(|gone: &SeenFile<'_>| seen.is_moved_from(&gone.seen()));
+            changed.push((*file, if is_moved { Change::Moved } else { seen.as_new(file.path()) }));
+        }
+        for file in &gone {
+            let seen = file.seen();
+            let is_moved = new.iter().any(|new| new.seen().is_moved_from(&seen));
+            changed.push((*file, if is_moved { Change::Moved } else { Change::Gone }));
+        }
+        sorted(changed, |(one, _), (other, _)| one.path().cmp(other.path()))
+    }
+
+    /// Returns the path of each of them, with whether it is gone, and whether it is in another work tree or the log of a repository.
+    #[cfg(feature = "cli")]
+    pub fn changed_places<'a>(
+        &'a self,
+        earlier: &'a Self,
+    ) -> impl Iterator<Item = (&'a [u8], bool, bool)> {
+        let mut now = self.0.search();
+        self.differences(earlier).into_iter().map(move |(file, _)| {
+            (file.path(), now.find(file.path()).is_none(), file.seen().mode & ASIDE != 0)
+        })
+    }
+
+    /// Returns a number that is another one where any file contains something else.
+    #[cfg(feature = "cli")]
+    pub fn hash(&self) -> u64 {
+        let one = |file: SeenFile<'_>| {
+            let number = Hasher::default().with_number(file.seen().number());
+            number.with(file.path()).finish()
+        };
+        self.0.iter().map(one).fold(0, u64::wrapping_add)
+    }
+}
+
+impl FileSeen {
+    /// Returns a number for what it contains, and its mode.
+    pub fn number(&self) -> u64 {
+        Hasher::default().with_number(self.content.bytes).with_number(self.mode & !MARKS).finish()
+    }
+
+    /// How it differs from what it was, `None` where it does not.
+    fn differs_from(&self, before: &Self) -> Option<Change> {
+        let (now, then) = (&self.content, &before.content);
+        match () {
+            () if now.bytes == then.bytes && (self.mode ^ before.mode) & !MARKS == 0 => None,
+            () if now.bytes == then.bytes => Some(Change::Mode),
+            () if now.is_of_link() => Some(Change::Link),
+            () if now.words == then.words => Some(Change::Blanks),
+            () if now.words == Hashes::of_nothing().words => Some(Change::Gone),
+            () if now.code == then.code => Some(Change::Comments),
+            () if now.stubs() > then.stubs() => Some(Change::Stub),
+            () => Some(Change::Content),
+        }
+    }
+
+    /// Whether it is a file that is gone, at another path.
+    fn is_moved_from(&self, gone: &Self) -> bool {
+        let (now, then) = (&self.content, &gone.content);
+        now.words != Hashes::of_nothing().words && now.bytes == then.bytes
+    }
+
+    /// How a new file differs from none.
+    fn as_new(&self, path: &[u8]) -> Change {
+        let nothing = Hashes::of_nothing();
+        match () {
+            () if path.ends_with(b"/") => Change::Folder,
+            () if self.content.is_of_link() => Change::Link,
+            () if self.content.words == nothing.words => Change::Blanks,
+            () if self.content.code == nothing.code => Change::Comments,
+            () if self.content.stubs() > 0 => Change::Stub,
+            () => Change::Content,
+        }
+    }
+}

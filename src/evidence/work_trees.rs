@@ -1,0 +1,87 @@
+//! The other work trees of a repository in which the work on a project goes on: that of the session, and those that the agents of
+//! a run have made. What other sessions do in theirs is not this project's work.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use super::commits::{repository_of, top_of};
+use super::ignored::common_folder;
+use super::task_list;
+use crate::store::loops::Loops;
+use crate::store::read;
+use crate::system::files::real_path;
+use crate::world::{self, WallTime};
+
+/// The most work trees that are looked at.
+const MOST: usize = 4;
+
+static RUN: OnceLock<WallTime> = OnceLock::new();
+
+/// Notes that a run begins: work trees that are made from now on are those of its agents.
+pub fn begin_run() {
+    RUN.get_or_init(world::now);
+}
+
+/// Returns the copies of a project in the other work trees, as real paths.
+pub fn copies(root: &Path) -> Vec<PathBuf> {
+    found(root).unwrap_or_default()
+}
+
+fn found(root: &Path) -> Option<Vec<PathBuf>> {
+    let common = common_folder(&repository_of(root)?);
+    let entries = fs::read_dir(common.join("worktrees")).ok()?;
+    let (root, common) = (real_path(root).ok()?, real_path(&common).ok()?);
+    let below = root.strip_prefix(top_of(&root)?).ok()?;
+    let here = world::current_folder().and_then(|here| real_path(top_of(&here)?).ok());
+    let is_here = |top: &PathBuf| here.as_ref() == Some(top);
+    let others = entries.flatten().filter_map(|entry| top(&entry.path()));
+    let others = others.filter(|top| is_here(top) || is_of_run(top));
+    let main = common.parent().map(Path::to_owned).filter(is_here);
+    // Without a slash at the end, which an empty path would add.
+    let copies = others.chain(main).map(|top| top.join(below).components().collect());
+    let is_other = |copy: &PathBuf| copy.is_dir() && !root.starts_with(copy);
+    Some(copies.filter(is_other).take(MOST).collect())
+}
+
+/// The top of the work tree with this folder in the repository.
+fn top(folder: &Path) -> Option<PathBuf> {
+    let text = read::read(&folder.join("gitdir"), 4096).ok()?;
+    let git = folder.join(String::from_utf8(text.bytes).ok()?.trim());
+    real_path(git.parent()?).ok()
+}
+
+/// Whether an agent of this run has made the work tree, and no loop of its own is there.
+fn is_of_run(top: &Path) -> bool {
+    let made = fs::metadata(top.join(".git")).and_then(|meta| meta.modified()).map(WallTime::from);
+    made.is_ok_and(|made| RUN.get().is_some_and(|began| made >= *began))
+        && !Loops::are_in(top)
+        && !top.join(".spool/.state").exists()
+}
+
+/// Returns the path of a copy from its project, with its last slash.
+pub fn path_from(root: &Path, folder: &Path) -> Vec<u8> {
+    let root = &real_path(root).unwrap_or_default();
+    let both = root.components().zip(folder.components());
+    let same = both.take_while(|(one, other)| one == other).count();
+    let mut path = b"../".repeat(root.components().count() - same);
+    for part in folder.components().skip(same) {
+        path.extend_from_slice(part.as_os_str().as_encoded_bytes());
+        path.push(b'/');
+    }
+    path
+}
+
+/// Returns the task list in another work tree in which a task is ticked that is open in the project's own, which is in this folder
+/// of it.
+pub fn ticked_copy(root: &Path, folder: &Path) -> Option<PathBuf> {
+    let mut lists = copies(root).into_iter().map(|copy| copy.join(folder)).peekable();
+    lists.peek()?;
+    let own = task_list::read(&root.join(folder)).ok()?.list;
+    let is_open = |id: &str| own.find(id).is_some_and(|task| !task.done);
+    let has_more = |folder: &PathBuf| {
+        task_list::read(folder)
+            .is_ok_and(|file| file.list.tasks.iter().any(|task| task.done && is_open(&task.id)))
+    };
+    Some(lists.find(has_more)?.join(task_list::TASKS))
+}

@@ -1,3 +1,0 @@
-#!/bin/sh
-# Greets.
-echo "Hello, ${1:-world}!"

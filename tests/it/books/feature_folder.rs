@@ -1,0 +1,129 @@
+//! Where spec-kit says that a feature is, and every command looks there.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use serde_json::json;
+
+use crate::hook::support::Bench;
+use crate::support::scratch::Said;
+
+const LIST: &str = "- [ ] T001 Make it\n- [x] T002 Plan it\n";
+
+/// A project whose one feature lies in this folder, which `feature.json` names as it is `written`.
+fn project(folder: &str, written: &str) -> Bench {
+    let bench = Bench::project();
+    bench.init();
+    bench.write(format!("{folder}/tasks.md"), LIST);
+    bench.write(format!("{folder}/spec.md"), "# What is wanted\n");
+    let pointer = json!({"feature_directory": written}).to_string();
+    bench.file(".specify/feature.json", &pointer)
+}
+
+fn armed(bench: &Bench, typed: &str) {
+    let answer = bench.implement("s1", typed);
+    assert!(answer.context().contains("1 of 2 tasks open"), "{typed}: {answer}");
+}
+
+#[test]
+fn a_nested_feature_is_known_to_all() {
+    let bench = project("specs/feature/US123-x", "specs/feature/US123-x");
+    armed(&bench, "");
+    let said = |words: &str| Said::of(bench.spool().args(words.split(' ')));
+    let status = said("status --json").json();
+    assert_eq!(status["features"][0]["name"], "US123-x");
+    assert_eq!(status["features"][0]["loop"]["session"], "s1");
+    for typed in ["US123-x", "specs/feature/US123-x", "specs/feature/US123-x/tasks.md"] {
+        assert_eq!(said(&format!("task list --json -f {typed}")).json()["total"], 2, "{typed}");
+        said(&format!("ralph --dry-run --harness-command true --change {typed}")).ok();
+    }
+    let seen = bench.git(&["status", "--porcelain", "--untracked-files=all"]);
+    assert!(!seen.contains("speckit-state") && !seen.contains("progress.md"), "{seen}");
+}
+
+#[test]
+fn a_loop_of_no_current_feature_is_shown() {
+    let bench = project("specs/group/US9-x", "specs/group/US9-x");
+    armed(&bench, "");
+    bench.write(".specify/feature.json", r#"{"feature_directory": "specs/002-y"}"#);
+    bench.write("specs/002-y/tasks.md", LIST);
+    let said = |words: &str| Said::of(bench.spool().args(words.split(' ')));
+    let status = said("status --json").json();
+    let names: Vec<_> =
+        status["features"].as_array().unwrap().iter().map(|it| &it["name"]).collect();
+    assert_eq!(names, ["002-y", "US9-x"]);
+    for typed in ["US9-x", "specs/group/US9-x/tasks.md"] {
+        said(&format!("status {typed}")).ok();
+    }
+    said("stop US9-x").ok();
+    assert!(!bench.record("s1").ledger.is_live());
+}
+
+#[test]
+fn a_shelf_does_not_hide_the_named_folder() {
+    let bench = project("specs/feature/US123-x", "specs/feature/US123-x");
+    bench.write("specs/US123-x/tasks.md", "- [ ] T009 Another\n");
+    armed(&bench, "US123-x");
+}
+
+#[test]
+fn windows_wrote_the_folder() {
+    let bench = project("specs/001-x", r"specs\001-x");
+    armed(&bench, "");
+    Said::of(
+        bench
+            .spool()
+            .args(["ralph", "--dry-run", "--harness-command", "true"])
+            .args(["--change", r"specs\001-x"]),
+    )
+    .ok();
+}
+
+#[test]
+fn a_monorepo_names_its_project() {
+    for has_outer in [false, true] {
+        let bench = if has_outer { Bench::ready() } else { Bench::folder() };
+        bench.write("apps/web/specs/001-x/tasks.md", LIST);
+        bench.write("apps/web/.specify/feature.json", r#"{"feature_directory": "specs/001-x"}"#);
+        let call = bench.command("s1", "speckit:implement", "");
+        let answer = call.variable("SPECIFY_INIT_DIR", "apps/web").run();
+        assert!(answer.context().contains("feature 001-x, 1 of 2 tasks open"), "{answer}");
+        let start = Said::of(
+            bench.spool().env("SPECIFY_INIT_DIR", "apps/web").args(["task", "list", "--json"]),
+        );
+        assert_eq!(start.json()["feature"], "001-x");
+    }
+}
+
+#[test]
+fn a_shelf_behind_a_link_is_named() {
+    let bench = Bench::project();
+    fs::create_dir_all(bench.beside("elsewhere/001-x")).unwrap();
+    symlink(bench.beside("elsewhere"), bench.path("specs")).unwrap();
+    let answer = bench.implement("s1", "001-x");
+    assert!(answer.reason().contains("a link leads out of the project"), "{answer}");
+}
+
+#[test]
+fn short_names_mean_the_same_everywhere() {
+    let bench = project("specs/001-shop-cart", "specs/001-shop-cart");
+    bench.write("specs/002-other/tasks.md", LIST);
+    fs::remove_file(bench.path(".specify/feature.json")).unwrap();
+    for typed in [
+        "001",
+        "1",
+        "shop-cart",
+        "001-shop-cart",
+        "specs/001-shop-cart",
+        "specs/001-shop-cart/",
+        "specs/001-shop-cart/tasks.md",
+    ] {
+        armed(&bench, typed);
+        let list = Said::of(bench.spool().args(["task", "list", "--json", "-f", typed])).json();
+        assert_eq!(list["feature"], "001-shop-cart", "{typed}");
+        let plan = ["ralph", "--dry-run", "--json", "--harness-command", "true", "--change", typed];
+        let plan = Said::of(bench.spool().args(plan)).json();
+        assert_eq!(plan["change"]["name"], "001-shop-cart", "{typed}");
+        bench.cancel("s1", "");
+    }
+}

@@ -1,0 +1,80 @@
+//! What counts as progress: what files contain, not when they were written; and commits of every repository in the project.
+
+use crate::hook::support::Bench;
+use crate::ralph::armed;
+
+/// A feature's loop in a repository with one file.
+fn in_repository() -> Bench {
+    let bench = Bench::ready();
+    bench.init();
+    bench.write("gen.txt", "made\n");
+    bench.commit("the beginning");
+    bench.implement("s1", "").context();
+    bench
+}
+
+/// How many stops are held, of at most 40, each after one tool call and this.
+fn held(bench: &Bench, before: impl Fn(usize)) -> usize {
+    let stop = |number: &usize| {
+        before(*number);
+        bench.transcript("s1").tool("Bash");
+        bench.stop("s1").run().is_block()
+    };
+    let held = (0..40).take_while(stop).count();
+    let end = if held < 40 { "end no_progress" } else { "continue" };
+    assert_eq!(bench.verdicts("s1").last().unwrap(), end);
+    held
+}
+
+#[test]
+fn the_same_bytes_are_no_progress() {
+    let idle = held(&in_repository(), |_| {});
+    let bench = in_repository();
+    let rewritten = held(&bench, |_| drop(bench.write("gen.txt", "made\n")));
+    assert_eq!(rewritten, idle);
+    let bench = in_repository();
+    let generated = held(&bench, |_| drop(bench.write("new.txt", "made\n")));
+    assert!(generated <= idle + 3, "{generated}, not {idle}");
+    let bench = armed("\"Make it\"");
+    let ralph = held(&bench, |_| drop(bench.write("new.txt", "made\n")));
+    assert!(ralph <= idle + 3, "{ralph}, not {idle}");
+}
+
+#[test]
+fn other_bytes_of_the_same_length_are() {
+    let bench = in_repository();
+    assert_eq!(held(&bench, |number| drop(bench.write("gen.txt", format!("{number:03}")))), 40);
+}
+
+#[test]
+fn a_file_that_is_new_among_old_ones_is() {
+    let bench = in_repository();
+    let work = |number: usize| {
+        bench.write("gen.txt", "made\n");
+        if number.is_multiple_of(5) {
+            bench.write(format!("src/{number}.rs"), "fn main() {}\n");
+        }
+    };
+    assert_eq!(held(&bench, work), 40);
+}
+
+#[test]
+fn a_commit_in_an_ignored_repository_is() {
+    for ignored in ["components/\n", "components/core\n", "*\n"] {
+        let bench = Bench::ready();
+        bench.init();
+        bench.write(".gitignore", ignored);
+        bench.write("components/core/a", "a");
+        bench.git_in(&bench.path("components/core"), &["init", "--quiet"]);
+        bench.commit("the beginning");
+        bench.implement("s1", "").context();
+        let core = bench.path("components/core");
+        let commit = |number: usize| {
+            let name = number.to_string();
+            let who = ["-c", "user.name=A", "-c", "user.email=a@example.com"];
+            let rest = ["commit", "--quiet", "--allow-empty", "-m", &name];
+            bench.git_in(&core, &[&who[..], &rest].concat());
+        };
+        assert_eq!(held(&bench, commit), 40, "{ignored}");
+    }
+}
