@@ -75,7 +75,8 @@ impl Contents {
         earlier: &'a Self,
     ) -> impl Iterator<Item = (&'a [u8], bool, bool)> {
         let mut now = self.0.search();
-        self.differences(earlier).into_iter().map(move |(file, _)| {
+        let all = self.differences(earlier).into_iter().map(|(file, _)| file);
+        all.filter(|file| !file.path().ends_with(b"/")).map(move |file| {
             (file.path(), now.find(file.path()).is_none(), file.seen().mode & ASIDE != 0)
         })
     }

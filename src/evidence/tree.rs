@@ -67,7 +67,7 @@ pub enum FoundFile<'a> {
         /// A number for the names of the work in it.
         names: u64,
     },
-    /// A folder without any work in it; only a look at all files shows these.
+    /// A folder with nothing in it; only a look at all files shows these.
     Empty {
         /// Its path, with the last slash.
         path: &'a [u8],
@@ -295,7 +295,7 @@ impl Walk<'_> {
             .filter(|_| self.bounds.since.is_known())
             .map(|stat| FolderChange { at: stat.modified(), explained: false })
             .filter(|change| change.at >= self.bounds.since);
-        let before = self.entries;
+        let before = self.listed;
         let part = &self.parts[folder.part];
         let is_asked =
             !self.bounds.since.is_known() && part.marks == 0 && part.top != folder.path;
@@ -303,7 +303,7 @@ impl Walk<'_> {
         let listed = open.list(&mut room, &mut |entry| self.entry(&folder, entry, change.as_mut()));
         self.room = room;
         listed?;
-        if is_asked && self.entries == before {
+        if is_asked && self.listed == before {
             self.show(FoundFile::Empty { path: &folder.path })?;
         }
         match change {

@@ -1,7 +1,7 @@
 //! The rules: what is certain refuses a tick, what is in doubt lowers its grade. Pure: facts go in, grades come out.
 
 use super::names::Name;
-use crate::engine::order::sorted;
+use crate::engine::order::{few, sorted};
 use crate::engine::proof::{Change, ChangedFile, Proof, Unproved};
 use crate::engine::scoreboard::TESTS_CHANGED;
 
@@ -375,7 +375,7 @@ impl<'a> Group<'a> {
                 .find(|(change, _)| *change == first.change)
                 .map_or("", |(_, words)| words);
             let alike = own.iter().filter(|file| all[**file].change == first.change);
-            return [words, " ", &few(alike.map(|file| self.path(*file)))].concat();
+            return [words, " ", &few(&mut alike.map(|file| self.path(*file).to_owned()), NAMED)].concat();
         }
         let taken = named.iter().find_map(|it| Some((it.file, self.owner[it.file]?)));
         if let Some((file, owner)) = taken {
@@ -402,19 +402,11 @@ fn is_among(paths: &[String], path: &str) -> bool {
 }
 
 fn tests_changed(files: &[String]) -> String {
-    [TESTS_CHANGED, &few(files.iter().map(String::as_str))].concat()
+    [TESTS_CHANGED, &few(&mut files.iter().cloned(), NAMED)].concat()
 }
 
 fn could_be(names: &[String]) -> String {
-    [&few(names.iter().map(String::as_str)), " could be a file, and has not changed"].concat()
-}
-
-/// The first ones of these names.
-fn few<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    let names: Vec<&str> = names.collect();
-    let more = names.len().saturating_sub(NAMED);
-    let shown = names[..names.len() - more].join(", ");
-    if more == 0 { shown } else { [&shown, " and ", &more.to_string(), " more"].concat() }
+    [&few(&mut names.iter().cloned(), NAMED), " could be a file, and has not changed"].concat()
 }
 
 /// Finds which task names which changed file, and which words do: each file is looked up by all ends of its path, and by the
