@@ -153,6 +153,8 @@ pub struct Receipts {
     name: String,
     /// The list, `None` for all.
     list: Option<String>,
+    /// What the names of the files begin with that are kept besides the receipts.
+    kept: &'static str,
 }
 
 impl Receipts {
@@ -164,7 +166,13 @@ impl Receipts {
 
     /// Returns the receipts of all task lists of this name, for reading; an error in the same way.
     pub fn named(root: &Path, name: &str) -> io::Result<Self> {
-        Ok(Self { pins: Pins::of(root)?, name: name.to_owned(), list: None })
+        Ok(Self { pins: Pins::of(root)?, name: name.to_owned(), list: None, kept: "" })
+    }
+
+    /// Returns the same receipts, beside which a run of `spool ralph` keeps what it began with.
+    #[must_use]
+    pub fn of_run(&self) -> Self {
+        Self { kept: "run-", ..self.clone() }
     }
 
     /// Returns the path of the list relative to the project, empty for all lists.
@@ -310,29 +318,20 @@ impl Receipts {
     /// Appends receipts in one write and keeps what the files contain now, as these bytes in two parts, for the next task: a
     /// program that is killed leaves all of it or nothing.
     pub fn add_with(&self, receipts: &[Receipt], contents: (&[u8], &[u8])) -> io::Result<()> {
-        self.add_and_keep(receipts, contents, ["next", "contents"])
-    }
-
-    /// The same, with the ends of the names of the files that keep it: until the receipts are written, and then.
-    pub(super) fn add_and_keep(
-        &self,
-        receipts: &[Receipt],
-        contents: (&[u8], &[u8]),
-        [next, kept]: [&str; 2],
-    ) -> io::Result<()> {
+        let [next, kept] = ["next", "contents"].map(|end| self.path(end));
         let lines = self.lines(receipts)?;
         let last = memchr::memrchr(b'\n', &lines).map_or(0, |end| end + 1);
         // Its time and its task: a stop writes several at the same time.
         let head = memchr::memmem::find(&lines[last..], b",\"list\":").unwrap_or(0);
         self.pins.make()?;
-        if self.kept_with_receipt(next).is_some() {
+        if self.kept_with_receipt().is_some() {
             // It would be lost with the file that takes its place, where this one comes to nothing.
-            fs::rename(self.path(next), self.path(kept))?;
+            fs::rename(&next, &kept)?;
         }
         let parts = [&lines[last..last + head], b"\n", contents.0, contents.1];
-        write_private_parts(&self.path(next), &parts, Flush::ToSystem)?;
+        write_private_parts(&next, &parts, Flush::ToSystem)?;
         self.append(&lines)?;
-        fs::rename(self.path(next), self.path(kept))
+        fs::rename(&next, &kept)
     }
 
     /// Returns the paths of what is kept when a loop is armed: what the files contain, also for the next task, and the list.
@@ -362,12 +361,12 @@ impl Receipts {
     /// Returns the bytes that were kept last of what the files contained, behind a line of the receipt that they were kept with
     /// where there was one; `None` where there are none.
     pub fn contents(&self) -> Option<Vec<u8>> {
-        self.kept_with_receipt("next").or_else(|| self.kept("contents"))
+        self.kept_with_receipt().or_else(|| self.kept("contents"))
     }
 
     /// What was kept by a program that was killed after it had written its receipt.
-    fn kept_with_receipt(&self, next: &str) -> Option<Vec<u8>> {
-        self.kept(next).filter(|next| self.has_receipt_of(next))
+    fn kept_with_receipt(&self) -> Option<Vec<u8>> {
+        self.kept("next").filter(|next| self.has_receipt_of(next))
     }
 
     /// Whether the receipt is written that what is kept has a line of.
@@ -419,7 +418,8 @@ impl Receipts {
     }
 
     pub(super) fn path(&self, end: &str) -> PathBuf {
-        self.pins.beside(&format!("receipts-{}.{end}", self.name))
+        let kept = if end.ends_with("jsonl") { "" } else { self.kept };
+        self.pins.beside(&["receipts-", &self.name, ".", kept, end].concat())
     }
 }
 

@@ -55,7 +55,7 @@ impl Driver<'_> {
         if options.counting == Counting::FromZero || options.proof == LeastProof::Word {
             return Ok(None);
         }
-        let Some((_, receipts)) = self.list_path().zip(self.receipts().ok()) else {
+        let Some((_, receipts)) = self.list_path().zip(self.run_receipts().ok()) else {
             return Ok(None);
         };
         self.read_left_run(&receipts).map_err(|error| {
@@ -77,10 +77,8 @@ impl Driver<'_> {
             })
         };
         let [start, tick] = receipts.run_contents()?;
-        let start = start.and_then(look).ok_or_else(|| receipts.broken("run-start"))?;
-        let at_start = start.contents;
-        let tick = tick.map(|bytes| look(bytes).ok_or_else(|| receipts.broken("run-tick")));
-        let tick = tick.transpose()?;
+        let at_start = look(start).ok_or_else(|| receipts.broken("armed"))?.contents;
+        let tick = look(tick).ok_or_else(|| receipts.broken("contents"))?;
         let (mut bytes, mut stop) = (run.list.clone(), None);
         if let Some(left) = receipts.stop_of(&run)? {
             let now = task_list::read(&folder).map_err(|why| {
@@ -93,7 +91,7 @@ impl Driver<'_> {
         }
         Ok(Some(LeftRun {
             began_at: run.began_at,
-            at_tick: tick.and_then(|it| it.contents).or_else(|| at_start.clone()),
+            at_tick: tick.contents.or_else(|| at_start.clone()),
             at_start,
             named: run.named,
             stops: run.stops,
@@ -138,13 +136,7 @@ impl Driver<'_> {
             self.keep_for_done();
         }
         self.proofs.stops += 1;
-        let [start, tick] = self.kept_looks();
-        let (Some(run), Ok(receipts)) = (self.run_to_keep(), self.receipts()) else { return };
-        let kept = self.write_with_room(|_| Ok(receipts.continue_run(&run, [&start, &tick])?));
-        if let Err(error) = kept {
-            let _ = receipts.forget_stop();
-            self.warn_not_kept(&error);
-        }
+        self.keep_run();
     }
 
     /// Does so with the files that differ from how they were at the stop; returns whether there are any.
@@ -213,18 +205,15 @@ impl Driver<'_> {
         })
     }
 
-    fn warn_not_kept(&self, error: &anyhow::Error) {
-        self.console.screen.warn(&format!(
-            "what this run begins with is not kept: if its runner is killed, the boxes count that are ticked then: {error:#}"
-        ));
-    }
-
-    /// Keeps what this run begins with.
+    /// Keeps what this run begins or continues with.
     pub(super) fn keep_run(&mut self) {
-        let (Some(run), Ok(receipts)) = (self.run_to_keep(), self.receipts()) else { return };
-        let [kept, _] = self.kept_looks();
-        if let Err(error) = self.write_with_room(|_| Ok(receipts.keep_run(&run, &kept)?)) {
-            self.warn_not_kept(&error);
+        let (Some(run), Ok(receipts)) = (self.run_to_keep(), self.run_receipts()) else { return };
+        let looks = self.kept_looks();
+        if let Err(error) = self.write_with_room(|_| Ok(receipts.keep_run(&run, &looks)?)) {
+            let _ = receipts.forget_stop();
+            self.console.screen.warn(&format!(
+                "what this run begins with is not kept: if its runner is killed, the boxes count that are ticked then: {error:#}"
+            ));
         }
     }
 
@@ -234,7 +223,7 @@ impl Driver<'_> {
         if self.files.state.leaves_work() {
             self.keep_stop();
         } else {
-            let _ = self.receipts().and_then(|receipts| receipts.end_run());
+            let _ = self.run_receipts().and_then(|receipts| receipts.end_run());
         }
     }
 

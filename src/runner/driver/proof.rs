@@ -81,7 +81,7 @@ impl Driver<'_> {
         let list = proofs.list_at_start.as_ref();
         let list =
             list.map(|file| ArmedList { list: file.list.clone(), bytes: file.bytes.clone() });
-        let judge = TickJudge::of(place, armed, self.receipts().ok()?);
+        let judge = TickJudge::of(place, armed, self.run_receipts().ok()?);
         Some(judge.knowing(list, proofs.looks.clone()))
     }
 
@@ -130,7 +130,8 @@ impl Driver<'_> {
             self.keep_for_done();
         } else if let (false, Some(since)) = (done.is_empty(), self.proofs.judged_since) {
             // What it has kept after the last tick; it looks at the project alone.
-            let kept = judge.receipts.contents().and_then(KeptContents::parse);
+            let kept = self.receipts().ok().and_then(|it| it.contents());
+            let kept = kept.and_then(KeptContents::parse);
             let kept =
                 kept.filter(|it| it.number == since.millis() && judge.place.above.is_empty());
             let look = || judge.contents(self.proofs.looks.tick.as_ref(), LOOK).ok();

@@ -5,7 +5,6 @@ use std::io;
 use std::path::Path;
 
 use super::parts::Driver;
-use crate::evidence::contents::KeptContents;
 use crate::runner::state::{Iteration, time_of};
 use crate::runner::task_list::list_at;
 use crate::store::receipts::{MOST_FILES, Receipt, Receipts, Witness};
@@ -31,6 +30,11 @@ impl Driver<'_> {
     pub(super) fn receipts(&self) -> io::Result<Receipts> {
         let root = &self.plan.change.root;
         Receipts::of(root, &self.plan.change.id, &self.list_under(root))
+    }
+
+    /// Returns the same, beside which this run keeps what it began with.
+    pub(super) fn run_receipts(&self) -> io::Result<Receipts> {
+        self.receipts().map(|receipts| receipts.of_run())
     }
 
     /// The path of the list relative to this folder, or whole where it is not in there.
@@ -59,8 +63,9 @@ impl Driver<'_> {
             is_of_this && receipt.at >= began_at
         });
         let files = entry.files.iter().filter(|file| **file != list).take(MOST_FILES);
-        let place = self.tick_judge().map(|judge| judge.place).unwrap_or_default();
-        let files: Vec<String> = files.map(|file| place.in_project(file)).collect();
+        let judge = self.tick_judge();
+        let in_project = |file: &String| judge.as_ref().map(|judge| judge.place.in_project(file));
+        let files: Vec<String> = files.filter_map(|file| in_project(file)).collect();
         let form = |task: &str| Receipt {
             at,
             task: task.to_owned(),
@@ -85,13 +90,9 @@ impl Driver<'_> {
                 written.push(form(task));
             }
         }
-        // Of a run that is not kept, its receipts are.
-        if ticks.proved.is_empty() || receipts.has_no_run() {
-            receipts.add_all(&written)?;
-        } else {
-            let contents = self.proofs.looks.tick.clone();
-            let kept = KeptContents { number: self.proofs.began_at.millis(), contents };
-            receipts.add_in_run(&written, &kept.to_bytes())?;
+        match judge.filter(|_| !ticks.proved.is_empty()) {
+            Some(judge) => judge.add_receipts(&written, self.proofs.looks.tick.as_ref())?,
+            None => receipts.add_all(&written)?,
         }
         self.keep_review(&receipts, &new)
     }

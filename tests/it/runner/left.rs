@@ -79,7 +79,7 @@ fn a_box_that_was_ticked_when_the_runner_was_killed_is_judged_by_the_next_one() 
     ran.says("Proved: 3 by files");
     ran.says("\n       Cost of 1.1: 1 iteration, ");
     ran.says("\n       Cost of 1.2: 1 iteration, ").says("\n       Cost of 1.3: 1 iteration, ");
-    assert_eq!(kept(&bench, CHANGE, "run"), None, "the run has ended");
+    assert_eq!(kept(&bench, CHANGE, "run-began"), None, "the run has ended");
 }
 
 #[test]
@@ -254,9 +254,10 @@ fn a_kept_file_that_is_broken_is_named_and_no_box_counts_without_it() {
     let folder = fs::read_dir(projects).unwrap().next().unwrap().unwrap().path();
     let list = bench.read(&in_change("tasks.md"));
     for (end, ways) in [
-        ("run", &["empty", "garbage", "folder"][..]),
-        ("run-start", &["empty", "garbage", "gone", "folder", "of another version"]),
-        ("run-tick", &["empty", "garbage", "of another version"]),
+        ("run-began", &["empty", "garbage", "folder"][..]),
+        ("run-list", &["empty", "garbage", "gone"]),
+        ("run-armed", &["empty", "garbage", "gone", "folder", "of another version"]),
+        ("run-contents", &["empty", "garbage", "gone", "of another version"]),
     ] {
         let path = folder.join(format!("receipts-{CHANGE}.{end}"));
         let whole = fs::read(&path).unwrap();
@@ -289,7 +290,7 @@ fn a_folder_in_the_place_of_a_kept_file_is_named_also_with_restart() {
     let bench = killed("tick 1.2");
     let projects = bench.home().join(".local/state/ralph-speckit/projects");
     let folder = fs::read_dir(projects).unwrap().next().unwrap().unwrap().path();
-    let path = folder.join(format!("receipts-{CHANGE}.run"));
+    let path = folder.join(format!("receipts-{CHANGE}.run-began"));
     fs::remove_file(&path).unwrap();
     fs::create_dir(&path).unwrap();
     let ran = bench.ralph("--restart").run().with_code(0);
