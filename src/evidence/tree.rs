@@ -297,8 +297,7 @@ impl Walk<'_> {
             .filter(|change| change.at >= self.bounds.since);
         let before = self.listed;
         let part = &self.parts[folder.part];
-        let is_asked =
-            !self.bounds.since.is_known() && part.marks == 0 && part.top != folder.path;
+        let is_asked = !self.bounds.since.is_known() && part.marks == 0 && part.top != folder.path;
         let mut room = std::mem::take(&mut self.room);
         let listed = open.list(&mut room, &mut |entry| self.entry(&folder, entry, change.as_mut()));
         self.room = room;

@@ -375,7 +375,8 @@ impl<'a> Group<'a> {
                 .find(|(change, _)| *change == first.change)
                 .map_or("", |(_, words)| words);
             let alike = own.iter().filter(|file| all[**file].change == first.change);
-            return [words, " ", &few(&mut alike.map(|file| self.path(*file).to_owned()), NAMED)].concat();
+            return [words, " ", &few(&mut alike.map(|file| self.path(*file).to_owned()), NAMED)]
+                .concat();
         }
         let taken = named.iter().find_map(|it| Some((it.file, self.owner[it.file]?)));
         if let Some((file, owner)) = taken {

@@ -62,7 +62,8 @@ fn continues(call: &Call<'_>, bench: &Bench, before: &Ran) -> Ran {
         receipts(bench, CHANGE).iter().map(|it| json!([it[0], it[2], it[3]])).collect();
     assert!(wanted.iter().all(|it| all.contains(it)), "{all:?}{both}");
     assert!(all.contains(&json!(["1.4", "command", ["d.rs"]])), "{all:?}{both}");
-    for end in ["began", "list", "armed", "contents", "next", "stop"].map(|it| format!("run-{it}")) {
+    for end in ["began", "list", "armed", "contents", "next", "stop"].map(|it| format!("run-{it}"))
+    {
         assert_eq!(kept(bench, CHANGE, &end), None, "the run has ended: {end}");
     }
     ran
