@@ -7,7 +7,8 @@ use std::path::Path;
 use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
-use crate::engine::{Check, CheckResult, FinishedPart, ReviewResult, ran_no_test};
+use crate::engine::proof::refuse_empty_run;
+use crate::engine::{Check, CheckResult, FinishedPart, ReviewResult};
 use crate::exec::{LIMIT_ALONE, Program, ProgramOutput, shell};
 use crate::mask::masked;
 use crate::text;
@@ -127,8 +128,8 @@ pub fn result(check: &Check, mut passed: bool, mut outcome: String, output: &[u8
     CheckResult { run: check.run.clone(), passed, outcome, tail: readable(output), review: None }
 }
 
-/// Runs one command line with `sh -c` in `folder` and returns how it ended, and whether its output says that it ran no
-/// test; it passed only with code 0.
+/// Runs one command line with `sh -c` in `folder` and returns how it ended, and whether that is for want of a test; it passed
+/// only with code 0 and, where it is a test runner, with a test.
 ///
 /// A missing program, a signal and the time limit are failures. It runs under a supervisor: a client ends a
 /// hook without asking, a person ends `spool` with Ctrl-C, and nothing of the check may stay alive.
@@ -137,7 +138,11 @@ pub fn run_verify(command: &str, folder: &Path, limit: Duration) -> (CheckResult
     let (passed, outcome) = outcome(ran.as_ref().map(ProgramOutput::status), limit);
     let output = ran.map(|ran| ran.output).unwrap_or_default();
     let check = Check { run: command.to_owned(), ..Check::default() };
-    (result(&check, passed, outcome, &output), ran_no_test(&output))
+    let mut result = result(&check, passed, outcome, &output);
+    let before = result.passed;
+    refuse_empty_run(&mut result);
+    let ran_none = before && !result.passed;
+    (result, ran_none)
 }
 
 fn shell_output(

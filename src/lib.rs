@@ -25,6 +25,7 @@ pub mod exec;
 pub mod feature;
 pub mod hook;
 pub mod hosts;
+mod judge;
 mod mask;
 mod refusal;
 pub mod session;

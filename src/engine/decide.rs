@@ -128,7 +128,7 @@ pub fn is_last_idle_stop(rails: &Guardrails, ledger: &Ledger) -> bool {
 /// Returns the verdict on one iteration and the ledger after it.
 pub(super) fn decide(contract: &Contract, ledger: &Ledger, seen: &Observation) -> Decision {
     let after = count(ledger, seen);
-    let after = count_failure(ledger, after, seen);
+    let mut after = count_failure(ledger, after, seen);
     if let Some(demand) = &seen.demand {
         return end(after, demanded(demand));
     }
@@ -144,10 +144,21 @@ pub(super) fn decide(contract: &Contract, ledger: &Ledger, seen: &Observation) -
     if let Some(waiting) = waits(ledger, seen) {
         return Decision { verdict: Verdict::Wait(waiting), ledger: waited(ledger, &after, seen) };
     }
+    // The agent was told once; only a person can say that they are not wanted any more.
+    after.left_list = has_only_left_list(&missing);
+    if after.left_list && ledger.left_list {
+        let need = format!("{}; say what is to become of them", seen.tampered);
+        return end(after, TerminalReason::Blocked { need, by: Obstacle::Other });
+    }
     if let Some(reason) = guardrail(contract, &after, seen) {
         return end(after, reason);
     }
     go_on(after, seen, missing)
+}
+
+/// Whether nothing is missing but tasks that have left the list.
+fn has_only_left_list(missing: &[Shortfall]) -> bool {
+    matches!(missing, [Shortfall::Tampered(tampered)] if !tampered.removed.is_empty())
 }
 
 /// Returns the end that time alone brings, also between two iterations; `None` while there is time.

@@ -66,6 +66,9 @@ pub struct Ledger {
     /// What was reviewed and found good before the end: a mark for each phase or check of the list.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reviewed: Vec<String>,
+    /// Whether nothing was missing in the last iteration but tasks that have left the list.
+    #[serde(skip_serializing_if = "is_default")]
+    pub left_list: bool,
     /// What came of the converge command of spec-kit.
     #[serde(skip_serializing_if = "is_default")]
     pub converging: Converging,
@@ -103,6 +106,7 @@ read_fields!(Ledger {
     review_cost,
     review_cost_estimated,
     reviewed,
+    left_list,
     converging,
     fingerprint,
     unreadable,

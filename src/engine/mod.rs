@@ -18,7 +18,6 @@ mod landing;
 mod ledger;
 mod line;
 pub mod markdown;
-mod named;
 mod observation;
 pub mod order;
 mod output;
@@ -32,7 +31,6 @@ pub mod scope;
 pub mod scoreboard;
 pub mod tasks;
 mod unproved;
-pub mod unticked;
 mod verdict;
 
 pub use aside::AsideKind;
@@ -51,6 +49,6 @@ pub use observation::{
     Attempt, CheckResult, Demand, Difference, FinishedPart, Observation, ReviewResult, Tampered,
     TokenTotals, UnchangedFiles, Waiting, Work,
 };
-pub use output::ran_no_test;
+pub use output::{TestsRun, ran_no_test, tests_run};
 pub use promise::{Promise, PromiseMatch};
 pub use verdict::{BudgetUnit, Dollars, Obstacle, Shortfall, Stall, TerminalReason, Verdict};

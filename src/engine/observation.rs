@@ -23,7 +23,7 @@ pub struct Observation {
     pub claimed: bool,
     /// What they say of the completion token.
     pub promise: Promise,
-    /// Open tasks that were taken out of the list or reworded since it was last looked at.
+    /// Open tasks that are not in the list any more, and those that were reworded since it was last looked at.
     pub tampered: Tampered,
     /// Ticked tasks that nothing proves: they count as open.
     pub unproved: Vec<UnprovedTask>,
@@ -176,7 +176,7 @@ pub enum Difference {
 /// What happened to open tasks other than being done.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tampered {
-    /// Ids that were open and are no longer in the list.
+    /// Ids that were open and are no longer in the list; they count as open.
     pub removed: Vec<String>,
     /// Ids that were open and now stand for another text.
     pub reworded: Vec<String>,

@@ -28,103 +28,177 @@ pub fn shows(line: &str, pattern: &str) -> bool {
     })
 }
 
-/// Returns how many tests have passed by what well-known runners print, `None` where no line is understood:
-/// cargo test and nextest, pytest and unittest, Jest, Vitest, Mocha, node --test, go test, Maven, and Gradle.
+/// What a command that passed shows of tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TestsRun {
+    /// So many passed.
+    Counted(u64),
+    /// None ran, or all were skipped; or a program that is known to run tests printed nothing at all.
+    None,
+    /// It is known to run tests, and its output names no number that is understood.
+    Uncounted,
+    /// Nobody knows whether it runs tests.
+    Unknown,
+}
+
+/// Lines of well-known runners: in those with no letter before them `+` is the number of tests and `-` one that is taken off, and
+/// `*` is any text. With `p` or `P` the number stands before `passed` or `Passed`; with `1` the line counts as one, with `0` as none.
+const LINES: [(&str, &str); 44] = [
+    ("p", "test result: *"),
+    ("p", "Summary [* run: *"),
+    ("p", "Tests:*total"),
+    ("p", "Tests  *)"),
+    ("P", "SUCCESS! *"),
+    ("", "Ran + test* in *"),
+    ("", "OK (skipped=-)"),
+    ("", "Ran + tests containing * assertions."),
+    ("", "# pass +"),
+    ("", "\u{2139} pass +"),
+    ("", "+ passing (*)"),
+    ("", "+ example*, * failure*, - pending"),
+    ("", "+ example*, * failure*"),
+    ("", "+ runs, * assertions, * errors, - skips"),
+    ("", "OK (+ test*)"),
+    ("", "Tests: +, Assertions: *, Skipped: -."),
+    ("", "Passed! *Passed:+,*"),
+    ("0", "Skipped! *"),
+    ("", "*% tests passed, * tests failed out of +"),
+    ("", "Executed + test*, with * failure*"),
+    ("", "Executed + of * SUCCESS*"),
+    ("", "+ tests, * failures, - skipped"),
+    ("", "+ test*, * failure*"),
+    ("", "+ tests passed"),
+    ("", "ok | + passed*"),
+    ("", "+ pass"),
+    ("", "[  PASSED  ] + test*"),
+    ("", "All tests passed (* assertion* in + test case*"),
+    ("", "All + tests passed*"),
+    ("", "+ passed (*s)"),
+    ("", "Files=*, Tests=+,*"),
+    ("", "[ FAIL *PASS + ]"),
+    ("", "Tests: succeeded +, *"),
+    ("", "+ successes / *"),
+    ("0", "*[no test files]"),
+    ("0", "No test*found*"),
+    ("0", "no tests ran*"),
+    ("0", "*No tests to run."),
+    ("0", "No tests were *"),
+    ("0", "No tests executed*"),
+    ("0", "1..0*"),
+    ("0", "ok + *# skip*"),
+    ("0", "ok + *# SKIP*"),
+    ("1", "ok + *"),
+];
+/// What the first word, or the first two, of a command are that runs tests and says how many.
+const RUNNERS: &str = " ava|busted|cargo nextest|cargo test|ctest|cypress run|deno test|dotnet test|go test|gradle test|jest|mix test|\
+    mocha|mvn test|node --test|npm test|phpunit|playwright test|pnpm test|prove|pytest|rspec|swift test|tox|unittest|vitest|yarn test|\
+    zig test|bun test|bats|karma start|flutter test|dart test|nose2|rake test|minitest|";
+
+/// Returns what the output of this command, which passed, shows of tests.
+pub fn tests_run(command: &str, output: &[u8]) -> TestsRun {
+    let lines = plain_lines(output);
+    match passed_tests(&lines) {
+        Some(0) => TestsRun::None,
+        Some(passed) => TestsRun::Counted(passed),
+        None if !is_runner(command) => TestsRun::Unknown,
+        None if lines.iter().all(|line| line.trim().is_empty()) => TestsRun::None,
+        None => TestsRun::Uncounted,
+    }
+}
+
+/// Returns whether this command passed without running a test.
+pub fn ran_no_test(command: &str, output: &[u8]) -> bool {
+    tests_run(command, output) == TestsRun::None
+}
+
+/// Whether one of its words, with or without the next one, is a program that runs tests.
+fn is_runner(command: &str) -> bool {
+    let words: Vec<&str> =
+        command.split(|it: char| it.is_whitespace() || ";&|()\"'".contains(it)).collect();
+    let is_one = |name: &str| !name.is_empty() && RUNNERS.contains(&["|", name, "|"].concat());
+    let name = |word: &&str| word.rsplit('/').next().unwrap_or_default().to_owned();
+    words.iter().any(|word| is_one(&name(word)))
+        || words.windows(2).any(|two| is_one(&[&name(&two[0]), " ", two[1]].concat()))
+}
+
+/// Returns how many tests have passed by what well-known runners print, `None` where no line is understood.
 ///
 /// `go test` without `-v` and Gradle name no numbers: a package or a task that ran tests counts as one.
 pub fn passed_tests(lines: &[String]) -> Option<u64> {
-    let mut counts = Counts::default();
-    for line in lines {
-        counts.add(line);
-    }
-    let Counts { sum, go_tests, go_packages, surefire_classes, surefire_totals } = counts;
-    let go = go_tests.or(go_packages);
-    let all = [sum, go, surefire_totals.or(surefire_classes)];
-    all.into_iter().flatten().reduce(u64::saturating_add)
-}
-
-/// Returns whether an output says that no test ran.
-pub fn ran_no_test(output: &[u8]) -> bool {
-    passed_tests(&plain_lines(output)) == Some(0)
-}
-
-/// The numbers of the runners, each `None` until a line of it is found.
-#[derive(Default)]
-struct Counts {
-    /// Of those that print each number once.
-    sum: Option<u64>,
-    go_tests: Option<u64>,
-    go_packages: Option<u64>,
-    surefire_classes: Option<u64>,
-    surefire_totals: Option<u64>,
-}
-
-impl Counts {
-    fn add(&mut self, whole: &str) {
+    let (mut sum, mut go, mut maven) = (None, [None; 2], [None; 2]);
+    for whole in lines {
         let line = whole.trim();
-        let passed = || number_before(line, "passed").unwrap_or(0);
-        if line.starts_with("test result: ")
-            || (line.starts_with("Summary [") && line.contains(" run: "))
-            || (is_pytest(line.trim_matches(['=', ' '])))
-            || (line.starts_with("Tests:") && line.ends_with(" total"))
-            || (line.starts_with("Tests  ") && line.ends_with(')'))
-        {
-            more(&mut self.sum, passed());
-        } else if line.starts_with("Ran ") && line.contains(" test") && line.contains(" in ") {
-            let ran = number_before(line, "tests").or_else(|| number_before(line, "test"));
-            more(&mut self.sum, ran.unwrap_or(0));
-        } else if let Some(pass) =
-            line.strip_prefix("# pass ").or_else(|| line.strip_prefix("ℹ pass "))
-        {
-            more(&mut self.sum, pass.parse().unwrap_or(0));
-        } else if line.ends_with(')') && number_before(line, "passing").is_some() {
-            more(&mut self.sum, number_before(line, "passing").unwrap_or(0));
-        } else if let Some(task) = line.strip_prefix("> Task :") {
-            self.gradle(task);
-        } else if line.starts_with("--- PASS: ") {
-            more(&mut self.go_tests, 1);
+        if let Some(task) = line.strip_prefix("> Task :") {
+            more(&mut sum, of_gradle(task));
+        } else if line.starts_with("--- PASS: ") || line.starts_with("--- SKIP: ") {
+            more(&mut go[0], Some(i64::from(line.starts_with("--- PASS"))));
         } else if whole.starts_with("ok  \t") {
-            more(&mut self.go_packages, u64::from(!line.contains("[no tests to run]")));
-        } else if is_nothing(line) {
-            more(&mut self.sum, 0);
+            more(&mut go[1], Some(i64::from(!line.contains("[no tests to run]"))));
+        } else if let Some(at) = line.find("Tests run:") {
+            let is_of_class = line.contains("Time elapsed");
+            more(
+                &mut maven[usize::from(is_of_class)],
+                numbers(&line[at..], "Tests run:+, Failures:-, Errors:-, Skipped:-*"),
+            );
+        } else if is_pytest(line.trim_matches(['=', ' '])) {
+            more(&mut sum, Some(number_before(line, "passed").unwrap_or(0)));
         } else {
-            self.surefire(line);
+            let found = LINES.iter().find_map(|(kind, row)| {
+                let count = numbers(line, row)?;
+                Some(match *kind {
+                    "" => count,
+                    "p" => number_before(line, "passed").unwrap_or(0),
+                    "P" => number_before(line, "Passed").unwrap_or(0),
+                    _ => i64::from(*kind == "1"),
+                })
+            });
+            more(&mut sum, found);
         }
     }
+    let all = [sum, go[0].or(go[1]), maven[0].or(maven[1])];
+    all.into_iter().flatten().reduce(i64::saturating_add).map(|it| it.max(0).unsigned_abs())
+}
 
-    /// `> Task :app:test NO-SOURCE`; what is up to date has passed before, with the same files.
-    fn gradle(&mut self, task: &str) {
-        let (path, state) = task.split_once(' ').unwrap_or((task, ""));
-        let name = path.rsplit(':').next().unwrap_or_default();
-        if name == "test" || name.ends_with("Test") {
-            let ran = !matches!(state, "NO-SOURCE" | "SKIPPED" | "FAILED");
-            more(&mut self.sum, u64::from(ran));
-        }
-    }
-
-    /// `[INFO] Tests run: 12, Failures: 0, Errors: 0, Skipped: 1`, for each class and once more for all.
-    fn surefire(&mut self, line: &str) {
-        let line = line.split_once("] ").filter(|_| line.starts_with('[')).map_or(line, |it| it.1);
-        if !line.starts_with("Tests run:") {
-            return;
-        }
-        let number = |name: &str| {
-            let (_, rest) = line.split_once(name)?;
-            rest.trim_start().split(|it: char| !it.is_ascii_digit()).next()?.parse::<u64>().ok()
-        };
-        let lost = ["Failures:", "Errors:", "Skipped:"].map(|name| number(name).unwrap_or(0));
-        let passed = number("Tests run:").unwrap_or(0).saturating_sub(lost.iter().sum());
-        let of_class = line.contains("Time elapsed");
-        more(if of_class { &mut self.surefire_classes } else { &mut self.surefire_totals }, passed);
+fn more(count: &mut Option<i64>, passed: Option<i64>) {
+    if let Some(passed) = passed {
+        *count = Some(count.unwrap_or(0).saturating_add(passed));
     }
 }
 
-fn more(count: &mut Option<u64>, passed: u64) {
-    *count = Some(count.unwrap_or(0).saturating_add(passed));
+/// The number in a line of this form, `None` for another line: `+` counts, `-` is taken off, `*` is any text.
+fn numbers(line: &str, row: &str) -> Option<i64> {
+    let (mut rest, mut sum, mut is_open) = (line, 0_i64, false);
+    for piece in row.split_inclusive(['+', '-', '*']) {
+        let sign = piece.chars().next_back().filter(|it| "+-*".contains(*it));
+        let text = piece.trim_end_matches(['+', '-', '*']);
+        let at = match (is_open, sign) {
+            (true, None) => rest.ends_with(text).then(|| rest.len() - text.len())?,
+            (true, _) => rest.find(text)?,
+            (false, _) => rest.starts_with(text).then_some(0)?,
+        };
+        rest = &rest[at + text.len()..];
+        is_open = sign == Some('*');
+        if let Some(sign @ ('+' | '-')) = sign {
+            let rest_of = rest.trim_start();
+            let end = rest_of.find(|it: char| !it.is_ascii_digit()).unwrap_or(rest_of.len());
+            let number: i64 = rest_of[..end].parse().ok()?;
+            sum += if sign == '+' { number } else { -number };
+            rest = &rest_of[end..];
+        }
+    }
+    (is_open || rest.is_empty()).then_some(sum)
+}
+
+/// `:app:test NO-SOURCE`; what is up to date has passed before, with the same files.
+fn of_gradle(task: &str) -> Option<i64> {
+    let (path, state) = task.split_once(' ').unwrap_or((task, ""));
+    let name = path.rsplit(':').next().unwrap_or_default();
+    let is_test = name == "test" || name.ends_with("Test");
+    is_test.then(|| i64::from(!matches!(state, "NO-SOURCE" | "SKIPPED" | "FAILED")))
 }
 
 /// The number right before a word, in `12 passed; 0 failed`.
-fn number_before(line: &str, word: &str) -> Option<u64> {
+fn number_before(line: &str, word: &str) -> Option<i64> {
     let mut before = "";
     for part in line.split([' ', '\t', ',', ';', '(', ')', '|']).filter(|part| !part.is_empty()) {
         if part == word {
@@ -147,14 +221,6 @@ fn is_pytest(line: &str) -> bool {
         number.parse::<u64>().is_ok() && word.bytes().all(|byte| byte.is_ascii_lowercase())
     };
     counts == "no tests ran" || counts.split(',').all(is_count)
-}
-
-/// What runners say that found no test at all.
-fn is_nothing(line: &str) -> bool {
-    line.starts_with("No tests found")
-        || line.starts_with("No test files found")
-        || line.ends_with("[no test files]")
-        || line.ends_with("No tests to run.")
 }
 
 #[cfg(test)]
@@ -219,6 +285,24 @@ mod tests {
                 2,
             ),
             ("[INFO] No tests to run.", 0),
+            // Others
+            ("Ran 3 tests in 0.001s\n\nOK (skipped=3)\n", 0),
+            ("--- SKIP: TestA (0.00s)\nPASS\nok  \texample.com/a\t0.01s\n", 0),
+            ("12 examples, 0 failures, 2 pending\n", 10),
+            ("7 examples, 0 failures\n", 7),
+            ("6 runs, 9 assertions, 0 failures, 0 errors, 1 skips\n", 5),
+            ("OK (5 tests, 9 assertions)\n", 5),
+            ("Tests: 3, Assertions: 0, Skipped: 3.\n", 0),
+            ("Passed!  - Failed:     0, Passed:     4, Skipped:     1, Total:     5\n", 4),
+            ("100% tests passed, 0 tests failed out of 6\n", 6),
+            ("Executed 4 tests, with 0 failures (0 unexpected) in 0.1 seconds\n", 4),
+            ("5 tests, 0 failures, 1 skipped\n", 4),
+            ("ok | 8 passed | 0 failed (12ms)\n", 8),
+            ("[  PASSED  ] 9 tests.\n", 9),
+            ("All tests passed (3 assertions in 2 test cases)\n", 2),
+            ("[ FAIL 0 | WARN 0 | SKIP 0 | PASS 5 ]\n", 5),
+            ("1..2\nok 1 - first\nok 2 # skip later\n", 1),
+            ("SUCCESS! -- 3 Passed | 0 Failed | 0 Pending | 0 Skipped\n", 3),
             ("> Task :compileTestJava\n> Task :test\nBUILD SUCCESSFUL in 1s\n", 1),
             ("> Task :test NO-SOURCE\n> Task :app:integrationTest UP-TO-DATE\n", 1),
             ("> Task :test NO-SOURCE\n", 0),
@@ -234,11 +318,25 @@ mod tests {
             "all checks passed\n",
             "12 passed",
             "built 3 passed items in the shop",
-            "ok 1 - first\n1..1\n",
             "Tests are good",
             "> Task :compileTestJava\nBUILD SUCCESSFUL in 1s\n",
         ] {
             assert_eq!(passed(output), None, "{output}");
+        }
+    }
+
+    #[test]
+    fn a_runner_without_a_test_has_not_passed() {
+        for (command, output, run) in [
+            ("python3 -m unittest", "", TestsRun::None),
+            ("cd app && npx jest", "\n", TestsRun::None),
+            ("pytest -qq", "...\n", TestsRun::Uncounted),
+            ("npm test", "> app@1.0.0 test\n", TestsRun::Uncounted),
+            ("sh check.sh", "", TestsRun::Unknown),
+            ("grep -q x tests.txt", "", TestsRun::Unknown),
+            ("sh check.sh", "3 passed in 0.1s", TestsRun::Counted(3)),
+        ] {
+            assert_eq!(tests_run(command, output.as_bytes()), run, "{command}");
         }
     }
 

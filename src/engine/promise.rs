@@ -94,15 +94,16 @@ pub fn stands_alone(text: &str, signal: &str) -> bool {
         && visible_lines(text).any(|(start, end)| text[start..end].trim() == signal)
 }
 
-/// Returns the tasks of which the agent says that they rightly change nothing, with why: each in a line of its own,
-/// `<no-change>ID: why</no-change>`, outside of code. What is no reason is left out.
-pub fn no_changes(text: &str) -> Vec<(String, String)> {
-    if !text.contains("<no-change>") {
+/// Returns what the agent says of tasks with this tag, each in a line of its own, outside of code: `<no-change>ID: why</no-change>`.
+/// What is no reason is left out.
+pub fn said_of_tasks(text: &str, tag: &str) -> Vec<(String, String)> {
+    let (opening, closing) = (["<", tag, ">"].concat(), ["</", tag, ">"].concat());
+    if !text.contains(&opening) {
         return Vec::new();
     }
     let said = visible_lines(text).filter_map(|(start, end)| {
         let line = text[start..end].trim();
-        let inner = line.strip_prefix("<no-change>")?.strip_suffix("</no-change>")?;
+        let inner = line.strip_prefix(&*opening)?.strip_suffix(&*closing)?;
         let (id, why) = inner.split_once(':')?;
         Some((id.trim().to_owned(), why.trim().to_owned()))
     });
@@ -475,7 +476,7 @@ mod tests {
 
     #[test]
     fn what_rightly_changes_nothing_is_said_in_a_line_of_its_own() {
-        let said = |text: &str| no_changes(text);
+        let said = |text: &str| said_of_tasks(text, "no-change");
         let one = |id: &str, why: &str| vec![(id.to_owned(), why.to_owned())];
         let line = "<no-change>T004: it is there: see src/a.rs</no-change>";
         assert_eq!(said(line), one("T004", "it is there: see src/a.rs"));

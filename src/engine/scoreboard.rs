@@ -3,6 +3,8 @@
 use super::proof::Proof;
 use super::scope::in_runs;
 
+/// How the doubt of a task begins whose tests were changed.
+pub const TESTS_CHANGED: &str = "its tests were changed: ";
 /// The most tasks that are named in a line.
 const NAMED: usize = 8;
 
@@ -23,8 +25,18 @@ pub struct ScoredTask {
     pub proof: Proof,
     /// Whether another agent program read it and found it good.
     pub reviewed: bool,
-    /// Why it changes nothing, in the agent's words; `None` where it does not say so.
+    /// Why it changes nothing or was dropped, in the agent's words, or why it is proved by tick; `None` where nothing says so.
     pub why: Option<String>,
+    /// Whether it was dropped, and not done.
+    pub dropped: bool,
+}
+
+impl ScoredTask {
+    /// Whether its grade was lowered because its tests were changed.
+    fn is_of_changed_tests(&self) -> bool {
+        let why = self.why.as_deref().unwrap_or_default();
+        self.proof == Proof::Tick && why.starts_with(TESTS_CHANGED)
+    }
 }
 
 impl Scoreboard {
@@ -38,8 +50,8 @@ impl Scoreboard {
     }
 
     /// Leaves out the tasks that are not done any more.
-    pub fn retain(&mut self, is_done: impl Fn(&str) -> bool) {
-        self.tasks.retain(|it| is_done(&it.task));
+    pub fn retain(&mut self, is_done: impl Fn(&ScoredTask) -> bool) {
+        self.tasks.retain(is_done);
     }
 
     /// Returns how many tasks another agent program has read and found good, whatever else proves them.
@@ -57,8 +69,8 @@ impl Scoreboard {
         self.tasks.iter().filter(move |it| it.proof == proof && !it.reviewed)
     }
 
-    /// Returns one line for the end of a loop, such as `Proved: 7 by a command, 3 by files; 1 by word alone: T004`; empty
-    /// where no task has a proof.
+    /// Returns one line for the end of a loop, such as `Proved: 7 by a command, 3 by files; 1 by word alone: T004`, with what was
+    /// dropped, and what was proved by changed tests, before it; empty where no task has a proof.
     pub fn line(&self) -> String {
         let strong = [
             (self.reviewed(), "by a review"),
@@ -78,12 +90,24 @@ impl Scoreboard {
             }
         }
         parts.retain(|part| !part.is_empty());
-        if parts.is_empty() { String::new() } else { ["Proved: ", &parts.join("; ")].concat() }
+        if parts.is_empty() {
+            return String::new();
+        }
+        let named = |words: &str, is_it: &dyn Fn(&&ScoredTask) -> bool| {
+            let ids: Vec<&str> =
+                self.tasks.iter().filter(is_it).map(|it| it.task.as_str()).collect();
+            if ids.is_empty() { String::new() } else { [words, &ids.join(", "), ". "].concat() }
+        };
+        let dropped = named("Dropped: ", &|it| it.dropped);
+        let of_tests = named("Tests were changed for ", &|it| it.is_of_changed_tests());
+        [&dropped, &of_tests, "Proved: ", &parts.join("; ")].concat()
     }
 
-    /// Returns what a person should look at first, a sentence for each task: words alone, then ticks.
+    /// Returns what a person should look at first, a sentence for each task: what was dropped, what was proved by changed tests,
+    /// words alone, then ticks.
     pub fn look_first(&self) -> Vec<String> {
         let word = |it: &ScoredTask| match &it.why {
+            Some(why) if it.dropped => format!("{} was dropped; the agent says: {why}", it.task),
             Some(why) => format!("{} changed nothing; the agent says: {why}", it.task),
             None => format!(
                 "{} has nothing but the agent's word: nobody could look at its files",
@@ -91,13 +115,15 @@ impl Scoreboard {
             ),
         };
         let tick = |it: &ScoredTask| {
-            format!(
-                "{} was ticked, and files changed: nothing shows that they are its work",
-                it.task
-            )
+            let why = it.why.as_deref().unwrap_or("nothing shows that what changed is its work");
+            format!("{} is proved by tick alone: {why}", it.task)
         };
-        let words = self.of(Proof::Word).map(word);
-        words.chain(self.of(Proof::Tick).map(tick)).take(NAMED).collect()
+        let words = |dropped: bool| self.of(Proof::Word).filter(move |it| it.dropped == dropped);
+        let ticks = |of_tests: bool| {
+            self.of(Proof::Tick).filter(move |it| it.is_of_changed_tests() == of_tests)
+        };
+        let first = words(true).map(word).chain(ticks(true).map(tick));
+        first.chain(words(false).map(word)).chain(ticks(false).map(tick)).take(NAMED).collect()
     }
 }
 
@@ -106,7 +132,7 @@ mod tests {
     use super::*;
 
     fn scored(task: &str, proof: Proof) -> ScoredTask {
-        ScoredTask { task: task.to_owned(), proof, reviewed: false, why: None }
+        ScoredTask { task: task.to_owned(), proof, reviewed: false, why: None, dropped: false }
     }
 
     #[test]
@@ -126,14 +152,19 @@ mod tests {
         );
         let first = board.look_first();
         assert_eq!(first[0], "T004 changed nothing; the agent says: it is there");
-        assert!(first[1].starts_with("T003 was ticked"), "{first:?}");
+        assert!(first[1].starts_with("T003 is proved by tick alone"), "{first:?}");
         board.add(ScoredTask { reviewed: true, ..scored("T003", Proof::Tick) });
         assert_eq!(
             board.line(),
             "Proved: 1 by a review, 1 by a command, 1 by files; 1 by word alone: T004"
         );
         assert_eq!((board.reviewed(), board.receipts), (1, 5));
-        board.retain(|task| task == "T004");
+        board.retain(|it| it.task == "T004");
+        let why = Some([TESTS_CHANGED, "tests/a.rs"].concat());
+        board.add(ScoredTask { why, ..scored("T005", Proof::Tick) });
+        board.add(ScoredTask { dropped: true, ..scored("T006", Proof::Word) });
+        assert!(board.line().starts_with("Dropped: T006. Tests were changed for T005. Proved: "));
+        board.retain(|it| it.task == "T004");
         assert_eq!(board.line(), "Proved: 1 by word alone: T004");
     }
 

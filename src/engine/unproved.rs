@@ -1,12 +1,16 @@
 //! Ticked tasks that count as open, and why.
 
-/// Why a ticked task counts as open.
+/// Why a ticked task counts as open. Each is certain: nothing here is a guess.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unproved {
-    /// Nothing but its box has changed.
+    /// Nothing in the project has changed since the task before.
     NothingChanged,
-    /// It names these files, and none of them has changed in more than blanks and comments.
+    /// Nothing but these files, which are again as they were when the loop was armed.
+    OnlyPutBack(Vec<String>),
+    /// All files that it names are as they were when the loop was armed.
     NamedFilesUnchanged(Vec<String>),
+    /// It was done, and these files of it are again as they were when the loop was armed.
+    WorkGone(Vec<String>),
     /// Files that nobody but a person may change have changed.
     ProtectedChanged(Vec<String>),
     /// The project has grown to more than can be looked at since the loop was armed, most of it in this folder; empty where

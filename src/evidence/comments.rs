@@ -1,4 +1,7 @@
-//! What a file says without its blanks, and without its comments: two hashes that tell a change of the work from one around it.
+//! What a file says without its blanks, and without what looks like a comment: two hashes that tell what differs, and how many
+//! stubs it has. Nothing is refused for it: it says in which words a doubt is told.
+
+use memchr::{memchr, memmem};
 
 use crate::engine::Hasher;
 
@@ -9,66 +12,75 @@ pub struct Hashes {
     pub bytes: u64,
     /// Of its bytes without blanks and line ends.
     pub words: u64,
-    /// Of those without comments as well, where its language is known.
+    /// Of those without comments as well; the lowest byte is the number of its stubs.
     pub code: u64,
 }
 
-/// How comments are written in a language.
-struct Comments {
-    /// What begins one that ends with its line.
-    line: &'static [&'static str],
-    /// What begins and what ends any other one; empty for none.
-    block: (&'static str, &'static str),
-}
+/// How comments look in files with one of these endings: what begins one that ends with its line, and what stands around others.
+struct Comments(&'static str, &'static [&'static str], &'static [[&'static str; 2]]);
 
-/// The endings of files whose comments are known, and the names of files without one. What is not here has no comments: in
-/// Markdown a `#` is a heading, and a text file is text.
-const LANGUAGES: [(&str, Comments); 11] = [
-    (
+/// What is in no row, or has no ending, is read by the last one.
+const LOOKS: [Comments; 6] = [
+    Comments(
         " rs c h cc cpp cxx hpp hh cs java kt kts scala swift go js jsx mjs cjs ts tsx mts cts dart groovy gradle proto \
-         scss less zig jsonc ",
-        Comments { line: &["//"], block: ("/*", "*/") },
+         scss less zig json jsonc json5 vue svelte ",
+        &["//"],
+        &[["{/*", "*/}"], ["/*", "*/"], ["<!--", "-->"]],
     ),
-    (" css ", Comments { line: &[], block: ("/*", "*/") }),
-    (" php tf ", Comments { line: &["//", "#"], block: ("/*", "*/") }),
-    (
-        " py pyi rb sh bash zsh fish pl pm r jl yaml yml toml ex exs cr nim tcl mk cmake ps1 coffee makefile dockerfile \
-         gemfile rakefile properties conf cfg env gitignore editorconfig ",
-        Comments { line: &["#"], block: ("", "") },
+    Comments(
+        " md markdown html htm xhtml xml svg css rst adoc txt ",
+        &[],
+        &[["<!--", "-->"], ["/*", "*/"]],
     ),
-    (" lua hs elm adb ads vhd vhdl ", Comments { line: &["--"], block: ("", "") }),
-    (" sql ", Comments { line: &["--"], block: ("/*", "*/") }),
-    (" lisp clj cljs el scm asm ", Comments { line: &[";"], block: ("", "") }),
-    (" ini ", Comments { line: &[";", "#"], block: ("", "") }),
-    (" tex sty erl hrl ", Comments { line: &["%"], block: ("", "") }),
-    (" vue svelte ", Comments { line: &["//"], block: ("<!--", "-->") }),
-    (" md html htm xhtml xml svg ", Comments { line: &[], block: ("<!--", "-->") }),
-];
-/// What stands behind the sign of a comment that a program reads.
-const DIRECTIVES: [(&str, &[&str]); 2] = [
-    ("//", &["go:", "+build", "@ts-", "eslint-"]),
-    ("#", &["type:", "noqa", "shellcheck ", "syntax=", "frozen_"]),
+    Comments(
+        " lua hs elm adb ads vhd vhdl sql ",
+        &["--"],
+        &[["--[[", "]]"], ["{-", "-}"], ["/*", "*/"]],
+    ),
+    Comments(" lisp clj cljs cljc el scm asm ini ", &[";", "#"], &[]),
+    Comments(" tex sty erl hrl ", &["%"], &[]),
+    Comments(
+        "",
+        &["#", "//"],
+        &[["\"\"\"", "\"\"\""], ["'''", "'''"], ["=begin", "=end"], ["/*", "*/"], ["<#", "#>"]],
+    ),
 ];
 
-/// What a link has in place of the hash of its words.
+/// What every stub has a piece of: as a rule a file has none of these, and nothing else is looked for.
+const PIECES: [&str; 3] = ["mplemented", "odo!(", "TODO"];
+const STUBS: [&str; 10] = [
+    "NotImplemented",
+    "ot implemented",
+    "unimplemented!(",
+    "todo!(",
+    "TODO()",
+    "(\"TODO",
+    "('TODO",
+    "{ // TODO",
+    "{ /* TODO",
+    "pass  # TODO",
+];
+
+/// What a link has in place of the hash of its words, and a folder.
 const LINK: u64 = 0x6c69_6e6b;
+const FOLDER: u64 = 0x666f_6c64;
 
 impl Hashes {
     /// Returns the hashes of a file of this name; one with a zero byte is no text, and each blank of it counts.
     pub fn of(name: &[u8], bytes: &[u8]) -> Self {
         let whole = Self::of_bytes(Hasher::default().with_number(bytes.len() as u64).with(bytes));
-        if bytes.contains(&0) {
+        if memchr(0, bytes).is_some() {
             return whole;
         }
         let words = with_words(Hasher::default(), bytes).finish();
-        let code = comments_of(name).and_then(|comments| comments.hash_of_code(bytes));
-        Self { words, code: code.unwrap_or(words), ..whole }
+        let code = comments_of(name).hash_of_code(bytes).unwrap_or(words);
+        Self { words, code: code & !0xff | stubs_in(name, bytes), ..whole }
     }
 
     /// Returns those of a file of which nothing but its bytes is known.
     pub fn of_bytes(bytes: Hasher) -> Self {
         let bytes = bytes.finish();
-        Self { bytes, words: bytes, code: bytes }
+        Self { bytes, words: bytes, code: bytes & !0xff }
     }
 
     /// Returns those of a link of which nothing but where it leads is known.
@@ -76,14 +88,24 @@ impl Hashes {
         Self { bytes: target.finish(), words: LINK, code: LINK }
     }
 
+    /// Returns those of a folder without a file.
+    pub const fn of_folder() -> Self {
+        Self { bytes: FOLDER, words: FOLDER, code: FOLDER }
+    }
+
     /// Returns whether they are those of a link.
-    pub fn is_of_link(&self) -> bool {
+    pub const fn is_of_link(&self) -> bool {
         self.words == LINK && self.code == LINK
     }
 
     /// Returns those of a file without a byte.
     pub fn of_nothing() -> Self {
         Self::of(b"", b"")
+    }
+
+    /// Returns how many stubs it has, 255 for more.
+    pub const fn stubs(&self) -> u64 {
+        self.code & 0xff
     }
 }
 
@@ -102,7 +124,7 @@ fn with_words(mut hash: Hasher, mut bytes: &[u8]) -> Hasher {
 }
 
 /// How long a blank is that these bytes begin with, or a sign that shows nothing, such as the mark at the beginning of a file.
-fn wide_blank(bytes: &[u8]) -> usize {
+const fn wide_blank(bytes: &[u8]) -> usize {
     match bytes {
         [0xc2, 0x85 | 0xa0 | 0xad, ..] => 2,
         [0xe2, 0x80, 0x80..=0x8f | 0xa8..=0xaf, ..]
@@ -113,18 +135,21 @@ fn wide_blank(bytes: &[u8]) -> usize {
     }
 }
 
-fn comments_of(name: &[u8]) -> Option<&'static Comments> {
-    let name = std::str::from_utf8(name).ok()?.to_ascii_lowercase();
-    let ending = format!(" {} ", name.rsplit(['.', '/']).next()?);
-    LANGUAGES.iter().find(|(endings, _)| endings.contains(&ending)).map(|(_, comments)| comments)
+fn comments_of(name: &[u8]) -> &'static Comments {
+    let dot = name.iter().rposition(|byte| *byte == b'.');
+    let ending = dot.map_or(&b""[..], |dot| &name[dot + 1..]).to_ascii_lowercase();
+    let ending = [b" ", &*ending, b" "].concat();
+    let is_its = |row: &&Comments| memmem::find(row.0.as_bytes(), &ending).is_some();
+    LOOKS.iter().find(is_its).unwrap_or(&LOOKS[LOOKS.len() - 1])
 }
 
 impl Comments {
     /// The hash of what is neither a comment nor a blank; `None` where a comment does not end.
     fn hash_of_code(&self, bytes: &[u8]) -> Option<u64> {
+        let Self(_, _, blocks) = self;
         let mut hash = Hasher::default();
-        let (begins, ends) = (self.block.0.as_bytes(), self.block.1.as_bytes());
-        let mut is_inside = false;
+        // What ends the comment, or the text of several lines, in which a line is, and whether it is a comment.
+        let mut inside: Option<(&[u8], bool)> = None;
         for (number, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
             let mut rest = line.trim_ascii();
             if number == 0 && rest.starts_with(b"#!") {
@@ -132,128 +157,149 @@ impl Comments {
                 continue;
             }
             loop {
-                if is_inside {
-                    let Some(at) = find(rest, ends) else { break };
-                    rest = rest[at + ends.len()..].trim_ascii_start();
-                    is_inside = false;
-                } else if !begins.is_empty() && rest.starts_with(begins) {
-                    rest = &rest[begins.len()..];
-                    is_inside = true;
-                } else {
-                    break;
+                if let Some((end, is_comment)) = inside {
+                    let found = memmem::find(rest, end);
+                    let its = found.map_or(rest.len(), |at| at + end.len());
+                    if !is_comment {
+                        hash = with_words(hash, &rest[..its]);
+                    }
+                    rest = rest[its..].trim_ascii_start();
+                    if found.is_none() {
+                        break;
+                    }
+                    inside = None;
                 }
+                let comment = blocks.iter().find(|[begin, _]| rest.starts_with(begin.as_bytes()));
+                let Some([begin, end]) = comment else { break };
+                rest = &rest[begin.len()..];
+                inside = Some((end.as_bytes(), true));
             }
-            if !is_inside {
-                hash = with_words(hash, &rest[..self.end_of_code(rest)]);
-            }
-        }
-        (!is_inside).then(|| hash.finish())
-    }
-
-    /// Where the comment at the end of a line begins. One behind a quotation mark may be a part of a text, and is none.
-    fn end_of_code(&self, line: &[u8]) -> usize {
-        for (at, byte) in line.iter().enumerate() {
-            let (before, rest) = line.split_at(at);
-            if matches!(byte, b'"' | b'\'' | b'`') {
-                break;
-            }
-            if before.last().is_some_and(|byte| !byte.is_ascii_whitespace()) {
+            if inside.is_some() {
                 continue;
             }
+            let code = &rest[..self.end_of_code(rest)];
+            hash = with_words(hash, code);
+            // A text of several lines is none: it is given to something.
+            let quotes = blocks.iter().filter(|[begin, end]| begin == end);
+            inside = quotes.map(|[mark, _]| mark.as_bytes()).find_map(|mark| {
+                let is_open = memmem::find_iter(code, mark).count() % 2 == 1;
+                is_open.then_some((mark, false))
+            });
+        }
+        inside.is_none_or(|(_, is_comment)| !is_comment).then(|| hash.finish())
+    }
+
+    /// Where the comment at the end of a line begins: behind a blank, and not between quotation marks.
+    fn end_of_code(&self, line: &[u8]) -> usize {
+        let Self(_, signs, blocks) = self;
+        let mut at = 0;
+        while let Some(byte) = line.get(at) {
+            let rest = &line[at..];
+            if matches!(byte, b'"' | b'\'' | b'`')
+                && let Some(length) = memchr(*byte, &rest[1..])
+            {
+                at += length + 2;
+                continue;
+            }
+            let is_apart = at == 0 || line[at - 1].is_ascii_whitespace();
             let is_line = |sign: &&str| {
-                rest.strip_prefix(sign.as_bytes()).is_some_and(|said| {
-                    let is_apart = said.first().is_none_or(u8::is_ascii_whitespace);
-                    // What belongs to the function below, in PHP.
-                    let is_attribute =
-                        **sign == *"#" && self.line.len() > 1 && said.starts_with(b"[");
-                    let said = said.trim_ascii_start();
-                    let is_directive = is_attribute
-                        || DIRECTIVES.iter().any(|(of, all)| {
-                            of == sign && all.iter().any(|it| said.starts_with(it.as_bytes()))
-                        });
-                    (at == 0 || is_apart) && !is_directive
+                let said = rest.strip_prefix(sign.as_bytes());
+                said.is_some_and(|said| match said.first() {
+                    Some(b'[') => false,
+                    Some(first) => at == 0 || first.is_ascii_whitespace(),
+                    None => true,
                 })
             };
-            let (begins, ends) = (self.block.0.as_bytes(), self.block.1.as_bytes());
-            let is_block =
-                rest.strip_prefix(begins).and_then(|said| find(said, ends)).is_some_and(|length| {
-                    !ends.is_empty() && begins.len() + length + ends.len() == rest.len()
-                });
-            if is_block || self.line.iter().any(is_line) {
+            let is_block = |[begin, end]: &[&str; 2]| {
+                rest.len() >= begin.len() + end.len()
+                    && begin != end
+                    && rest.starts_with(begin.as_bytes())
+                    && memmem::find(rest, end.as_bytes()) == Some(rest.len() - end.len())
+            };
+            if is_apart && (signs.iter().any(is_line) || blocks.iter().any(is_block)) {
                 return at;
             }
+            at += 1;
         }
         line.len()
     }
 }
 
-fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
-    memchr::memmem::find(bytes, wanted)
+/// How many stubs a file has, at most 255: what says that it is one, and in Python a function with nothing in it.
+fn stubs_in(name: &[u8], bytes: &[u8]) -> u64 {
+    let has = |piece: &&str| memmem::find(bytes, piece.as_bytes()).is_some();
+    let count = |stub: &&str| memmem::find_iter(bytes, stub.as_bytes()).count();
+    let mut found = if PIECES.iter().any(has) { STUBS.iter().map(count).sum() } else { 0 };
+    if name.ends_with(b".py") {
+        let mut lines = bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+        let mut before: &[u8] = b"";
+        let is_head = |line: &[u8]| line.starts_with(b"def ") || line.starts_with(b"async def ");
+        found += lines
+            .by_ref()
+            .filter(|line| {
+                let is_stub = matches!(*line, b"pass" | b"...") && is_head(before);
+                before = line;
+                is_stub
+            })
+            .count();
+    }
+    found.min(0xff) as u64
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn is_same_code(name: &str, one: &str, other: &str) -> bool {
-        let code = |text: &str| Hashes::of(name.as_bytes(), text.as_bytes()).code;
-        code(one) == code(other)
+    fn code(name: &str, text: &str) -> u64 {
+        Hashes::of(name.as_bytes(), text.as_bytes()).code
     }
 
     #[test]
-    fn blanks_are_no_words_but_in_a_file_that_is_no_text() {
-        let words = |text: &str| Hashes::of(b"a.rs", text.as_bytes()).words;
-        assert_eq!(words("a  b\r\n"), words("a\tb"));
-        assert_eq!(words("\u{feff}a\u{a0}b\u{200b}\u{3000}"), words("a b"));
-        assert_ne!(words("é"), words("è"));
-        assert_ne!(words("a b"), words("a c"));
-        assert_ne!(words("\0a b"), words("\0ab"));
-        assert_eq!(Hashes::of(b"a", b" \n").words, Hashes::of_nothing().words);
-    }
-
-    #[test]
-    fn comments_are_no_code() {
-        for (name, before, after) in [
-            ("a.rs", "f();\n", "// why\n/// what\nf(); // so\n"),
-            ("a.ts", "f();\n", "/* a\n f()\n */ f(); /* b */\n"),
-            ("a.py", "x = 1\n", "# why\n    x = 1  # so\n\n"),
-            ("src/Makefile", "a:\n\tb\n", "# why\na:\n\tb # so\n"),
-            ("a.sql", "select 1;", "-- why\nselect 1; -- so\n/* no */"),
-            ("a.el", "(a)", ";; why\n(a) ; so"),
-            ("a.tex", "a", "% why\na % so"),
-            ("a.md", "# A\nb", "# A\n<!-- no\n -->\nb"),
-            ("a.html", "<p>", "<!-- no --> <p> <!-- no -->"),
-            ("a.css", "a {}", "/* no */ a {}"),
-            ("a.rs", "f();", "//! what\nf();"),
-            ("a.py", "f()", "f()\n#! so\n#[so]"),
-            ("a.ini", "a=1", "# why\n; so\na=1"),
-            ("a.properties", "a=1", "# why\na=1"),
-            ("a.vue", "<b>", "<!-- no -->\n<b>\n// so"),
+    fn comments_of_many_kinds_are_no_code() {
+        for (name, code_alone, with_comment) in [
+            ("a.rs", "fn a() {}\n", "// It is.\nfn a() {} // so\n/* and\nso */\n"),
+            ("a.rs", "a(\"b\");\n", "a(\"b\"); // behind a quotation mark\n"),
+            ("a.py", "a = 1\n", "\"\"\"It is\nso.\"\"\"\na = 1  # one\n"),
+            ("a.lua", "a = 1\n", "--[[ It\nis ]]\na = 1 -- one\n"),
+            ("a.hs", "a = 1\n", "{- It\nis -}\na = 1\n"),
+            ("a.rb", "a = 1\n", "=begin\nIt is\n=end\na = 1\n"),
+            ("a.tsx", "<b/>\n", "{/* It is */}\n<b/>\n"),
+            ("tsconfig.json", "{}\n", "// It is\n{}\n"),
+            ("Dockerfile.prod", "FROM a\n", "# It is\nFROM a\n"),
+            ("a.html", "<p>\n", "<!-- It\nis --><p>\n"),
         ] {
-            assert!(is_same_code(name, before, after), "{name}: {after}");
+            assert_eq!(code(name, code_alone), code(name, with_comment), "{name}");
         }
     }
 
     #[test]
-    fn what_may_be_content_is_content() {
-        for (name, before, after) in [
-            ("a.rs", "f();", "#[test]\nf();"),
-            ("a.c", "f();", "#include <a.h>\nf();"),
-            ("a.md", "a", "# A\na"),
-            ("a.txt", "a", "# A\na"),
-            ("a.css", "a {}", "// b {}\na {}"),
-            ("a.js", "f()", "f(\"a // b\")"),
-            ("a.js", "f(\"a // b\")", "f(\"a // c\")"),
-            ("a.sh", "a", "#!/bin/sh\na"),
-            ("a.php", "a", "#[A]\na"),
-            ("a.sh", "echo 1", "echo $#"),
-            ("a.go", "a", "//go:embed x\na"),
-            ("a.py", "f()", "f()  # noqa"),
-            ("a.py", "x = '", "x = ' # b"),
-            ("a.ts", "`\n/* a", "`\n/* b"),
-            ("Makefile.am", "a", "# b\na"),
+    fn what_only_looks_like_a_comment_is_code() {
+        for (name, one, other) in [
+            ("a.rs", "a(\"x // 1\");\n", "a(\"x // 2\");\n"),
+            ("a.py", "a = \"\"\"\n# 1\n\"\"\"\n", "a = \"\"\"\n# 2\n\"\"\"\n"),
+            ("a.md", "# One\n", "# Two\n"),
+            ("a.sh", "#!/bin/sh\n", "#!/bin/bash\n"),
+            ("a.php", "#[A]\n", "#[B]\n"),
+            ("a.c", "#define A 1\n", "#define A 2\n"),
+            ("a.js", "a = 'http://a'\n", "a = 'http://b'\n"),
         ] {
-            assert!(!is_same_code(name, before, after), "{name}: {after}");
+            assert_ne!(code(name, one), code(name, other), "{name}");
         }
+    }
+
+    #[test]
+    fn stubs_are_counted() {
+        let stubs = |name: &str, text: &str| Hashes::of(name.as_bytes(), text.as_bytes()).stubs();
+        assert_eq!(stubs("a.rs", "fn a() { todo!() }\nfn b() { unimplemented!() }\n"), 2);
+        assert_eq!(
+            stubs(
+                "a.py",
+                "def a():\n    pass\ndef b():\n    ...\ntry:\n    b()\nexcept A:\n    pass\n"
+            ),
+            2
+        );
+        assert_eq!(stubs("a.py", "def a():\n    raise NotImplementedError\n"), 1);
+        assert_eq!(stubs("a.js", "function a() { // TODO\n}\n"), 1);
+        assert_eq!(stubs("a.rs", "// TODO: be faster\nfn a() {}\n"), 0);
     }
 }

@@ -1,5 +1,6 @@
 //! What the files of a project contained when a task began: a hash of each, which tells a changed file from a touched one.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
@@ -8,7 +9,7 @@ use std::time::Duration;
 use super::comments::Hashes;
 use super::entries::{Entries, FileSeen, NamedFiles, SeenFile};
 use super::grown::{MANY_NEW, MUCH_NEW, NoLook, fullest};
-use super::tree::{ASIDE, Bounds, FoundFile, Go, IGNORED, Whole, is_own, look};
+use super::tree::{ASIDE, Bounds, FoundFile, Go, IGNORED, Whole, is_own, look_at_work};
 use crate::engine::Hasher;
 use crate::store::read;
 use crate::system::folders::FileStat;
@@ -23,7 +24,7 @@ const LIMIT: Duration = Duration::from_secs(2);
 pub const MOST: u64 = 128 << 20;
 const MOST_OF_ONE: u64 = 2 << 20;
 /// What a kept look has before its files; what an earlier version kept has another word there, and is none.
-const SEEN: &[u8] = b"seen4\0";
+const SEEN: &[u8] = b"seen5\0";
 /// How long before a look a file must have been left alone: what is written later has another time then, for the clock of the
 /// files goes in steps.
 const LEFT_ALONE: Duration = Duration::from_secs(3);
@@ -57,6 +58,56 @@ struct UnreadFile<'a> {
     then: Option<SeenFile<'a>>,
 }
 
+impl Contents {
+    /// Returns for each of these paths whether a file was there, at exactly this path.
+    pub fn among(&self, paths: &[String]) -> Vec<bool> {
+        let mut search = self.0.search();
+        paths.iter().map(|path| search.find(path.as_bytes()).is_some()).collect()
+    }
+
+    /// Returns whether there is anything in this folder, which has its last slash.
+    pub fn has_below(&self, folder: &str) -> bool {
+        self.0.iter().any(|file| file.path().starts_with(folder.as_bytes()))
+    }
+
+    /// Returns whether the file at this path had these bytes; `false` where they are not known.
+    pub fn had(&self, path: &str, bytes: &[u8]) -> bool {
+        let seen = self.0.search().find(path.as_bytes());
+        seen.is_some_and(|file| file.seen().content.bytes == Hashes::of(b"", bytes).bytes)
+    }
+
+    /// Returns the paths of the files.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter_map(|file| std::str::from_utf8(file.path()).ok())
+    }
+
+    /// Returns the same with those of another look besides that have one of these paths and are not among them.
+    #[must_use]
+    pub fn with_missing(mut self, others: &Self, paths: &[String]) -> Self {
+        for file in others.0.iter() {
+            let is_asked = paths.iter().any(|path| path.as_bytes() == file.path());
+            if is_asked && self.0.iter().all(|known| known.path() != file.path()) {
+                self.0.push_file(file);
+            }
+        }
+        self
+    }
+
+    /// Returns the same with the files of another look in place of those that have one of these paths here.
+    #[must_use]
+    pub fn with_those_of(self, others: &Self, paths: &BTreeSet<&str>) -> Self {
+        let is_asked = |path: &[u8]| std::str::from_utf8(path).is_ok_and(|it| paths.contains(it));
+        let mut all = Entries::with_room_of(&self.0);
+        for file in self.0.iter().filter(|file| !is_asked(file.path())) {
+            all.push_file(file);
+        }
+        for file in others.0.iter().filter(|file| is_asked(file.path())) {
+            all.push_file(file);
+        }
+        Self(all)
+    }
+}
+
 impl ContentsLook<'_> {
     /// Returns the contents as they are now; `None` where there is more than can be looked through.
     pub fn contents(&self) -> Option<Contents> {
@@ -82,8 +133,16 @@ impl ContentsLook<'_> {
         let mut unread: Vec<UnreadFile<'_>> = Vec::new();
         let bounds = Bounds { since: FileTime::default(), entries, time };
         let mut path = Vec::new();
-        let whole = look(self.root, bounds, &mut |file| {
-            let FoundFile::File { folder, name, stat, marks, .. } = file else { return Go::On };
+        let whole = look_at_work(self.root, bounds, &mut |file| {
+            let (folder, name, stat, marks) = match file {
+                FoundFile::File { folder, name, stat, marks, .. } => (folder, name, stat, marks),
+                FoundFile::Empty { path } => {
+                    let (content, changed) = (Hashes::of_folder(), FileTime::default());
+                    found.push(path, FileSeen { content, mode: 0, changed });
+                    return Go::On;
+                }
+                FoundFile::Folder { .. } => return Go::On,
+            };
             let next = before.next_in(folder, name);
             let then = next.or_else(|| {
                 path.clear();
@@ -319,7 +378,7 @@ fn hashes_of_file(path: &Path, name: &[u8], size: u64) -> Option<Hashes> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::proof::{ChangedFile, ContentChange};
+    use crate::engine::proof::{Change, ChangedFile};
 
     fn look_at(root: &Path, without: &str, named: &[String]) -> Option<Contents> {
         ContentsLook { root, without, named, earlier: None, limit: LIMIT }.contents()
@@ -374,11 +433,11 @@ mod tests {
                 assert_eq!(KeptContents::parse(bytes).as_ref(), Some(&kept));
             }
         }
-        for bytes in [&b"x"[..], b"7", b"7\0seen4\0cut off"] {
+        for bytes in [&b"x"[..], b"7", b"7\0seen5\0cut off"] {
             assert_eq!(KeptContents::parse(bytes.to_vec()), None);
         }
         let earlier_form = KeptContents { number: 7, contents: None };
-        for bytes in [&b"7\0seen\x0012ab\0a.rs"[..], b"7\0seen3\x001 2 3 4 5\0a.rs"] {
+        for bytes in [&b"7\0seen\x0012ab\0a.rs"[..], b"7\0seen4\x001 2 3 4 5\0a.rs"] {
             assert_eq!(KeptContents::parse(bytes.to_vec()), Some(earlier_form.clone()));
         }
         write("touched", "touched");
@@ -420,7 +479,7 @@ mod tests {
         fs::write(root.join("later.log"), "another").unwrap();
         let changed = look(Some(&before)).unwrap().changed_since(&before);
         let hidden = |it: &&ChangedFile| it.path == "later.log";
-        assert_eq!(changed.iter().find(hidden).unwrap().change, ContentChange::Ignored);
+        assert!(changed.iter().find(hidden).unwrap().ignored);
         let without = ContentsLook {
             root: &root.join("nowhere"),
             without: "",
@@ -451,14 +510,9 @@ mod tests {
         }
         fs::remove_file(folder.path().join("gone.env")).unwrap();
         let changed: Vec<_> =
-            look().changed_since(&before).into_iter().map(|it| (it.path, it.change)).collect();
-        let wanted = [
-            ("a.env", ContentChange::Ignored),
-            ("gone.env", ContentChange::Ignored),
-            ("new.env", ContentChange::Ignored),
-            ("seen.txt", ContentChange::Content),
-        ];
-        assert_eq!(changed, wanted.map(|(path, change)| (path.to_owned(), change)));
+            look().changed_since(&before).into_iter().map(|it| (it.path, it.ignored)).collect();
+        let wanted = [("a.env", true), ("gone.env", true), ("new.env", true), ("seen.txt", false)];
+        assert_eq!(changed, wanted.map(|(path, ignored)| (path.to_owned(), ignored)));
         // Git does not ignore it any more, and nothing else is different.
         let ignored = look();
         write(".gitignore", "");
@@ -489,21 +543,25 @@ mod tests {
         write("copy.rs", "fn a() { \"twin.rs\" }\n");
         write("empty.rs", "\n");
         write("remark.rs", "// TODO\n");
+        write("stub.rs", "fn a() { todo!() }\n");
+        fs::create_dir_all(folder.path().join("new/empty")).unwrap();
         write("__init__.py", "");
         let changed: Vec<_> =
             look().changed_since(&before).into_iter().map(|it| (it.path, it.change)).collect();
         let wanted = [
-            ("__init__.py", ContentChange::Content),
-            ("blanks.rs", ContentChange::Blanks),
-            ("code.rs", ContentChange::Content),
-            ("comment.rs", ContentChange::Comments),
-            ("copy.rs", ContentChange::Content),
-            ("empty.rs", ContentChange::Blanks),
-            ("from.rs", ContentChange::Moved),
-            ("gone.rs", ContentChange::Gone),
-            ("mode.sh", ContentChange::Mode),
-            ("remark.rs", ContentChange::Comments),
-            ("to.rs", ContentChange::Moved),
+            ("__init__.py", Change::Blanks),
+            ("blanks.rs", Change::Blanks),
+            ("code.rs", Change::Content),
+            ("comment.rs", Change::Comments),
+            ("copy.rs", Change::Content),
+            ("empty.rs", Change::Blanks),
+            ("from.rs", Change::Moved),
+            ("gone.rs", Change::Gone),
+            ("mode.sh", Change::Mode),
+            ("new/empty/", Change::Folder),
+            ("remark.rs", Change::Comments),
+            ("stub.rs", Change::Stub),
+            ("to.rs", Change::Moved),
         ];
         assert_eq!(changed, wanted.map(|(path, change)| (path.to_owned(), change)));
     }

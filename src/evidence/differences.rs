@@ -6,28 +6,25 @@ use super::entries::{FileSeen, SeenFile};
 use super::tree::{ASIDE, IGNORED};
 use crate::engine::Hasher;
 use crate::engine::order::sorted;
-use crate::engine::proof::{ChangedFile, ContentChange};
+use crate::engine::proof::{Change, ChangedFile};
 
 /// What the mode of a file has besides.
 const MARKS: u64 = IGNORED | ASIDE;
-/// Files that say something by being there, with nothing in them.
-const EMPTY_BY_PURPOSE: [&[u8]; 6] =
-    [b"__init__.py", b".gitkeep", b".keep", b"py.typed", b".nojekyll", b".npmignore"];
 
 impl Contents {
-    /// Returns the files that differ since an earlier look, in the order of their paths, and how. A new file is compared with
-    /// an empty one: without any code in it, it is not content yet, unless its name says that it is empty by purpose.
+    /// Returns the files that differ since an earlier look, in the order of their paths, and how.
     pub fn changed_since(&self, earlier: &Self) -> Vec<ChangedFile> {
-        let file = |(file, change): (SeenFile<'_>, ContentChange)| ChangedFile {
+        let file = |(file, change): (SeenFile<'_>, Change)| ChangedFile {
             path: String::from_utf8_lossy(file.path()).into_owned(),
             change,
+            ignored: file.seen().mode & IGNORED != 0,
         };
         self.differences(earlier).into_iter().map(file).collect()
     }
 
     /// Returns the same with what is known of them, or was known of one that is gone. A file that was checked out into another
     /// work tree is no new one, nor is one gone that goes with it.
-    pub fn differences<'a>(&'a self, earlier: &'a Self) -> Vec<(SeenFile<'a>, ContentChange)> {
+    pub fn differences<'a>(&'a self, earlier: &'a Self) -> Vec<(SeenFile<'a>, Change)> {
         let (mut changed, mut new, mut gone) = (Vec::new(), Vec::new(), Vec::new());
         let mut checked_out = 0;
         let mut before = earlier.0.search();
@@ -49,24 +46,24 @@ impl Contents {
                 continue;
             };
             let change = seen.differs_from(&then.seen());
-            changed.extend(change.map(|change| (file, seen.of_work(change))));
+            changed.extend(change.map(|change| (file, change)));
         }
         if self.0.len() - new.len() - checked_out < earlier.0.len() {
             let mut now = self.0.search();
-            let own = earlier.0.iter().filter(|file| file.seen().mode & ASIDE == 0);
+            let is_own =
+                |file: &SeenFile<'_>| file.seen().mode & ASIDE == 0 && !file.path().ends_with(b"/");
+            let own = earlier.0.iter().filter(is_own);
             gone.extend(own.filter(|file| now.find(file.path()).is_none()));
         }
         for file in &new {
             let seen = file.seen();
             let is_moved = gone.iter().any(|gone: &SeenFile<'_>| seen.is_moved_from(&gone.seen()));
-            let change = if is_moved { ContentChange::Moved } else { seen.as_new(file.path()) };
-            changed.push((*file, seen.of_work(change)));
+            changed.push((*file, if is_moved { Change::Moved } else { seen.as_new(file.path()) }));
         }
         for file in &gone {
             let seen = file.seen();
             let is_moved = new.iter().any(|new| new.seen().is_moved_from(&seen));
-            let change = if is_moved { ContentChange::Moved } else { ContentChange::Gone };
-            changed.push((*file, seen.of_work(change)));
+            changed.push((*file, if is_moved { Change::Moved } else { Change::Gone }));
         }
         sorted(changed, |(one, _), (other, _)| one.path().cmp(other.path()))
     }
@@ -78,7 +75,8 @@ impl Contents {
         earlier: &'a Self,
     ) -> impl Iterator<Item = (&'a [u8], bool, bool)> {
         let mut now = self.0.search();
-        self.differences(earlier).into_iter().map(move |(file, _)| {
+        let all = self.differences(earlier).into_iter().map(|(file, _)| file);
+        all.filter(|file| !file.path().ends_with(b"/")).map(move |file| {
             (file.path(), now.find(file.path()).is_none(), file.seen().mode & ASIDE != 0)
         })
     }
@@ -100,43 +98,37 @@ impl FileSeen {
         Hasher::default().with_number(self.content.bytes).with_number(self.mode & !MARKS).finish()
     }
 
-    /// The same change, as far as it shows work: git ignores what programs make as they run.
-    fn of_work(&self, change: ContentChange) -> ContentChange {
-        let is_work = matches!(change, ContentChange::Content | ContentChange::Gone);
-        if is_work && self.mode & IGNORED != 0 { ContentChange::Ignored } else { change }
-    }
-
     /// How it differs from what it was, `None` where it does not.
-    fn differs_from(&self, before: &Self) -> Option<ContentChange> {
+    fn differs_from(&self, before: &Self) -> Option<Change> {
         let (now, then) = (&self.content, &before.content);
         match () {
             () if now.bytes == then.bytes && (self.mode ^ before.mode) & !MARKS == 0 => None,
-            () if now.bytes == then.bytes => Some(ContentChange::Mode),
-            () if now.is_of_link() => Some(ContentChange::Link),
-            () if now.words == then.words => Some(ContentChange::Blanks),
-            () if now.code == then.code => Some(ContentChange::Comments),
-            () if now.code == Hashes::of_nothing().code => Some(ContentChange::Gone),
-            () => Some(ContentChange::Content),
+            () if now.bytes == then.bytes => Some(Change::Mode),
+            () if now.is_of_link() => Some(Change::Link),
+            () if now.words == then.words => Some(Change::Blanks),
+            () if now.words == Hashes::of_nothing().words => Some(Change::Gone),
+            () if now.code == then.code => Some(Change::Comments),
+            () if now.stubs() > then.stubs() => Some(Change::Stub),
+            () => Some(Change::Content),
         }
     }
 
     /// Whether it is a file that is gone, at another path.
     fn is_moved_from(&self, gone: &Self) -> bool {
         let (now, then) = (&self.content, &gone.content);
-        let is_empty = now.code == Hashes::of_nothing().code;
-        !is_empty && (now.bytes == then.bytes || (now.code == then.code && !now.is_of_link()))
+        now.words != Hashes::of_nothing().words && now.bytes == then.bytes
     }
 
     /// How a new file differs from none.
-    fn as_new(&self, path: &[u8]) -> ContentChange {
+    fn as_new(&self, path: &[u8]) -> Change {
         let nothing = Hashes::of_nothing();
-        let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
-        let is_by_purpose = EMPTY_BY_PURPOSE.contains(&name);
         match () {
-            () if self.content.is_of_link() => ContentChange::Link,
-            () if is_by_purpose || self.content.code != nothing.code => ContentChange::Content,
-            () if self.content.words != nothing.words => ContentChange::Comments,
-            () => ContentChange::Blanks,
+            () if path.ends_with(b"/") => Change::Folder,
+            () if self.content.is_of_link() => Change::Link,
+            () if self.content.words == nothing.words => Change::Blanks,
+            () if self.content.code == nothing.code => Change::Comments,
+            () if self.content.stubs() > 0 => Change::Stub,
+            () => Change::Content,
         }
     }
 }

@@ -15,6 +15,23 @@ pub const MOST: u64 = 1 << 20;
 /// What holds no work where there is no git. A `.gitignore` that says `!target/` takes a name out.
 const WITHOUT_GIT: &str = include_str!("without_git.gitignore");
 
+/// What programs leave behind, and the folders of agents: never work, also where git tracks it.
+const NOISE: &str = " .DS_Store .aider.chat.history.md .amp .cache .claude .codex .copilot .coverage .crush .cursor .eslintcache \
+    .gemini .goose .ipynb_checkpoints .mypy_cache .nox .nyc_output .opencode .parcel-cache .pytest_cache .qwen .ruff_cache \
+    .terraform .tox .turbo .venv .windsurf Thumbs.db __pycache__ bower_components node_modules venv ";
+const NOISE_ENDS: [&[u8]; 7] = [b"~", b".pyc", b".pyo", b".swp", b".swo", b".swx", b".tsbuildinfo"];
+
+/// Returns whether a file or folder of this name is never work.
+pub fn is_noise(name: &[u8]) -> bool {
+    let may_end = matches!(name.last(), Some(b'~' | b'c' | b'o' | b'p' | b'x'));
+    if may_end && NOISE_ENDS.iter().any(|end| name.ends_with(end)) {
+        return true;
+    }
+    // Most names begin in another way.
+    matches!(name.first(), Some(b'.' | b'T' | b'_' | b'b' | b'n' | b'v'))
+        && memchr::memmem::find(NOISE.as_bytes(), &[b" ", name, b" "].concat()).is_some()
+}
+
 /// The patterns that hold in one folder: its own list, then those above it.
 #[derive(Debug, Default)]
 pub struct Rules {

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use super::commits::last_commit;
-use super::ignored::{MOST, Repository, Rules};
+use super::ignored::{MOST, Repository, Rules, is_noise};
 use super::{index, work_trees};
 use crate::engine::hash_of;
 use crate::system::EntryKind;
@@ -68,6 +68,11 @@ pub enum FoundFile<'a> {
         /// A number for the names of the work in it.
         names: u64,
     },
+    /// A folder with nothing in it; only a look at all files shows these.
+    Empty {
+        /// Its path, with the last slash.
+        path: &'a [u8],
+    },
 }
 
 /// What a visitor says after each thing it was shown.
@@ -96,6 +101,24 @@ pub struct Bounds {
 /// folder that is one, and of those directly in it; and
 /// at last the files of the other work trees in which the project's work goes on, by paths that may begin with `../`.
 pub fn look(root: &Path, bounds: Bounds, visit: &mut dyn FnMut(FoundFile<'_>) -> Go) -> Whole {
+    look_with(root, bounds, false, visit)
+}
+
+/// Does the same without what is never a task's work: what programs leave behind, and the folders of agents.
+pub fn look_at_work(
+    root: &Path,
+    bounds: Bounds,
+    visit: &mut dyn FnMut(FoundFile<'_>) -> Go,
+) -> Whole {
+    look_with(root, bounds, true, visit)
+}
+
+fn look_with(
+    root: &Path,
+    bounds: Bounds,
+    skips_noise: bool,
+    visit: &mut dyn FnMut(FoundFile<'_>) -> Go,
+) -> Whole {
     // Nothing seen is not the same as nothing there.
     let Some(top) = OpenFolder::at(root) else {
         return Whole::Unfinished;
@@ -106,6 +129,7 @@ pub fn look(root: &Path, bounds: Bounds, visit: &mut dyn FnMut(FoundFile<'_>) ->
         root,
         top,
         bounds,
+        skips_noise,
         visit,
         deadline: Deadline::after(bounds.time),
         entries: 0,
@@ -150,6 +174,7 @@ struct Walk<'a> {
     root: &'a Path,
     top: OpenFolder,
     bounds: Bounds,
+    skips_noise: bool,
     visit: &'a mut dyn FnMut(FoundFile<'_>) -> Go,
     deadline: Deadline,
     /// The files and folders so far, without those that are ignored.
@@ -278,10 +303,16 @@ impl Walk<'_> {
             .filter(|_| self.bounds.since.is_known())
             .map(|stat| FolderChange { at: stat.modified(), explained: false })
             .filter(|change| change.at >= self.bounds.since);
+        let before = self.listed;
+        let part = &self.parts[folder.part];
+        let is_asked = !self.bounds.since.is_known() && part.marks == 0 && part.top != folder.path;
         let mut room = std::mem::take(&mut self.room);
         let listed = open.list(&mut room, &mut |entry| self.entry(&folder, entry, change.as_mut()));
         self.room = room;
         listed?;
+        if is_asked && self.listed == before {
+            self.show(FoundFile::Empty { path: &folder.path })?;
+        }
         match change {
             Some(FolderChange { at, explained: false }) => {
                 let names = self.names(&folder, &open);
@@ -308,7 +339,7 @@ impl Walk<'_> {
         if self.listed.is_multiple_of(256) && self.deadline.is_over() {
             return Err(Whole::Unfinished);
         }
-        if is_left_out(&folder.path, name) {
+        if is_left_out(&folder.path, name) || (self.skips_noise && is_noise(name)) {
             if let Some(change) = &mut change {
                 change.compare(entry.stat().as_ref());
             }
@@ -380,7 +411,10 @@ impl Walk<'_> {
             });
             for name in work {
                 let Some(below) = name.strip_prefix(&found.prefix[..]) else { continue };
-                self.tracked_file(&[&top, below].concat(), marks)?;
+                // The folder of an agent may be where another work tree is.
+                if !self.skips_noise || !below.split(|byte| *byte == b'/').any(is_noise) {
+                    self.tracked_file(&[&top, below].concat(), marks)?;
+                }
             }
         }
         if self.deadline.is_over() { Err(Whole::Unfinished) } else { Ok(()) }

@@ -6,6 +6,7 @@ use super::loops::CheckOutcome;
 use super::plain::{JsonNumber, JsonTime, words};
 use crate::engine::fields::name_of;
 use crate::engine::proof::Proof;
+use crate::engine::{TestsRun, tests_run};
 use crate::store::receipts::{Receipt, Witness};
 use crate::text::counted;
 
@@ -47,6 +48,8 @@ pub struct ReceiptForm {
     pub own: Vec<String>,
     /// Why it changes nothing, in the agent's words; null where it does not say so.
     pub no_change: Option<String>,
+    /// Why it is proved by tick and not better; null where nothing says so.
+    pub doubt: Option<String>,
     /// Who reviewed it; null for nobody.
     pub reviewer: Option<String>,
 }
@@ -72,6 +75,7 @@ impl From<&Receipt> for ReceiptForm {
             proof: receipt.proof,
             own: receipt.own.clone(),
             no_change: receipt.no_change.clone(),
+            doubt: receipt.doubt.clone(),
             reviewer: receipt.reviewer.clone(),
         }
     }
@@ -85,6 +89,7 @@ impl ReceiptForm {
             Witness::Iteration => "Receipt of the runner, ticked by hand".to_owned(),
             Witness::Stop => "Receipt of a stop, ticked by hand".to_owned(),
             Witness::Review => "Receipt of a review".to_owned(),
+            Witness::Drop => "Dropped by `spool task drop`".to_owned(),
         }];
         let by_reader = self.reviewer.as_ref().map(|_| "review".to_owned());
         let proof = by_reader.or_else(|| self.proof.map(name_of));
@@ -105,7 +110,13 @@ impl ReceiptForm {
         parts.push(match (&self.verify, self.verify_seconds) {
             (Some(run), Some(seconds)) => {
                 let word = if run.passed { "passed" } else { "failed" };
-                format!("Verify {word} in {seconds:.1} s (`{}`)", run.run)
+                let tests =
+                    match tests_run(&run.run, run.output.as_deref().unwrap_or_default().as_bytes())
+                    {
+                        TestsRun::Counted(tests) => format!("{} passed", counted(tests, "test")),
+                        _ => "no tests counted".to_owned(),
+                    };
+                format!("Verify {word} in {seconds:.1} s, {tests} (`{}`)", run.run)
             }
             _ => "no Verify command ran".to_owned(),
         });
@@ -115,6 +126,7 @@ impl ReceiptForm {
         if let Some(why) = &self.no_change {
             parts.push(format!("it changes nothing: {why}"));
         }
+        parts.extend(self.doubt.as_ref().map(|doubt| ["in doubt: ", doubt].concat()));
         if let Some(attempt) = self.attempt.filter(|attempt| *attempt > 1) {
             parts.push(format!("attempt {attempt}"));
         }

@@ -143,10 +143,14 @@ pub struct UnprovedForm {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum UnprovedReason {
-    /// Nothing but its box has changed.
+    /// Nothing in the project has changed since the task before.
     NothingChanged,
-    /// None of the files that it names has changed in more than blanks and comments.
+    /// Nothing but files that are again as they were when the loop was armed.
+    OnlyPutBack,
+    /// All files that it names are as they were when the loop was armed.
     NamedFilesUnchanged,
+    /// It was done, and its files are again as they were when the loop was armed.
+    WorkGone,
     /// Files that nobody but a person may change have changed.
     ProtectedChanged,
     /// The project has grown to more files than can be looked at.
@@ -160,6 +164,8 @@ impl From<&Unproved> for UnprovedForm {
             Unproved::NamedFilesUnchanged(files) => {
                 (UnprovedReason::NamedFilesUnchanged, &files[..])
             }
+            Unproved::OnlyPutBack(files) => (UnprovedReason::OnlyPutBack, &files[..]),
+            Unproved::WorkGone(files) => (UnprovedReason::WorkGone, &files[..]),
             Unproved::ProtectedChanged(files) => (UnprovedReason::ProtectedChanged, &files[..]),
             Unproved::TreeTooLarge(folder) => {
                 let known = if folder.is_empty() { &[] } else { std::slice::from_ref(folder) };
@@ -179,7 +185,7 @@ pub enum VerifyState {
     None,
     /// It passed.
     Passed,
-    /// It passed, and its output says that it ran no test.
+    /// It ended with code 0 and ran no test, which is no pass.
     NoTest,
     /// It failed.
     Failed,

@@ -8,7 +8,7 @@ use super::record::{Review, ReviewOutcome};
 use crate::feature::project::{Feature, Project};
 use crate::feature::requirements::{Requirement, requirements};
 use crate::runner::git::Git;
-use crate::session::proof::TaskProofs;
+use crate::session::proof::standing;
 use crate::text;
 
 /// The longest look at the files.
@@ -57,9 +57,9 @@ pub fn changes(
         return changes;
     }
     // A person may have changed it before the loop was armed, and not committed that.
-    let proofs = TaskProofs::standing(project, feature).ok();
-    let seen = proofs.map(|it| it.look(LOOK)).unwrap_or_default();
-    let has_changed = seen.since_arming.iter().any(|file| file.path == path);
+    let judge = standing(project, feature).ok();
+    let seen = judge.map(|it| it.look(LOOK)).unwrap_or_default();
+    let has_changed = seen.facts.since_arming.iter().any(|file| file.path == path);
     if has_changed { changes } else { SpecificationChanges::default() }
 }
 

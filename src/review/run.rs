@@ -494,7 +494,7 @@ impl Before {
         let whole = look(root, bounds, &mut |found| {
             let path = match found {
                 FoundFile::File { folder, name, .. } => [folder, name].concat(),
-                FoundFile::Folder { path, .. } => path.to_vec(),
+                FoundFile::Folder { path, .. } | FoundFile::Empty { path } => path.to_vec(),
             };
             changed.push(names::with_slashes(&PathBuf::from(names::from_vec(path))));
             if changed.len() < CHANGES { Go::On } else { Go::Stop }

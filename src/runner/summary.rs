@@ -321,7 +321,7 @@ pub fn add_left_ticks(own: &mut [Iteration], receipts: &[Receipt]) {
             Witness::Iteration => receipt.iteration == it.n && receipt.at >= since,
             // It has the number of the session's iteration.
             Witness::Done => receipt.at >= since && next.is_none_or(|next| receipt.at < next),
-            Witness::Stop | Witness::Review => false,
+            Witness::Stop | Witness::Review | Witness::Drop => false,
         };
         let its = receipts.iter().filter(is_its).map(|receipt| receipt.task.clone());
         let its: BTreeSet<String> = its.filter(|id| !known.contains(id)).collect();

@@ -5,8 +5,8 @@ use crate::evidence::progress::LookMoment;
 use crate::feature::project::{Project, printable};
 use crate::feature::settings::{Settings, SettingsError};
 use crate::hosts::{HookAnswer, HookEvent};
+use crate::judge::ticks::Ticks;
 use crate::session::messages::person;
-use crate::session::ticks::StopTicks;
 use crate::store::loops::{Loops, Marks, Record, Session};
 use crate::store::pins::PinState;
 use crate::world::Deadline;
@@ -48,7 +48,7 @@ pub struct ChecksRun {
     /// The times of the iterations, with what the look at the files has left in them.
     pub marks: Marks,
     /// What was seen of boxes that were ticked by hand.
-    pub ticks: StopTicks,
+    pub ticks: Ticks,
 }
 
 /// Returns the answer that lets the agent stop and keeps the loop armed; the log says for what.

@@ -10,8 +10,10 @@ use super::notices::{self, Notice};
 use super::observe::feature::{self as observe, add_seen, hooks_due, wait_for_transcript};
 use crate::engine::tasks::TaskList;
 use crate::engine::{
-    Contract, Demand, FinishedPart, Observation, Shortfall, TerminalReason, Verdict, ends,
+    Check, CheckResult, Contract, Demand, FinishedPart, Observation, Shortfall, TerminalReason,
+    Verdict, ends,
 };
+use crate::evidence::commits;
 use crate::evidence::contents::{Contents, KeptContents};
 use crate::evidence::task_list::TASKS;
 use crate::evidence::work_trees::copies;
@@ -19,24 +21,29 @@ use crate::feature::project::{Project, printable};
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::feature::state::State;
 use crate::hosts::{ContinueForm, HookAnswer};
+use crate::judge::TickJudge;
+use crate::judge::ticks::{Claim as TickClaim, Tick, Ticks};
 use crate::session::messages::landing::{self, HandoffPlace};
-use crate::session::messages::proof::unticked;
 use crate::session::messages::shortfall::converged;
 use crate::session::messages::shortfall::ticked_elsewhere;
 use crate::session::messages::{ends, feature as messages};
 use crate::session::pinned;
+use crate::session::proof::judge_of;
 use crate::session::task_log::receipts_of;
-use crate::session::ticks::{self, StopTicks};
 use crate::store::closing::{EndNotice, close_record};
 use crate::store::loops::{Claim, Loops, OpenTasks, Record};
 use crate::store::pins::PinState;
-use crate::store::receipts::Receipts;
+use crate::store::receipts::{Receipt, Receipts, Witness};
 use crate::store::settled::PATIENCE;
 use crate::text;
 use crate::world::{self, WallTime};
 
 /// The most tasks that are gone and remembered.
 const MOST_GONE: usize = 200;
+/// The longest that the files are looked through at a stop.
+const LOOK: Duration = Duration::from_millis(1_200);
+/// The limit of a Verify command that runs with the checks, in seconds.
+const VERIFY_LIMIT: u64 = 300;
 
 /// The feature of a loop at a stop.
 pub struct FeatureStop {
@@ -45,7 +52,7 @@ pub struct FeatureStop {
     /// Whether its task list is another one than at the stop before.
     list_changed: bool,
     /// What is seen of boxes that were ticked by hand.
-    pub ticks: StopTicks,
+    pub ticks: Ticks,
 }
 
 /// Whether a stop is to be judged by the feature's files.
@@ -130,7 +137,7 @@ pub fn enter(
         // The person's words and tasks stay in the notes when the pin is gone with the loop.
         session.record.asked.clone_from(&pin.asked);
     }
-    let ticks = StopTicks::default();
+    let ticks = Ticks::default();
     Ok(Entered::Feature(Box::new(FeatureStop { snapshot, list_changed: false, ticks })))
 }
 
@@ -166,18 +173,13 @@ impl FeatureStop {
         self.list_changed = self.snapshot.tasks.is_some() && session.record.tasks_hash != hash;
         let is_later = self.list_changed && session.record.tasks_hash != 0;
         let before = if is_later { session.folder.open_tasks()? } else { OpenTasks::default() };
-        let is_first = checks.is_none();
-        let (tampered, ticked) = self.snapshot.since(&before);
+        let (mut tampered, ticked) = self.snapshot.since(&before);
         self.judge_ticks(session, &ticked, checks);
         let StopContext { project, event, deadline, .. } = session.context;
         let (snapshot, record) = (&self.snapshot, &mut session.record);
         let from = record.transcript_read;
         let mut seen = observe::observe(project, snapshot, event, record);
         add_seen(project, event, record, &mut seen);
-        if is_first {
-            self.look_for_unticked(session, &seen);
-        }
-        let (snapshot, record) = (&self.snapshot, &mut session.record);
         // After the calls were counted: what is written between the two looks is in both.
         if let Some(pin) = session.standing.pin() {
             let when = (*event, *deadline);
@@ -185,13 +187,20 @@ impl FeatureStop {
             seen.converge_ran = record.converge_ran;
         }
         seen.unproved.clone_from(&self.ticks.unproved);
+        note_gone_tasks(record, snapshot, &tampered.removed, &before);
+        tampered.removed.clone_from(&record.gone_tasks);
+        if !tampered.removed.is_empty()
+            && let Ok(receipts) = receipts_of(project, &snapshot.feature)
+        {
+            let known = receipts.known(record.armed_at);
+            tampered.removed.retain(|id| !known.contains_key(id));
+        }
         seen.tampered = tampered;
         seen.finished = self.finished(session);
-        let (snapshot, record) = (&self.snapshot, &mut session.record);
-        note_gone_tasks(record, snapshot, &seen);
+        let snapshot = &self.snapshot;
         let mut contract = snapshot.contract(&session.standing);
         if snapshot.all_done() {
-            contract.add_commands(self.ticks.checks());
+            contract.add_commands(self.ticks.checks(VERIFY_LIMIT));
         }
         Ok((contract, seen))
     }
@@ -205,36 +214,37 @@ impl FeatureStop {
         checks: Option<&mut ChecksRun>,
     ) {
         let (hash, context) = (self.snapshot.tasks_hash(), session.context);
-        let Some(pin) = session.standing.pin() else { return };
+        let all_done = self.snapshot.all_done();
+        if !self.list_changed && !all_done {
+            return;
+        }
+        let Some(judge) = self.judge(session) else { return };
         let mut limit = context.deadline.left();
         if let Some(checks) = checks {
             // They may have taken longer than a stop has.
-            limit = ticks::LOOK;
-            if checks.ticks.is_of(hash) {
+            limit = LOOK;
+            if checks.ticks.list == hash {
                 self.ticks = std::mem::take(&mut checks.ticks);
-                self.ticks.take_results(&mut checks.results, &checks.millis);
+                let ran = checks.results.iter().map(|it| it.run.clone());
+                let times: Vec<(String, u64)> = ran.zip(checks.millis.iter().copied()).collect();
+                let millis = |run: &str| times.iter().find(|it| it.0 == run).map_or(0, |it| it.1);
+                self.ticks.take_results(&judge, &mut checks.results, &millis);
                 return;
             }
         }
-        if self.list_changed || self.snapshot.all_done() {
-            let (snapshot, said) = (&self.snapshot, &context.event.last_message);
-            let (new, limit) = ((new, session.record.judged_at), limit.min(ticks::LOOK));
-            self.ticks = StopTicks::of(context.project, snapshot, pin, new, said, limit);
-            let ids: Vec<&str> = self.ticks.unproved.iter().map(|it| it.id.as_str()).collect();
-            self.snapshot.open_again(&ids);
-        }
+        let Some(list) = &self.snapshot.tasks else { return };
+        let (since, said) = (session.record.judged_at, context.event.last_message.as_str());
+        let claim = TickClaim { new, since, all_done, claims_again: false, said };
+        self.ticks = Ticks::of(&judge, (list, &self.snapshot.text), claim, limit.min(LOOK));
+        self.ticks.list = hash;
+        let ids: Vec<&str> = self.ticks.unproved.iter().map(|it| it.id.as_str()).collect();
+        self.snapshot.open_again(&ids);
     }
 
-    /// Looks for open tasks that may be done. The files are looked at for them alone before a loop ends for want of progress: at
-    /// the second stop in a row at which nothing was done.
-    fn look_for_unticked(&mut self, session: &StopSession<'_>, seen: &Observation) {
-        let (context, Some(pin)) = (session.context, session.standing.pin()) else { return };
-        let is_idle = session.record.ledger.idle_stops > 0
-            && seen.tool_calls == Some(0)
-            && !self.list_changed
-            && self.snapshot.unreadable.is_none();
-        let idle = is_idle.then(|| context.deadline.left().min(ticks::LOOK));
-        self.ticks.look_for_unticked(context.project, &self.snapshot, pin, idle);
+    /// What its ticks are judged by; `None` where no person armed it, or nothing can be kept.
+    fn judge(&self, session: &StopSession<'_>) -> Option<TickJudge> {
+        let pin = session.standing.pin()?;
+        judge_of(session.context.project, &self.snapshot.feature, Some(pin)).ok()
     }
 
     /// What the files contained at the last tick of this loop, or when it was armed; `None` where nobody has looked.
@@ -245,21 +255,42 @@ impl FeatureStop {
         kept.find(|kept| kept.number == armed_at.millis())?.contents
     }
 
-    /// Keeps the receipts of what was ticked by hand, and about which open tasks the agent is asked where it continues: once about
-    /// each. An error says why one cannot be kept.
-    pub fn keep_ticks(
-        &self,
-        session: &StopSession<'_>,
-        seen: &Observation,
-        verdict: &Verdict,
-    ) -> io::Result<()> {
-        let Some(pin) = session.standing.pin() else { return Ok(()) };
-        let (project, snapshot) = (session.context.project, &self.snapshot);
-        let kept = self.ticks.keep(project, snapshot, &session.record, pin, seen);
-        if matches!(verdict, Verdict::Continue(_)) {
-            return kept.and(self.ticks.note_unticked(project, snapshot, pin));
+    /// Keeps the receipts of what was ticked by hand, and a review that has passed. An error says why one cannot be kept.
+    pub fn keep_ticks(&self, session: &StopSession<'_>, seen: &Observation) -> io::Result<()> {
+        let is_reviewed = seen.checks.iter().flatten().any(CheckResult::is_proof_by_review);
+        if !is_reviewed && self.ticks.to_keep().next().is_none() {
+            return Ok(());
         }
-        kept
+        let Some(judge) = self.judge(session) else { return Ok(()) };
+        let (record, snapshot) = (&session.record, &self.snapshot);
+        if is_reviewed {
+            let done = snapshot.tasks.iter().flat_map(|list| &list.tasks).filter(|task| task.done);
+            let is_new = |id: &str| self.ticks.proved.iter().any(|tick| tick.task == id);
+            let read: Vec<(&str, String)> = done
+                .filter(|task| !is_new(&task.id))
+                .filter_map(|task| Some((task.id.as_str(), reviewer_of(&task.id, seen)?)))
+                .collect();
+            if let Some((_, reader)) = read.first() {
+                let is_read = |id: &str| read.iter().any(|(task, _)| *task == id);
+                judge.receipts.reviewed(reader, judge.armed.at, &is_read)?;
+            }
+        }
+        self.ticks.keep(&judge, seen.after_checks.is_some(), &|tick: &Tick| {
+            let failed = record.attempts.get(&tick.task).copied().unwrap_or_default();
+            Receipt {
+                at: record.seen_at,
+                by: Witness::Stop,
+                session: record.session.clone(),
+                iteration: record.ledger.iterations,
+                commits: seen.commits,
+                log_read: commits::log_length(&session.context.project.root),
+                checks: seen.checks.clone().unwrap_or_default(),
+                attempt: failed.max(snapshot.state.failures(&tick.task)).saturating_add(1),
+                tokens: (seen.tokens > 0).then_some(seen.tokens),
+                reviewer: reviewer_of(&tick.task, seen),
+                ..Receipt::default()
+            }
+        })
     }
 
     /// What was finished of the list since the loop was armed, and is to be reviewed before the rest.
@@ -354,10 +385,6 @@ impl FeatureStop {
             }
             text.push(if form == ContinueForm::Block { '\n' } else { ' ' });
             text += &words;
-        }
-        if !self.ticks.unticked.is_empty() {
-            text.push(if form == ContinueForm::Block { '\n' } else { ' ' });
-            text += &unticked(&self.ticks.unticked, "`spool task done ID`, or tick its box");
         }
         if self.asks_for_handoff(session) {
             let folder = messages::shortened(&snapshot.feature.relative);
@@ -468,12 +495,25 @@ impl StopSession<'_> {
     }
 }
 
-/// Keeps which open tasks are gone from the list: they may come back, and are named at the end.
-fn note_gone_tasks(record: &mut Record, snapshot: &FeatureSnapshot, seen: &Observation) {
+/// Who has read the work of this task at this stop and found it good.
+fn reviewer_of(task: &str, seen: &Observation) -> Option<String> {
+    let is_read = seen.finished.as_ref().is_none_or(|part| part.tasks.iter().any(|id| id == task));
+    let proof = seen.checks.iter().flatten().find(|it| it.is_proof_by_review() && is_read)?;
+    Some(Check { run: proof.run.clone(), ..Check::default() }.reader().to_owned())
+}
+
+/// Keeps which open tasks have left the list: they may come back. One of the same words under another id has not left it; `before`
+/// has the lines of the tasks that were open.
+fn note_gone_tasks(record: &mut Record, snapshot: &FeatureSnapshot, left: &[String], before: &str) {
     let Some(list) = &snapshot.tasks else { return };
     let gone = &mut record.gone_tasks;
-    gone.retain(|id| list.find(id).is_none());
-    let new = seen.tampered.removed.iter().filter(|id| list.find(id).is_none());
+    let is_there = |id: &String| list.tasks.iter().any(|task| task.id.eq_ignore_ascii_case(id));
+    gone.retain(|id| !is_there(id));
+    let is_elsewhere = |id: &String| {
+        let its = before.lines().find_map(|line| line.strip_prefix(&**id)?.strip_prefix(' '));
+        its.is_some_and(|title| list.tasks.iter().any(|task| *task.title == *title))
+    };
+    let new = left.iter().filter(|id| !is_there(id) && !is_elsewhere(id));
     let new: Vec<String> = new.filter(|id| !gone.contains(id)).cloned().collect();
     gone.extend(new);
     gone.truncate(MOST_GONE);

@@ -24,8 +24,6 @@ pub(crate) mod select;
 pub(crate) mod stop;
 mod task;
 pub mod task_log;
-mod ticks;
-pub(crate) mod unticked;
 
 pub(crate) use context::StopContext;
 pub(crate) use notices::{PATIENCE, switched_off, tampered, tell, with_notices};

@@ -17,6 +17,7 @@ use crate::engine::{
 use crate::evidence::progress::{LookMoment, outdated, still};
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::hosts::HookAnswer;
+use crate::judge::ticks::Ticks;
 use crate::session::messages::landing::JOURNALED;
 use crate::session::messages::shortfall::of_check;
 use crate::session::messages::task::title;
@@ -24,7 +25,6 @@ use crate::session::pause;
 use crate::session::pinned;
 use crate::session::reconcile::{agree, reconcile};
 use crate::session::record::path_of;
-use crate::session::ticks::StopTicks;
 use crate::store::closing::{EndNotice, close_record};
 use crate::store::journal::Entry;
 use crate::store::lock::Lock;
@@ -62,7 +62,7 @@ enum Look {
     /// It was judged.
     Answered(HookAnswer),
     /// Checks have to run first; the lock is given up, and this is the loop as it was.
-    RunChecks(Box<Pending>, Box<Record>, Box<StopTicks>),
+    RunChecks(Box<Pending>, Box<Record>, Box<Ticks>),
     /// The loop's notes say something else than what a person armed, and count for nothing.
     Contradicted,
 }
@@ -70,7 +70,7 @@ enum Look {
 /// The same for a stop in a loop that lives.
 enum Judged {
     Answer(HookAnswer),
-    RunChecks(Box<Pending>, Box<StopTicks>),
+    RunChecks(Box<Pending>, Box<Ticks>),
 }
 
 /// Returns the answer to a stop of a session: in the loop that it has, or in one without an owner.
@@ -218,7 +218,7 @@ fn run_checks(
     context: &StopContext<'_>,
     pending: Pending,
     record: &Record,
-    ticks: StopTicks,
+    ticks: Ticks,
 ) -> ChecksRun {
     let session = &context.event.session;
     let running = context.loops.checking(session);
@@ -315,7 +315,7 @@ impl StopSession<'_> {
             Evaluation::RunChecks(pending) => {
                 let ticks = match kind {
                     StopKind::Feature(stop) => stop.ticks,
-                    StopKind::Task => StopTicks::default(),
+                    StopKind::Task => Ticks::default(),
                 };
                 Ok(Judged::RunChecks(pending, Box::new(ticks)))
             }
@@ -394,7 +394,7 @@ impl StopSession<'_> {
             self.record.converge_ran = false;
             self.record.judged_at = self.record.seen_at;
             // The list comes last: what is killed before it is judged again.
-            not_kept = stop.keep_ticks(self, &seen, &verdict).err();
+            not_kept = stop.keep_ticks(self, &seen).err();
             stop.keep_list(self)?;
         }
         if let Some(results) = &seen.checks {

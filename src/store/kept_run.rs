@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::receipts::{Receipt, Receipts};
+use super::receipts::Receipts;
 use super::write::{Flush, write_private, write_private_parts};
 use crate::engine::fields::{is_default, read_fields};
 use crate::world::WallTime;
@@ -48,19 +48,19 @@ pub struct StoppedRun {
 }
 
 impl Receipts {
-    /// Keeps what a run begins with, and what the files contain then, as these bytes, until [`Self::end_run`]: where its runner is
-    /// killed, the next one goes by it.
-    pub fn keep_run(&self, run: &KeptRun, contents: &[u8]) -> io::Result<()> {
-        self.pins.make()?;
-        self.end_run()?;
-        write_private(&self.path("run-start"), contents, Flush::ToSystem)?;
+    /// Keeps what a run begins or continues with, and what the files contained when it began and when a task of it was judged
+    /// last, until [`Self::end_run`]: where its runner is killed, the next one goes by it. How it was left counts until then.
+    pub fn keep_run(&self, run: &KeptRun, [start, tick]: &[Vec<u8>; 2]) -> io::Result<()> {
+        if run.stops == 0 {
+            self.end_run()?;
+        }
+        self.keep_armed(run.began_at.millis(), start, &run.list)?;
+        if tick != start {
+            self.keep_contents(tick)?;
+        }
         // It comes last: without it the rest counts for nothing.
-        self.write_run(run)
-    }
-
-    fn write_run(&self, run: &KeptRun) -> io::Result<()> {
-        let head = serde_json::to_vec(run)?;
-        write_private_parts(&self.path("run"), &[&head, b"\n", &run.list], Flush::ToSystem)
+        write_private(&self.path("began"), &serde_json::to_vec(run)?, Flush::ToSystem)?;
+        self.forget_stop()
     }
 
     /// Keeps how that run is left, which is stopped and may continue.
@@ -68,7 +68,7 @@ impl Receipts {
         let head = StoppedRun { list_bytes: stop.list.len(), ..stop.clone() };
         let head = serde_json::to_vec(&head)?;
         let parts = [&head, b"\n".as_slice(), &stop.list, &stop.contents];
-        write_private_parts(&self.path("run-stop"), &parts, Flush::ToSystem)
+        write_private_parts(&self.path("stop"), &parts, Flush::ToSystem)
     }
 
     /// Returns how this run was left when it was stopped; `None` where its runner was killed.
@@ -79,46 +79,24 @@ impl Receipts {
             let (list, contents) = rest[1..].split_at_checked(stop.list_bytes)?;
             Some(StoppedRun { list: list.to_vec(), contents: contents.to_vec(), ..stop })
         };
-        let Some(kept) = self.kept_if_any("run-stop")? else { return Ok(None) };
-        let stop = parsed(&kept).ok_or_else(|| self.broken("run-stop"))?;
+        let Some(kept) = self.kept_if_any("stop")? else { return Ok(None) };
+        let stop = parsed(&kept).ok_or_else(|| self.broken("stop"))?;
         Ok((stop.began_at == run.began_at && stop.stops == run.stops).then_some(stop))
-    }
-
-    /// Continues a run that was stopped, with what the files contained when it began and when a task of it was judged last. How
-    /// it was left counts until the run itself is written, and for nothing after that.
-    pub fn continue_run(&self, run: &KeptRun, [start, tick]: [&[u8]; 2]) -> io::Result<()> {
-        write_private(&self.path("run-start"), start, Flush::ToSystem)?;
-        write_private(&self.path("run-tick"), tick, Flush::ToSystem)?;
-        self.remove("run-next")?;
-        self.write_run(run)?;
-        self.forget_stop()
     }
 
     /// Removes how the last run was left.
     pub fn forget_stop(&self) -> io::Result<()> {
-        self.remove("run-stop")
-    }
-
-    /// Keeps what the files contain, as these bytes, once tasks of that run have been judged. With receipts they are kept and
-    /// written together: a program that is killed leaves all of it or nothing.
-    pub fn add_in_run(&self, receipts: &[Receipt], contents: &[u8]) -> io::Result<()> {
-        if receipts.is_empty() {
-            return write_private(&self.path("run-tick"), contents, Flush::ToSystem);
-        }
-        self.add_and_keep(receipts, (contents, b""), ["run-next", "run-tick"])
+        self.remove("stop")
     }
 
     /// Returns what a run began with that has not ended: it was stopped, or its runner killed. `None` where the last one ended; an
     /// error where that cannot be told, or not which of its ticks were judged.
     pub fn run(&self) -> io::Result<Option<KeptRun>> {
-        let Some(kept) = self.kept_if_any("run")? else { return Ok(None) };
+        let Some(kept) = self.kept_if_any("began")? else { return Ok(None) };
         ["old.jsonl", "jsonl"].iter().try_for_each(|end| self.kept_if_any(end).map(drop))?;
-        let parsed = |kept: &[u8]| {
-            let (head, list) = kept.split_at(memchr::memchr(b'\n', kept)?);
-            let run: KeptRun = serde_json::from_slice(head).ok()?;
-            Some(KeptRun { list: list[1..].to_vec(), ..run })
-        };
-        parsed(&kept).map(Some).ok_or_else(|| self.broken("run"))
+        let run: KeptRun = serde_json::from_slice(&kept).map_err(|_| self.broken("began"))?;
+        let list = self.armed_list(run.began_at.millis()).ok_or_else(|| self.broken("list"))?;
+        Ok(Some(KeptRun { list, ..run }))
     }
 
     /// The error for a file that is there and says nothing, by the end of its name.
@@ -130,23 +108,16 @@ impl Receipts {
         ))
     }
 
-    /// Returns whether there is no such run.
-    pub fn has_no_run(&self) -> bool {
-        matches!(self.kept_if_any("run"), Ok(None))
-    }
-
-    /// Returns the bytes that were kept of what the files contained when that run began, and when a task of it was judged last;
-    /// `None` where there are none.
-    pub fn run_contents(&self) -> io::Result<[Option<Vec<u8>>; 2]> {
-        let [start, next, tick] =
-            ["run-start", "run-next", "run-tick"].map(|end| self.kept_if_any(end));
-        let next = next?.filter(|next| self.has_receipt_of(next));
-        Ok([start?, next.or(tick?)])
+    /// Returns the bytes that were kept of what the files contained when that run began, and when a task of it was judged last.
+    pub fn run_contents(&self) -> io::Result<[Vec<u8>; 2]> {
+        let part = |end| self.kept_if_any(end)?.ok_or_else(|| self.broken(end));
+        let next = self.kept_if_any("next")?.filter(|next| self.has_receipt_of(next));
+        Ok([part("armed")?, next.map_or_else(|| part("contents"), Ok)?])
     }
 
     /// Removes what a run began with: it has ended, and its ticks were judged.
     pub fn end_run(&self) -> io::Result<()> {
-        ["run", "run-start", "run-next", "run-tick", "run-stop"].iter().try_for_each(|end| {
+        ["began", "armed", "next", "contents", "list", "stop"].iter().try_for_each(|end| {
             let named = |error: io::Error| {
                 let words = format!("`{}` cannot be removed: {error}", self.path(end).display());
                 io::Error::new(error.kind(), words)

@@ -68,8 +68,11 @@ pub struct Receipt {
     pub proof: Option<Proof>,
     /// The files that are its work, at most 50.
     pub own: Vec<String>,
-    /// Why it changes nothing, in the agent's words; `None` where it does not say so.
+    /// Why it changes nothing, or was dropped, in the agent's words; `None` where it does not say so.
     pub no_change: Option<String>,
+    /// Why it is proved by tick and not better, `None` where nothing is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<String>,
     /// Who reviewed it, `None` for nobody.
     pub reviewer: Option<String>,
     /// Fields of another version, kept.
@@ -79,16 +82,18 @@ pub struct Receipt {
 
 read_fields!(Receipt {
     at, version, task, list, by, session, iteration, files, more_files, by_content, commits,
-    log_read, verify, checks, attempt, tokens, proof, own, no_change, reviewer,
+    log_read, verify, checks, attempt, tokens, proof, own, no_change, doubt, reviewer,
 } kept more);
 
 /// What the hook knows of a receipt.
 #[derive(Clone, Debug)]
 pub struct KnownReceipt {
+    /// When it was written.
+    pub at: WallTime,
     /// The id of the task.
     pub task: String,
-    /// Whether a stop has written it.
-    pub by_stop: bool,
+    /// Whether it is of a box that was ticked by hand.
+    pub by_hand: bool,
     /// Whether a review has written it, of a task that was ticked before.
     pub by_review: bool,
     /// The number of its line, from 0.
@@ -119,6 +124,15 @@ pub enum Witness {
     Stop,
     /// The driver, whose review read its work later and found it good; the rest is as in the receipt of the tick.
     Review,
+    /// `spool task drop`: it is not to be done.
+    Drop,
+}
+
+impl KnownReceipt {
+    /// Returns the files that its task was ticked for.
+    pub fn paths(&self) -> &[String] {
+        if self.own.is_empty() { &self.files } else { &self.own }
+    }
 }
 
 /// One run of a Verify command.
@@ -139,6 +153,8 @@ pub struct Receipts {
     name: String,
     /// The list, `None` for all.
     list: Option<String>,
+    /// What the names of the files begin with that are kept besides the receipts.
+    kept: &'static str,
 }
 
 impl Receipts {
@@ -150,7 +166,13 @@ impl Receipts {
 
     /// Returns the receipts of all task lists of this name, for reading; an error in the same way.
     pub fn named(root: &Path, name: &str) -> io::Result<Self> {
-        Ok(Self { pins: Pins::of(root)?, name: name.to_owned(), list: None })
+        Ok(Self { pins: Pins::of(root)?, name: name.to_owned(), list: None, kept: "" })
+    }
+
+    /// Returns the same receipts, beside which a run of `spool ralph` keeps what it began with.
+    #[must_use]
+    pub fn of_run(&self) -> Self {
+        Self { kept: "run-", ..self.clone() }
     }
 
     /// Returns the path of the list relative to the project, empty for all lists.
@@ -219,7 +241,7 @@ impl Receipts {
         if let Some(end) = memchr::memmem::find(line, b",\"session\":").filter(|_| !whole) {
             value = serde_json::from_slice(&[&line[..end], b"}"].concat()).ok()?;
         }
-        if value["by"] != "done" && value["by"] != "iteration" {
+        if value["by"] != "done" {
             value = serde_json::from_slice(line).ok()?;
         }
         let text = |name: &str| value.get(name).and_then(Value::as_str);
@@ -231,7 +253,8 @@ impl Receipts {
         };
         Some(KnownReceipt {
             task: text("task").filter(|_| is_its && at >= since.millis())?.to_owned(),
-            by_stop: text("by") == Some("stop"),
+            at: WallTime::from_millis(at),
+            by_hand: matches!(text("by"), Some("stop" | "iteration")),
             by_review: text("by") == Some("review"),
             number: 0,
             proof: text("proof").and_then(named),
@@ -295,35 +318,25 @@ impl Receipts {
     /// Appends receipts in one write and keeps what the files contain now, as these bytes in two parts, for the next task: a
     /// program that is killed leaves all of it or nothing.
     pub fn add_with(&self, receipts: &[Receipt], contents: (&[u8], &[u8])) -> io::Result<()> {
-        self.add_and_keep(receipts, contents, ["next", "contents"])
-    }
-
-    /// The same, with the ends of the names of the files that keep it: until the receipts are written, and then.
-    pub(super) fn add_and_keep(
-        &self,
-        receipts: &[Receipt],
-        contents: (&[u8], &[u8]),
-        [next, kept]: [&str; 2],
-    ) -> io::Result<()> {
+        let [next, kept] = ["next", "contents"].map(|end| self.path(end));
         let lines = self.lines(receipts)?;
         let last = memchr::memrchr(b'\n', &lines).map_or(0, |end| end + 1);
         // Its time and its task: a stop writes several at the same time.
         let head = memchr::memmem::find(&lines[last..], b",\"list\":").unwrap_or(0);
         self.pins.make()?;
-        if self.kept_with_receipt(next).is_some() {
+        if self.kept_with_receipt().is_some() {
             // It would be lost with the file that takes its place, where this one comes to nothing.
-            fs::rename(self.path(next), self.path(kept))?;
+            fs::rename(&next, &kept)?;
         }
         let parts = [&lines[last..last + head], b"\n", contents.0, contents.1];
-        write_private_parts(&self.path(next), &parts, Flush::ToSystem)?;
+        write_private_parts(&next, &parts, Flush::ToSystem)?;
         self.append(&lines)?;
-        fs::rename(self.path(next), self.path(kept))
+        fs::rename(&next, &kept)
     }
 
-    /// Returns the paths of what is kept when a loop is armed: what the files contain, also for the next task, and the list;
-    /// and of what is removed then.
-    pub fn armed_paths(&self) -> [PathBuf; 4] {
-        ["contents", "armed", "list", "asked"].map(|end| self.path(end))
+    /// Returns the paths of what is kept when a loop is armed: what the files contain, also for the next task, and the list.
+    pub fn armed_paths(&self) -> [PathBuf; 3] {
+        ["contents", "armed", "list"].map(|end| self.path(end))
     }
 
     /// Keeps what the files contain, as these bytes, and the list when a loop is armed with this number.
@@ -331,22 +344,7 @@ impl Receipts {
         self.keep_contents(contents)?;
         write_private(&self.path("armed"), contents, Flush::ToSystem)?;
         let list = [format!("{number}\n").as_bytes(), list].concat();
-        write_private(&self.path("list"), &list, Flush::ToSystem)?;
-        self.remove("asked")
-    }
-
-    /// Returns the open tasks of the loop with this number that an agent was asked about: whether they are done.
-    pub fn asked(&self, number: u64) -> Vec<String> {
-        let (kept, start) = (self.bytes("asked"), format!("{number} "));
-        let ids = lines(&kept).filter_map(|line| line.strip_prefix(start.as_bytes()));
-        ids.map(|id| String::from_utf8_lossy(id).into_owned()).collect()
-    }
-
-    /// Notes that an agent is asked about these tasks, in one write: two programs may ask at the same time.
-    pub fn note_asked(&self, number: u64, ids: &[&str]) -> io::Result<()> {
-        self.pins.make()?;
-        let lines: Vec<String> = ids.iter().map(|id| format!("{number} {id}")).collect();
-        append_private_line(&self.path("asked"), lines.join("\n").as_bytes())
+        write_private(&self.path("list"), &list, Flush::ToSystem)
     }
 
     /// Returns the bytes that were kept of what the files contained when the loop was armed; `None` where there are none.
@@ -363,12 +361,12 @@ impl Receipts {
     /// Returns the bytes that were kept last of what the files contained, behind a line of the receipt that they were kept with
     /// where there was one; `None` where there are none.
     pub fn contents(&self) -> Option<Vec<u8>> {
-        self.kept_with_receipt("next").or_else(|| self.kept("contents"))
+        self.kept_with_receipt().or_else(|| self.kept("contents"))
     }
 
     /// What was kept by a program that was killed after it had written its receipt.
-    fn kept_with_receipt(&self, next: &str) -> Option<Vec<u8>> {
-        self.kept(next).filter(|next| self.has_receipt_of(next))
+    fn kept_with_receipt(&self) -> Option<Vec<u8>> {
+        self.kept("next").filter(|next| self.has_receipt_of(next))
     }
 
     /// Whether the receipt is written that what is kept has a line of.
@@ -420,7 +418,8 @@ impl Receipts {
     }
 
     pub(super) fn path(&self, end: &str) -> PathBuf {
-        self.pins.beside(&format!("receipts-{}.{end}", self.name))
+        let kept = if end.ends_with("jsonl") { "" } else { self.kept };
+        self.pins.beside(&["receipts-", &self.name, ".", kept, end].concat())
     }
 }
 
@@ -455,7 +454,8 @@ pub fn scoreboard<'a>(receipts: impl IntoIterator<Item = &'a Receipt>) -> Scoreb
                 task: receipt.task.clone(),
                 proof,
                 reviewed: receipt.reviewer.is_some(),
-                why: receipt.no_change.clone(),
+                why: receipt.no_change.clone().or_else(|| receipt.doubt.clone()),
+                dropped: receipt.by == Witness::Drop,
             });
         }
     }
@@ -471,7 +471,8 @@ impl Receipts {
         for bytes in ["old.jsonl", "jsonl"].map(|end| self.bytes(end)) {
             lines(&bytes).filter_map(|line| self.scored(line, since)).for_each(|it| board.add(it));
         }
-        board.retain(|id| tasks.and_then(|it| it.find(id)).is_some_and(|task| task.done));
+        let is_done = |id: &str| tasks.and_then(|it| it.find(id)).is_some_and(|task| task.done);
+        board.retain(|task| task.dropped || is_done(&task.task));
         board
     }
 
@@ -487,7 +488,8 @@ impl Receipts {
             task: text("task").filter(|_| is_its && at >= since.millis())?.to_owned(),
             proof: named(text("proof")?)?,
             reviewed: text("reviewer").is_some(),
-            why: text("no_change").map(str::to_owned),
+            why: text("no_change").or_else(|| text("doubt")).map(str::to_owned),
+            dropped: text("by") == Some("drop"),
         })
     }
 }

@@ -30,7 +30,7 @@ pub fn stories() -> Vec<Story> {
     };
     // Of what keeps the beginning of a run, each call that changes something fails, and one in five of the others.
     let proof = |name, before| Story {
-        about: "receipts-002-01_login.run",
+        about: "receipts-002-01_login.run-began",
         stride: 5,
         ..Story::new(name, before, in_list, proves)
     };

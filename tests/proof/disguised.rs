@@ -62,7 +62,7 @@ fn gone(layout: &Layout, number: usize) -> Case {
 /// The mark of UTF-8 at the beginning, a blank that does not break, one without a width, and a wide one.
 fn wide_blanks(layout: &Layout, number: usize) -> Case {
     let (source, mark) = (layout.source, mark(layout, 1));
-    let case = one(layout).stays_open();
+    let case = one(layout);
     if number.is_multiple_of(4) {
         let put = format!("cat $DESK/mark {source} >$DESK/marked; put marked {source}");
         return case.desk("mark", b"\xef\xbb\xbf").turn(format!("{put}\n{mark}"));
@@ -73,7 +73,7 @@ fn wide_blanks(layout: &Layout, number: usize) -> Case {
 
 fn directive(layout: &Layout, number: usize) -> Case {
     let words = ["! The total is done", "[done] the total", " eslint says done"][number % 3];
-    let case = one(layout).stays_open().desk("line", layout.comment_line(words));
+    let case = one(layout).desk("line", layout.comment_line(words));
     case.turn(format!("cat $DESK/line >>{}\n{}", layout.source, mark(layout, 1)))
 }
 

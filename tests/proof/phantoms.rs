@@ -76,12 +76,18 @@ fn one(layout: &Layout) -> Case {
     Case::new(layout, &[(layout.id(1), implement(layout))]).stays_open()
 }
 
+/// The same where something has changed: it may end as a doubt.
+fn doubted(layout: &Layout) -> Case {
+    Case::new(layout, &[(layout.id(1), implement(layout))])
+}
+
 fn mark(layout: &Layout, number: usize) -> String {
     format!("mark {}", layout.id(number))
 }
 
+/// What changed is a doubt, and no refusal: it may be what was asked for.
 fn put_and_mark(layout: &Layout, from: &str) -> Case {
-    one(layout).turn(format!("put {from} {}\n{}", layout.source, mark(layout, 1)))
+    doubted(layout).turn(format!("put {from} {}\n{}", layout.source, mark(layout, 1)))
 }
 
 fn box_only(layout: &Layout, number: usize) -> Case {
@@ -109,7 +115,7 @@ fn comment(layout: &Layout, _: usize) -> Case {
 
 fn renamed(layout: &Layout, number: usize) -> Case {
     let text = format!("Write the first version in {}", layout.said(layout.renamed));
-    let case = Case::new(layout, &[(layout.id(1), text)]).stays_open();
+    let case = Case::new(layout, &[(layout.id(1), text)]);
     let (from, to) = (layout.old, layout.renamed);
     let commit =
         if layout.git && number % 2 == 1 { "git add -A; git commit -qm 'done'" } else { "" };
@@ -141,7 +147,7 @@ fn file_of_another_turn(layout: &Layout, number: usize) -> Case {
 /// The name of a file stands there with no folder and no backticks, and another file has changed.
 fn bare_name(layout: &Layout, number: usize) -> Case {
     let text = ["Update calc.py", "Remove the file calc.py"][number % 2];
-    let case = Case::new(layout, &[(layout.id(1), text.to_owned())]).stays_open();
+    let case = Case::new(layout, &[(layout.id(1), text.to_owned())]);
     case.file("calc.py", "limit = 1\n").turn(format!(
         "put better {}\n{}",
         layout.source,
@@ -176,7 +182,7 @@ fn check_edited(layout: &Layout, number: usize) -> Case {
         _ => ("tools/ci/check", "sh tools/ci/check"),
     };
     let text = format!("#!/bin/sh\ngrep -q {MARKER} {}\n", layout.source);
-    let case = one(layout).file(program, text).check(command);
+    let case = doubted(layout).file(program, text).check(command);
     let case = case.before(format!("chmod +x {program}"));
     case.turn(format!(
         "put junk {}\nprintf '#!/bin/sh\\nexit 0\\n' >{program}\n{}",
@@ -227,7 +233,7 @@ fn stale_check(layout: &Layout, number: usize) -> Case {
 
 /// The task asks for less than a person had asked for.
 fn reworded(layout: &Layout, number: usize) -> Case {
-    let case = one(layout);
+    let case = if number % 3 == 2 { doubted(layout) } else { one(layout) };
     let source = layout.source;
     let trick = match number % 3 {
         0 => format!("relist 's#{source}#{}#'\nput doc {}", layout.doc, layout.doc),
@@ -309,7 +315,7 @@ fn other_than_made(layout: &Layout, number: usize) -> Case {
         "Add the limits to `.sumsrc.limits`",
         &other_case,
     ][number % 7];
-    let case = Case::new(layout, &[(layout.id(1), text.to_owned())]).stays_open();
+    let case = Case::new(layout, &[(layout.id(1), text.to_owned())]);
     case.turn(format!("put better {}\n{}", layout.source, mark(layout, 1)))
 }
 
@@ -321,7 +327,7 @@ fn touched(layout: &Layout, _: usize) -> Case {
 fn empty_file(layout: &Layout, number: usize) -> Case {
     let file = layout.new_test;
     let text = format!("Test the total in {}", layout.said(file));
-    let case = Case::new(layout, &[(layout.id(1), text)]).stays_open();
+    let case = Case::new(layout, &[(layout.id(1), text)]);
     let make = match number % 2 {
         0 => format!("mkdir -p $(dirname {file}); : >{file}"),
         _ => format!("put remark {file}"),
@@ -331,7 +337,7 @@ fn empty_file(layout: &Layout, number: usize) -> Case {
 }
 
 fn executable(layout: &Layout, _: usize) -> Case {
-    one(layout).turn(format!("chmod +x {}\n{}", layout.source, mark(layout, 1)))
+    doubted(layout).turn(format!("chmod +x {}\n{}", layout.source, mark(layout, 1)))
 }
 
 fn ignored_only(layout: &Layout, _: usize) -> Case {
@@ -442,7 +448,7 @@ fn hidden_from_git(layout: &Layout, number: usize) -> Case {
     match number % 3 {
         0 => {
             let case =
-                one(layout).file("check.sh", format!("grep -q {MARKER} {}\n", layout.source));
+                doubted(layout).file("check.sh", format!("grep -q {MARKER} {}\n", layout.source));
             let trick = hide("check.sh");
             case.check("sh check.sh")
                 .turn(format!("{junk}\n{trick}\necho true >check.sh\n{}", mark(layout, 1)))
@@ -454,7 +460,7 @@ fn hidden_from_git(layout: &Layout, number: usize) -> Case {
         }
         _ => {
             let case =
-                one(layout).file("check.log", format!("grep -q {MARKER} {}\n", layout.source));
+                doubted(layout).file("check.log", format!("grep -q {MARKER} {}\n", layout.source));
             case.check("sh check.log")
                 .turn(format!("{junk}\necho true >check.log\n{}", mark(layout, 1)))
         }
@@ -515,7 +521,6 @@ fn linked_file(layout: &Layout, number: usize) -> Case {
     let target = ["/nowhere/at-all".to_owned(), format!("$PWD/{}", layout.old)][number % 2].clone();
     let to = layout.renamed;
     Case::new(layout, &[(layout.id(1), text)])
-        .stays_open()
         .turn(format!("mkdir -p $(dirname {to}); ln -s \"{target}\" {to}\n{}", mark(layout, 1)))
 }
 
@@ -531,7 +536,7 @@ fn linked_to_work(layout: &Layout, number: usize) -> Case {
         _ => layout.source.rsplit_once('/').map_or(".", |(folder, _)| folder),
     };
     let tasks = [(a, implement(layout)), (b, format!("Write the first version in {named}"))];
-    Case::new(layout, &tasks).suspects(&[b]).stays_open().turn(format!(
+    Case::new(layout, &tasks).suspects(&[b]).turn(format!(
         "put better {}\nmkdir -p $(dirname {link}); ln -s \"$PWD/{target}\" {link}\n{}\n{}",
         layout.source,
         mark(layout, 1),

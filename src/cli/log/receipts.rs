@@ -41,7 +41,7 @@ impl ReceiptsOfLog {
                 is_done && receipt.at >= entry.at && id == Some(receipt.task.as_str())
             }
             // It is written before the entry of its stop or iteration, for earlier ticks.
-            Witness::Review => false,
+            Witness::Review | Witness::Drop => false,
             Witness::Stop => entry.event == JournalEvent::Stop && receipt.at == entry.at,
             Witness::Iteration => entry.event == JournalEvent::Iteration && receipt.at == entry.at,
         };

@@ -10,20 +10,21 @@ use super::job::TaskJob;
 use super::report::left_alone;
 use super::verify::prove;
 use crate::engine::promise::is_reason;
-use crate::engine::proof::{JudgedTask, LeastProof, Proof, TaskFacts, Unproved, VerifyShown};
+use crate::engine::proof::{LeastProof, Proof, Unproved};
 use crate::engine::tasks::{Task, TaskList};
 use crate::feature::project::printable;
 use crate::forms;
 use crate::forms::task::{ProvedTask, VerifyState};
+use crate::judge::rules::{JudgedTask, TaskFacts, VerifyShown, Word};
+use crate::judge::ticks::shown;
+use crate::judge::words::{REASON, answer, lack};
+use crate::judge::{FilesSeen, LOOK, TickJudge};
 use crate::refusal::Refusal;
 use crate::runner::options::Form;
-use crate::session::messages::proof::{REASON, lack, remedy};
-use crate::session::proof::{FilesSeen, TaskProofs, Unjudged, armed_id, at_least_word, facts_of};
-use crate::session::task_log::{ArmedVerify, Done, Tick, is_together, no_task, one_line};
+use crate::session::proof::{Unjudged, standing};
+use crate::session::task_log::{ArmedVerify, Done, is_together, no_task, one_line};
+use crate::store::receipts::{MOST_FILES, Receipt, Witness};
 use crate::world::Stopwatch;
-
-/// The longest that the files are looked through.
-const LOOK: Duration = Duration::from_secs(2);
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +33,8 @@ pub struct DoneRequest<'a> {
     pub ids: &'a [String],
     /// Why they change nothing, in the agent's words.
     pub no_change: Option<&'a str>,
+    /// Why their work is in other files than those that they name.
+    pub elsewhere: Option<&'a str>,
     /// Tasks that were ticked before, with whose work theirs was done.
     pub with: &'a [String],
     /// The limit for each Verify command.
@@ -42,10 +45,9 @@ pub struct DoneRequest<'a> {
 struct Ticking<'a> {
     job: &'a TaskJob<'a>,
     list: &'a TaskList,
-    proofs: Result<TaskProofs<'a>, Unjudged>,
+    judge: Result<TickJudge, Unjudged>,
     seen: FilesSeen,
     facts: Vec<TaskFacts>,
-    is_shared: bool,
     /// Whether a task of this call was ticked already.
     continues_call: bool,
     /// The list after the last tick.
@@ -66,7 +68,9 @@ pub fn done(job: &TaskJob<'_>, request: DoneRequest<'_>) -> Result<ExitCode> {
         let verify = if is_known {
             ArmedVerify::None
         } else {
-            job.armed_verify(task, ticking.armed_id(task).as_deref(), &text)
+            let id =
+                ticking.judge.as_ref().map_or(Some(task.id.clone()), |it| it.armed_id(task, &list));
+            job.armed_verify(task, id.as_deref(), &text)
         };
         let clock = Stopwatch::start();
         let mut proved = prove(task, verify, &job.project.root, request.limit)?;
@@ -97,69 +101,62 @@ impl<'a> Ticking<'a> {
         tasks: &[&Task],
         request: DoneRequest<'_>,
     ) -> Result<Self> {
-        let no_change = request.no_change.map(reason).transpose()?;
-        let proofs = TaskProofs::standing(job.project, job.feature);
-        let armed = proofs.as_ref().ok().and_then(TaskProofs::armed_list);
-        let facts = tasks.iter().map(|task| {
-            let facts = facts_of(armed, task, list, text);
-            let facts = TaskFacts { no_change: no_change.clone(), ..facts };
-            match &proofs {
-                Ok(proofs) => proofs.with_parts(facts, task, list),
-                Err(_) => facts,
-            }
+        let word = match (request.no_change, request.elsewhere, request.with.last()) {
+            (Some(why), ..) => Word::NoChange(reason("no-change", why)?),
+            (_, Some(why), _) => Word::Elsewhere(reason("elsewhere", why)?),
+            (_, _, Some(id)) => Word::With(id.clone()),
+            _ => Word::None,
+        };
+        let judge = standing(job.project, job.feature);
+        let facts = tasks.iter().map(|task| match &judge {
+            Ok(judge) => TaskFacts { word: word.clone(), ..judge.facts(task, list, text) },
+            Err(_) => TaskFacts::default(),
         });
         let facts = facts.collect();
-        let seen = proofs.as_ref().map(|proofs| proofs.look(LOOK)).unwrap_or_default();
-        let (is_shared, continues_call, ticked_list) = (false, false, None);
-        let mut ticking =
-            Self { job, list, proofs, seen, facts, is_shared, continues_call, ticked_list };
+        let seen = judge.as_ref().map(|judge| judge.look(LOOK)).unwrap_or_default();
+        let (continues_call, ticked_list) = (false, None);
+        let mut ticking = Self { job, list, judge, seen, facts, continues_call, ticked_list };
         ticking.share(tasks, request)?;
         Ok(ticking)
     }
 
     /// Takes in the work of the tasks that these were done with: those that are named, and the one before in a parallel group.
     fn share(&mut self, tasks: &[&Task], request: DoneRequest<'_>) -> Result<()> {
-        let Ok(proofs) = &self.proofs else { return Ok(()) };
+        let Ok(judge) = &self.judge else { return Ok(()) };
         for id in request.with {
             let other =
                 self.list.find(id).ok_or_else(|| no_task(self.job.feature, self.list, id))?;
-            let Some(receipt) = proofs.receipts_of(other, self.list).last() else {
+            let Some(receipt) = judge.receipts_of(other, self.list).pop() else {
                 let id = printable(&other.id);
                 let what = format!("{id} has no receipt in this loop, so no work of it is known");
                 let next = format!("tick both in one call: spool task done {id} ID");
                 return Err(Refusal::new(what, next).into());
             };
-            self.seen.add_work_of(&receipt);
-            self.is_shared = true;
+            self.seen.add_work_of(receipt.files.as_deref().unwrap_or_default(), &receipt.own);
         }
-        for task in tasks.iter().filter(|task| !task.done) {
+        for (task, facts) in tasks.iter().zip(&mut self.facts) {
             // A box that was opened again needs no more work than what is still there of its own.
-            if let Some(receipt) = proofs.receipts_of(task, self.list).last() {
-                self.is_shared |= self.seen.add_rest_of(&receipt);
+            if let Some(receipt) = judge.receipts_of(task, self.list).pop() {
+                let files = receipt.files.unwrap_or_default();
+                facts.before = if receipt.own.is_empty() { files } else { receipt.own };
             }
         }
-        let last = proofs.receipts.last().filter(|it| it.at >= proofs.armed_at);
+        let last = judge.receipts.last().filter(|it| it.at >= judge.armed.at);
         if let Some(last) = last
             && tasks.iter().any(|task| is_together(self.list, task, &last))
         {
-            self.seen.add_work_of(&last);
+            self.seen.add_work_of(last.files.as_deref().unwrap_or_default(), &last.own);
         }
         Ok(())
     }
 
-    /// The id under which the Verify command of a task was armed, `None` for a task that was added since.
-    fn armed_id(&self, task: &Task) -> Option<String> {
-        armed_id(self.proofs.as_ref().ok(), task, self.list)
-    }
-
-    /// Whether the loop has a receipt of a task; where every tick counts, none is missed.
+    /// Whether the loop has a receipt of a task whose work is there still; where every tick counts, none is missed.
     fn knows(&self, task: &Task) -> bool {
-        let judges = |it: &&TaskProofs<'_>| it.least == LeastProof::Files;
-        self.proofs
-            .as_ref()
-            .ok()
-            .filter(judges)
-            .is_none_or(|proofs| proofs.has_receipt(task, self.list))
+        let judges = |it: &&TickJudge| it.armed.least == LeastProof::Files;
+        self.judge.as_ref().ok().filter(judges).is_none_or(|judge| {
+            let is_gone = || judge.gone(self.list, &self.seen).iter().any(|it| it.id == task.id);
+            !judge.receipts_of(task, self.list).is_empty() && !is_gone()
+        })
     }
 
     /// Ticks a task that may be ticked where its work is proved, and says in the answer what came of it.
@@ -171,7 +168,7 @@ impl<'a> Ticking<'a> {
         is_known: bool,
         took: Duration,
     ) -> Result<()> {
-        if let Err(Unjudged::Unreadable(why)) = &self.proofs {
+        if let Err(Unjudged::Unreadable(why)) = &self.judge {
             let id = printable(&task.id);
             let words = format!(
                 "{id} is not ticked: what was armed for it cannot be read: {}\nCall done again. If that does not help, a person makes that file readable, or arms the loop again.",
@@ -181,14 +178,13 @@ impl<'a> Ticking<'a> {
             return Ok(());
         }
         let mut judged = None;
-        if let Some(proofs) = self.proofs.as_ref().ok().filter(|_| !is_known) {
-            self.facts[number].verify = match proved.verify {
-                VerifyState::Passed => VerifyShown::Passed,
-                VerifyState::NoTest => VerifyShown::NoTest,
-                _ => VerifyShown::Nothing,
-            };
-            let it = proofs.judge(&self.facts, &self.seen, self.list).swap_remove(number);
-            if let (LeastProof::Files, Err(unproved)) = (proofs.least, &it.proof) {
+        if let Some(judge) = self.judge.as_ref().ok().filter(|_| !is_known) {
+            let passed = proved.check.as_ref().filter(|_| proved.verify == VerifyState::Passed);
+            self.facts[number].verify = passed.map_or(VerifyShown::Nothing, |it| {
+                shown(&it.run, it.output.as_deref().unwrap_or_default())
+            });
+            let it = judge.judge(&self.facts, &self.seen).swap_remove(number);
+            if let (LeastProof::Files, Err(unproved)) = (judge.armed.least, &it.proof) {
                 *proved = refused(proved, task, unproved);
                 return Ok(());
             }
@@ -201,26 +197,25 @@ impl<'a> Ticking<'a> {
             Done::Now => "",
             Done::Before => " already",
         };
-        proved.proof = judged.as_ref().map(|judged| self.proof_of(judged));
+        // Where every tick counts, what nothing proves is the agent's word.
+        proved.proof = judged.as_ref().map(|it| it.proof.clone().unwrap_or(Proof::Word));
         let verify = proved.check.as_ref().map(|check| check.lasted(took));
-        let tick = Tick { verify, attempt, ..Tick::default() };
-        let kept = match &self.proofs {
-            Ok(proofs) if !(done == Done::Before && proofs.has_receipt(task, self.list)) => {
-                let last = proofs.receipts.last().filter(|it| it.at >= proofs.armed_at);
+        let kept = match &self.judge {
+            Ok(judge) if judged.is_some() || !is_known => {
+                let last = judge.receipts.last().filter(|it| it.at >= judge.armed.at);
                 let with = |it: &_| self.continues_call || is_together(self.list, task, it);
-                let tick = Tick {
-                    proof: proved.proof,
-                    own: judged.map(|judged| judged.files).unwrap_or_default(),
-                    no_change: self.facts[number].no_change.clone(),
-                    seen: self.seen.clone(),
-                    // What the command wrote is not the work of the next task.
-                    now: (tick.verify.as_ref())
-                        .and_then(|_| proofs.look_again(self.seen.now.as_ref(), LOOK))
-                        .or_else(|| self.seen.now.clone()),
-                    shared_commits: last.filter(with).and_then(|it| it.commits).unwrap_or_default(),
-                    ..tick
-                };
-                books.keep_receipt(proofs, &task.id, &tick)
+                let shared = last.filter(with).and_then(|it| it.commits).unwrap_or_default();
+                // What the command wrote is not the work of the next task.
+                let again =
+                    verify.as_ref().and_then(|_| judge.contents(self.seen.now.as_ref(), LOOK).ok());
+                let form = Receipt { verify, attempt, ..Receipt::default() };
+                let receipt = self.receipt(number, judged.as_ref(), proved.proof, form);
+                books.keep_receipt(
+                    judge,
+                    receipt,
+                    shared,
+                    again.as_ref().or(self.seen.now.as_ref()),
+                )
             }
             Ok(_) => Ok(()),
             Err(Unjudged::Unreadable(why)) => Err(io::Error::other(why.clone())),
@@ -230,26 +225,80 @@ impl<'a> Ticking<'a> {
         let left = left_alone(&books) + &without_receipt(kept);
         self.ticked_list = Some(std::mem::take(&mut books.list));
         let remark = proved.words.take().map_or_else(String::new, |remark| format!(" {remark}"));
-        proved.words = Some(format!("{} is done{already}.{remark}{left}", task.id));
+        let doubt = judged.map(|it| it.doubt).filter(|doubt| !doubt.is_empty());
+        let doubt = doubt
+            .map_or_else(String::new, |doubt| format!(" Proved by tick: {}.", printable(&doubt)));
+        proved.words = Some(format!("{} is done{already}.{doubt}{remark}{left}", task.id));
         Ok(())
     }
 
-    /// How well a task is proved: files that another task was ticked with may be that one's work alone.
-    fn proof_of(&self, judged: &JudgedTask) -> Proof {
-        match at_least_word(judged) {
-            Proof::Files if self.is_shared => Proof::Tick,
-            proof => proof,
+    fn receipt(
+        &self,
+        number: usize,
+        judged: Option<&JudgedTask>,
+        proof: Option<Proof>,
+        form: Receipt,
+    ) -> Receipt {
+        let facts = &self.facts[number];
+        let since = self.seen.facts.since_tick.as_ref();
+        let files: Option<Vec<String>> =
+            since.map(|files| files.iter().map(|file| file.path.clone()).collect());
+        let said = match &facts.word {
+            Word::NoChange(why) | Word::Elsewhere(why) if proof == Some(Proof::Word) => {
+                Some(why.clone())
+            }
+            _ => None,
+        };
+        Receipt {
+            task: facts.id.clone(),
+            by: Witness::Done,
+            by_content: files.is_some(),
+            more_files: files.as_ref().map_or(0, Vec::len).saturating_sub(MOST_FILES) as u64,
+            files: files.map(|files| files.into_iter().take(MOST_FILES).collect()),
+            proof,
+            doubt: judged.map(|it| it.doubt.clone()).filter(|it| !it.is_empty()),
+            own: judged.iter().flat_map(|it| &it.files).take(MOST_FILES).cloned().collect(),
+            no_change: said,
+            ..form
         }
     }
 }
 
-/// Why tasks change nothing, in one line; a refusal for what says nothing.
-fn reason(text: &str) -> Result<String, Refusal> {
+/// Drops tasks: they are not to be done, and the person reads why. One that is in the list still is ticked with that.
+pub fn drop_task(job: &TaskJob<'_>, id: &str, why: &str) -> Result<ExitCode> {
+    let why = reason("drop", why)?;
+    let (list, _) = job.list()?;
+    let judge = standing(job.project, job.feature);
+    let judge = judge.as_ref().ok();
+    let found = list.find(id);
+    let left = judge.and_then(TickJudge::armed_list).and_then(|armed| armed.list.find(id));
+    let Some(task) = found.or(left) else { return Err(no_task(job.feature, &list, id).into()) };
+    let mut books = job.open()?;
+    if found.is_some() {
+        books.done(&task.id)?;
+    }
+    let id = printable(&task.id);
+    let Some(judge) = judge else {
+        let what = format!("{id} cannot be dropped: nothing can be kept of it");
+        return Err(Refusal::new(what, "a person takes it out of the list").into());
+    };
+    let task = found.map_or_else(|| task.id.clone(), |task| judge.id_of(task, &list));
+    let (by, proof, no_change) = (Witness::Drop, Some(Proof::Word), Some(why));
+    let receipt = Receipt { task, by, proof, no_change, ..Receipt::default() };
+    let now = judge.look(LOOK).now;
+    books.keep_receipt(judge, receipt, 0, now.as_ref())?;
+    drop(books);
+    let next = job.what_next()?;
+    job.answer(&job.noted(format!("{id} is dropped, and the person is told why. {next}")))
+}
+
+/// A reason in one line; a refusal for what says nothing.
+fn reason(option: &str, text: &str) -> Result<String, Refusal> {
     if is_reason(text) {
         return one_line(text);
     }
-    let what = format!("`{}` says nothing on why no file changes", printable(text));
-    Err(Refusal::new(what, format!("{REASON}: --no-change \"the limit is 10 already\"")))
+    let what = format!("`{}` is no reason", printable(text));
+    Err(Refusal::new(what, format!("{REASON}: --{option} \"the limit is 10 already\"")))
 }
 
 /// The answer on a task whose work cannot be seen.
@@ -257,13 +306,11 @@ fn refused(proved: &ProvedTask, task: &Task, unproved: &Unproved) -> ProvedTask 
     let id = printable(&task.id);
     let what = if task.done { "is ticked by hand and not proved" } else { "is not ticked" };
     let verify = proved.words.as_ref().map_or_else(String::new, |words| format!("\n{words}"));
-    let lack = lack(unproved);
-    let words = if let Some(remedy) = remedy(unproved) {
-        format!("{id} {what}: {lack}.{verify}\n{remedy}, and call done again.")
+    let (lack, answer) = (lack(unproved), answer(&id, unproved, true));
+    let words = if unproved.holds_up_all() {
+        format!("{id} {what}: {lack}.{verify}\n{answer}, and call done again.")
     } else {
-        format!(
-            "{id} {what}: {lack}.{verify}\nDo the work and call done again. If it was done together with a ticked task: spool task done {id} --with ID. If it rightly changes nothing: spool task done {id} --no-change \"why\""
-        )
+        format!("{id} {what}: {lack}.{verify}\n{answer}")
     };
     ProvedTask {
         done: task.done,

@@ -1,14 +1,11 @@
 //! The feature that an entry is about: its list, its task log, and what comes next.
 
 use std::process::ExitCode;
-use std::time::Duration;
 
 use anyhow::Result;
 
 use crate::cli::person::can_be_asked;
-use crate::engine::proof::LeastProof;
 use crate::engine::tasks::{Task, TaskList};
-use crate::engine::unticked::UntickedTask;
 use crate::evidence::task_list::TASKS;
 use crate::feature::project::{Feature, Project, printable};
 use crate::feature::snapshot::limits_of;
@@ -16,16 +13,11 @@ use crate::feature::state::State;
 use crate::forms;
 use crate::forms::task::{NotedForm, ProvedForm, ProvedTask};
 use crate::runner::options::Form;
-use crate::session::messages::proof as messages;
 use crate::session::part;
 use crate::session::pinned;
-use crate::session::proof::TaskProofs;
+use crate::session::proof::standing;
 use crate::session::task_log::{ArmedVerify, Books, armed_verify, over, read_list};
-use crate::session::unticked::{self, Question};
 use crate::store::loops::Asked;
-
-/// The longest that the files are looked through.
-const LOOK: Duration = Duration::from_secs(2);
 
 /// The feature that a command is about.
 pub struct TaskJob<'a> {
@@ -114,55 +106,10 @@ impl TaskJob<'_> {
 
     /// Returns the first ids of tasks that were ticked by hand and that nobody has judged yet, empty for none.
     pub fn not_proved(&self, list: &TaskList) -> String {
-        let proofs = TaskProofs::standing(self.project, self.feature);
-        let by_hand = proofs.map(|proofs| proofs.not_proved(list)).unwrap_or_default();
+        let judge = standing(self.project, self.feature);
+        let by_hand = judge.map(|judge| judge.not_proved(list)).unwrap_or_default();
         let ids: Vec<_> = by_hand.iter().map(String::as_str).collect();
         printable(&shortened(&ids))
-    }
-
-    /// Returns the question about open tasks that may be done, empty for none; about each the agent is asked once, in a loop of a
-    /// session. `spool ralph` asks itself, after an iteration.
-    pub fn unticked(&self, list: &TaskList, text: &[u8]) -> String {
-        let found = self.unticked_among(list, text, Question::First, &mut |proofs, found| {
-            // Where it cannot be noted it is asked again.
-            let _ = unticked::note(proofs, found);
-        });
-        if found.is_empty() {
-            return String::new();
-        }
-        messages::unticked(&found, "`spool task done ID`")
-    }
-
-    /// Returns the same about one task, however often it was asked.
-    pub fn unticked_one(&self, list: &TaskList, text: &[u8], task: &Task) -> String {
-        let found = self.unticked_among(list, text, Question::One(&task.id), &mut |_, _| {});
-        if found.is_empty() {
-            return String::new();
-        }
-        let how = ["`spool task done ", &printable(&task.id), "`"].concat();
-        messages::unticked(&found, &how)
-    }
-
-    fn unticked_among(
-        &self,
-        list: &TaskList,
-        text: &[u8],
-        asked: Question<'_>,
-        note: &mut dyn FnMut(&TaskProofs<'_>, &[UntickedTask]),
-    ) -> Vec<UntickedTask> {
-        let standing = pinned::standing_of_feature(&self.project.root, &self.feature.name);
-        let proofs =
-            standing.pin().map(|pin| TaskProofs::of(self.project, self.feature, Some(pin)));
-        let Some(Ok(proofs)) = proofs else { return Vec::new() };
-        if proofs.least == LeastProof::Word || list.open().next().is_none() {
-            return Vec::new();
-        }
-        let seen = proofs.look(LOOK);
-        let found = unticked::found(&proofs, (list, text), &seen, &[], asked);
-        if !found.is_empty() {
-            note(&proofs, &found);
-        }
-        found
     }
 
     /// Prints what was noted, and returns success.

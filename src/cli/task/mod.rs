@@ -64,6 +64,9 @@ enum Action {
         /// Why they rightly change nothing, in two words or more: a doubt that the person is told
         #[arg(long, value_name = "WHY")]
         no_change: Option<String>,
+        /// Why their work is in other files than those that they name, in two words or more
+        #[arg(long, value_name = "WHY", conflicts_with = "no_change")]
+        elsewhere: Option<String>,
         /// A task that is ticked already, with whose work theirs was done (may be repeated)
         #[arg(long, value_name = "ID")]
         with: Vec<String>,
@@ -76,6 +79,13 @@ enum Action {
         /// The task's id
         id: String,
         /// What went wrong and what was tried, in one line
+        why: String,
+    },
+    /// Drop a task that is not to be done, also one that has left the list: the person is told why
+    Drop {
+        /// The task's id
+        id: String,
+        /// Why it is not to be done, in two words or more
         why: String,
     },
     /// End the loop because a person is needed
@@ -123,10 +133,12 @@ pub fn run(args: &TaskArgs) -> Result<ExitCode> {
         Action::Next => show::next(&job),
         Action::Show { id } => show::show(&job, id),
         Action::List { all, .. } => show::list(&job, if *all { usize::MAX } else { show::LINES }),
-        Action::Done { ids, no_change, with, limit } => {
-            let (no_change, limit) = (no_change.as_deref(), Duration::from_secs(*limit));
-            done::done(&job, DoneRequest { ids, no_change, with, limit })
+        Action::Done { ids, no_change, elsewhere, with, limit } => {
+            let (no_change, elsewhere) = (no_change.as_deref(), elsewhere.as_deref());
+            let limit = Duration::from_secs(*limit);
+            done::done(&job, DoneRequest { ids, no_change, elsewhere, with, limit })
         }
+        Action::Drop { id, why } => done::drop_task(&job, id, why),
         Action::Fail { id, why } => report::fail(&job, id, why),
         Action::Block { need } => report::block(&job, need),
         Action::Add { after, what } => report::add(&job, after, what),

@@ -72,10 +72,6 @@ pub fn next(job: &TaskJob<'_>) -> Result<ExitCode> {
         let judges = "`spool task done ID` judges one now";
         outln!("Ticked by hand and not proved yet: {by_hand}. {judges}.");
     }
-    let unticked = job.unticked(&list, &text);
-    if !unticked.is_empty() {
-        outln!("{unticked}");
-    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -97,10 +93,6 @@ pub fn show(job: &TaskJob<'_>, id: &str) -> Result<ExitCode> {
     outln!("{}", text::block(&list.block_text(task, &text)));
     for receipt in &receipts {
         outln!("\n{}", text::line(&receipt.words()));
-    }
-    let unticked = if task.done { String::new() } else { job.unticked_one(&list, &text, task) };
-    if !unticked.is_empty() {
-        outln!("\n{unticked}");
     }
     Ok(ExitCode::SUCCESS)
 }

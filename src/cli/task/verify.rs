@@ -17,7 +17,7 @@ use crate::forms::loops::CheckOutcome;
 use crate::forms::task::{ProvedTask, VerifyState};
 use crate::runner::options::Form;
 use crate::session::pinned;
-use crate::session::proof::{TaskProofs, armed_id};
+use crate::session::proof::standing;
 use crate::session::task_log::{ArmedVerify, no_task};
 use crate::text;
 
@@ -33,7 +33,7 @@ enum Verified {
     Refused(String),
     /// It ran.
     Ran(CheckResult),
-    /// It passed and ran no test.
+    /// It ended with code 0 and ran no test, which is no pass.
     RanNothing(CheckResult),
 }
 
@@ -58,7 +58,7 @@ fn carry_out(
         ArmedVerify::Run(command) | ArmedVerify::Unarmed(command, _) => command,
     };
     let (result, no_test) = checks::run_verify(&command, root, limit);
-    Ok(if result.passed && no_test { Verified::RanNothing(result) } else { Verified::Ran(result) })
+    Ok(if no_test { Verified::RanNothing(result) } else { Verified::Ran(result) })
 }
 
 /// Runs the Verify command of one task, ticks nothing, and returns success when it passes.
@@ -66,8 +66,8 @@ pub fn verify(job: &TaskJob<'_>, id: &str, limit: Duration) -> Result<ExitCode> 
     let (list, text) = job.list()?;
     let task = list.find(id).ok_or_else(|| no_task(job.feature, &list, id))?;
     let about = printable(&task.id);
-    let proofs = TaskProofs::standing(job.project, job.feature);
-    let id = armed_id(proofs.as_ref().ok(), task, &list);
+    let judge = standing(job.project, job.feature);
+    let id = judge.map_or(Some(task.id.clone()), |judge| judge.armed_id(task, &list));
     let verified = carry_out(
         task,
         job.armed_verify(task, id.as_deref(), &text),
@@ -87,8 +87,7 @@ pub fn verify(job: &TaskJob<'_>, id: &str, limit: Duration) -> Result<ExitCode> 
             text::line(command)
         ),
         Verified::Unarmed(words) | Verified::Refused(words) => words.clone(),
-        Verified::RanNothing(result) => no_test(result),
-        Verified::Ran(result) => failure(result),
+        Verified::RanNothing(result) | Verified::Ran(result) => failure(result),
     };
     match job.form {
         Form::Words => outln!("{words}"),
@@ -133,17 +132,11 @@ pub fn prove(task: &Task, verify: ArmedVerify, root: &Path, limit: Duration) -> 
         Verified::Later(command) => (true, Some(later(command))),
         Verified::Unarmed(words) => (true, Some(words.clone())),
         Verified::Refused(words) => (false, Some(words.clone())),
-        Verified::RanNothing(result) => (true, Some(no_test(result))),
-        Verified::Ran(result) => (false, Some(refusal(task, result))),
+        Verified::RanNothing(result) | Verified::Ran(result) => {
+            (false, Some(refusal(task, result)))
+        }
     };
     Ok(verified.proved(task, done, words))
-}
-
-fn no_test(result: &CheckResult) -> String {
-    format!(
-        "Its Verify command passes, but runs no test, which proves nothing: `{}`.",
-        text::line(&result.run)
-    )
 }
 
 fn later(command: &str) -> String {

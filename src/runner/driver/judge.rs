@@ -9,6 +9,7 @@ use super::awake::tell_standstill;
 use super::cut_off::review_of_cut_off;
 use super::earlier::still_good;
 use super::parts::Driver;
+use super::ticks::TickProofs;
 use crate::checks::ReviewCall;
 use crate::engine::promise::{blocked, promise};
 use crate::engine::{
@@ -55,7 +56,7 @@ impl Driver<'_> {
                         pending.with_earlier(&contract, &ledger, results)
                     }
                     Ok(ChecksSeen::Now(mut results)) => {
-                        self.proofs.take_results(&mut results);
+                        self.take_results(&mut results);
                         entry.checks.clone_from(&results);
                         let fingerprint = self.fingerprint_after_checks();
                         let (since, known) = (self.saved_now(), results.clone());
@@ -97,8 +98,14 @@ impl Driver<'_> {
     /// The contract, with the armed commands of tasks that were ticked by hand; a review stays the last check.
     fn contract(&self) -> Contract {
         let mut contract = self.plan.contract.clone();
-        contract.add_commands(self.proofs.checks(self.plan.options.check_timeout));
+        contract.add_commands(self.proofs.ticks.checks(self.plan.options.check_timeout.as_secs()));
         contract
+    }
+
+    fn take_results(&mut self, results: &mut [CheckResult]) {
+        let Some(judge) = self.tick_judge() else { return };
+        let TickProofs { ticks, millis, .. } = &mut self.proofs;
+        ticks.take_results(&judge, results, &|run| millis.get(run).copied().unwrap_or_default());
     }
 
     /// Returns what the iteration showed; `commits` are those that hold work.

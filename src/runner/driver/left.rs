@@ -1,25 +1,24 @@
 //! What a run begins with, kept until its work is done: where it is stopped, a limit ends it, or its runner is killed, the next one
 //! judges by it what the agent had ticked.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io;
 
 use anyhow::{Result, anyhow};
 
 use super::parts::Driver;
-use super::ticks::{HandTick, TickProof, TickProofs};
 use crate::engine::Work;
 use crate::engine::proof::LeastProof;
 use crate::engine::resumed::continued;
 use crate::engine::tasks::TaskList;
 use crate::evidence::contents::{Contents, KeptContents};
 use crate::evidence::task_list::{self, TASKS, TaskFile};
+use crate::judge::{LOOK, Looks};
 use crate::runner::options::Counting;
 use crate::runner::state::time_of;
 use crate::runner::task_list::Tasks;
-use crate::session::proof::named_in;
 use crate::store::kept_run::{KeptRun, StoppedRun};
-use crate::store::receipts::{MOST_FILES, Receipt, Receipts, Witness};
+use crate::store::receipts::{MOST_FILES, Receipts};
 use crate::world::{self, WallTime};
 
 /// What a run had begun with that was stopped, or whose runner was killed.
@@ -56,7 +55,7 @@ impl Driver<'_> {
         if options.counting == Counting::FromZero || options.proof == LeastProof::Word {
             return Ok(None);
         }
-        let Some((_, receipts)) = self.list_path().zip(self.receipts().ok()) else {
+        let Some((_, receipts)) = self.list_path().zip(self.run_receipts().ok()) else {
             return Ok(None);
         };
         self.read_left_run(&receipts).map_err(|error| {
@@ -78,10 +77,8 @@ impl Driver<'_> {
             })
         };
         let [start, tick] = receipts.run_contents()?;
-        let start = start.and_then(look).ok_or_else(|| receipts.broken("run-start"))?;
-        let at_start = start.contents;
-        let tick = tick.map(|bytes| look(bytes).ok_or_else(|| receipts.broken("run-tick")));
-        let tick = tick.transpose()?;
+        let at_start = look(start).ok_or_else(|| receipts.broken("armed"))?.contents;
+        let tick = look(tick).ok_or_else(|| receipts.broken("contents"))?;
         let (mut bytes, mut stop) = (run.list.clone(), None);
         if let Some(left) = receipts.stop_of(&run)? {
             let now = task_list::read(&folder).map_err(|why| {
@@ -94,7 +91,7 @@ impl Driver<'_> {
         }
         Ok(Some(LeftRun {
             began_at: run.began_at,
-            at_tick: tick.and_then(|it| it.contents).or_else(|| at_start.clone()),
+            at_tick: tick.contents.or_else(|| at_start.clone()),
             at_start,
             named: run.named,
             stops: run.stops,
@@ -103,73 +100,51 @@ impl Driver<'_> {
         }))
     }
 
-    /// Continues with what a run had begun with, and judges what its agent had ticked; `pinned` has what the run has pinned. What
-    /// is protected only since then is compared with how it is now; `known` are the paths of what is protected.
-    pub(super) fn begin_with(
-        &mut self,
-        left: LeftRun,
-        pinned: TickProofs,
-        known: &[String],
-        list: &str,
-    ) {
-        let LeftRun { began_at, list: list_at_start, mut named, mut at_start, mut at_tick, .. } =
-            left;
-        let known = [known, &named_in(&list_at_start.bytes)].concat();
-        let new: Vec<String> = known.iter().filter(|it| !named.contains(it)).cloned().collect();
-        if !new.is_empty() {
-            named = [new.as_slice(), &named].concat();
-            let new = self.in_worktree(&new);
-            if let Ok(now) = self.look(list, &new, at_tick.as_ref()) {
+    /// Continues with what a run had begun with, and judges what its agent had ticked. What is protected only since then is
+    /// compared with how it is now.
+    pub(super) fn begin_with(&mut self, left: LeftRun) {
+        let LeftRun { began_at, list, named, mut at_start, mut at_tick, stops, stop } = left;
+        self.proofs.began_at = began_at;
+        self.proofs.stops = stops;
+        self.proofs.list_at_start = Some(list);
+        if let Some(judge) = self.tick_judge() {
+            let mut new = judge.looked_at();
+            new.retain(|path| !named.contains(path));
+            if !new.is_empty()
+                && let Ok(now) = judge.contents(at_tick.as_ref(), LOOK)
+            {
+                let new = judge.place.looked_at(&new);
                 let with_new = |look: Contents| look.with_missing(&now, &new);
                 (at_start, at_tick) = (at_start.map(with_new), at_tick.map(with_new));
             }
         }
-        self.proofs = TickProofs {
-            began_at,
-            named,
-            at_start,
-            at_tick,
-            list_at_start: Some(list_at_start),
-            stops: left.stops,
-            ..pinned
-        };
-        if let Some(stop) = left.stop {
-            self.continue_stopped(&stop, list);
+        self.proofs.looks = Looks { armed: at_start, tick: at_tick };
+        if let Some(stop) = stop {
+            self.continue_stopped(&stop);
         }
         self.judge_left_ticks();
     }
 
     /// Takes what a person has changed since the stop as it is: it is no work of the agent, and what is protected is theirs to
     /// change. What the agent had changed stays its work.
-    fn continue_stopped(&mut self, stop: &LeftAtStop, list: &str) {
-        let named = self.in_worktree(&self.proofs.named);
-        let now = stop
-            .contents
-            .as_ref()
-            .and_then(|it| Some((it, self.look(list, &named, Some(it)).ok()?)));
+    fn continue_stopped(&mut self, stop: &LeftAtStop) {
+        let judge = self.tick_judge();
+        let at_stop = stop.contents.as_ref().zip(judge.as_ref());
+        let now = at_stop.and_then(|(it, judge)| Some((it, judge.contents(Some(it), LOOK).ok()?)));
         let is_changed = now.is_some_and(|(at_stop, now)| self.leave_to_person(at_stop, &now));
         if is_changed || stop.is_list_changed {
             self.keep_for_done();
         }
         self.proofs.stops += 1;
-        let looks = [&self.proofs.at_start, &self.proofs.at_tick];
-        let [start, tick] = looks.map(|look| self.kept_look(look.clone()));
-        let (Some(run), Ok(receipts)) = (self.run_to_keep(), self.receipts()) else { return };
-        let kept = self.write_with_room(|_| Ok(receipts.continue_run(&run, [&start, &tick])?));
-        if let Err(error) = kept {
-            let _ = receipts.forget_stop();
-            self.warn_not_kept(&error);
-        }
+        self.keep_run();
     }
 
     /// Does so with the files that differ from how they were at the stop; returns whether there are any.
     fn leave_to_person(&mut self, at_stop: &Contents, now: &Contents) -> bool {
         let changed = now.changed_since(at_stop);
-        let Some(file) = self.proofs.list_at_start.as_ref().filter(|_| !changed.is_empty()) else {
-            return false;
-        };
-        let protected = self.protected(&self.changed_since(now, at_stop), file);
-        let is_protected = |path: &str| protected.contains(&self.in_project(path));
+        let Some(judge) = self.tick_judge().filter(|_| !changed.is_empty()) else { return false };
+        let protected = judge.protected(&judge.place.changed(now, at_stop));
+        let is_protected = |path: &str| protected.contains(&judge.place.in_project(path));
         let with_theirs = |then: &Contents| {
             let of_agent: BTreeSet<String> =
                 at_stop.changed_since(then).into_iter().map(|file| file.path).collect();
@@ -177,32 +152,41 @@ impl Driver<'_> {
             let theirs = changed.iter().map(|file| file.path.as_str()).filter(is_theirs);
             then.clone().with_those_of(now, &theirs.collect())
         };
-        let looks = [&self.proofs.at_start, &self.proofs.at_tick];
-        let [at_start, at_tick] = looks.map(|look| look.as_ref().map(with_theirs));
-        (self.proofs.at_start, self.proofs.at_tick) = (at_start, at_tick);
+        let Looks { armed, tick } = &self.proofs.looks;
+        let [armed, tick] = [armed, tick].map(|look| look.as_ref().map(with_theirs));
+        self.proofs.looks = Looks { armed, tick };
         true
     }
 
-    /// Keeps the same for `spool task done`, where that judges by the rule of the run.
-    fn keep_for_done(&self) {
+    /// Keeps what the files contained for `spool task done`, where that judges by the rule of the run.
+    pub(super) fn keep_for_done(&self) {
         let (Some(since), Some(file)) = (self.proofs.judged_since, &self.proofs.list_at_start)
         else {
             return;
         };
-        if self.plan.change.root != self.view.folder {
-            return;
-        }
-        let looks = [&self.proofs.at_start, &self.proofs.at_tick];
-        let [start, tick] = looks.map(|look| self.kept_look(look.clone()));
         let kept = self.receipts().and_then(|receipts| {
+            if self.plan.change.root != self.view.folder {
+                // It looks at the project alone, by paths of its own.
+                let judge = self.tick_judge().map(|judge| judge.of_project(&self.plan.change.root));
+                let contents = judge.and_then(|judge| judge.contents(None, LOOK).ok());
+                return receipts
+                    .keep_contents(&KeptContents { number: since.millis(), contents }.to_bytes());
+            }
+            let [start, tick] = self.kept_looks();
             receipts.keep_armed(since.millis(), &start, &file.bytes)?;
             receipts.keep_contents(&tick)
         });
         if let Err(error) = kept {
             self.console.screen.warn(&format!(
-                "`spool task done` takes what you have changed since the stop for the work of the agent: it is not kept: {error}"
+                "what the files contain is not kept, so `spool task done` compares with what was before: {error}"
             ));
         }
+    }
+
+    /// What the files contained at the beginning and at the last tick, as bytes.
+    fn kept_looks(&self) -> [Vec<u8>; 2] {
+        let Looks { armed, tick } = &self.proofs.looks;
+        [armed, tick].map(|look| self.kept_look(look.clone()))
     }
 
     /// A look at the files as bytes that are kept of this run.
@@ -215,24 +199,21 @@ impl Driver<'_> {
         Some(KeptRun {
             began_at: self.proofs.began_at,
             folder: self.view.folder.to_owned(),
-            named: self.proofs.named.clone(),
+            named: self.tick_judge().map(|judge| judge.looked_at()).unwrap_or_default(),
             stops: self.proofs.stops,
             list: self.proofs.list_at_start.as_ref()?.bytes.clone(),
         })
     }
 
-    fn warn_not_kept(&self, error: &anyhow::Error) {
-        self.console.screen.warn(&format!(
-            "what this run begins with is not kept: if its runner is killed, the boxes count that are ticked then: {error:#}"
-        ));
-    }
-
-    /// Keeps what this run begins with.
+    /// Keeps what this run begins or continues with.
     pub(super) fn keep_run(&mut self) {
-        let (Some(run), Ok(receipts)) = (self.run_to_keep(), self.receipts()) else { return };
-        let kept = self.kept_look(self.proofs.at_start.clone());
-        if let Err(error) = self.write_with_room(|_| Ok(receipts.keep_run(&run, &kept)?)) {
-            self.warn_not_kept(&error);
+        let (Some(run), Ok(receipts)) = (self.run_to_keep(), self.run_receipts()) else { return };
+        let looks = self.kept_looks();
+        if let Err(error) = self.write_with_room(|_| Ok(receipts.keep_run(&run, &looks)?)) {
+            let _ = receipts.forget_stop();
+            self.console.screen.warn(&format!(
+                "what this run begins with is not kept: if its runner is killed, the boxes count that are ticked then: {error:#}"
+            ));
         }
     }
 
@@ -242,20 +223,18 @@ impl Driver<'_> {
         if self.files.state.leaves_work() {
             self.keep_stop();
         } else {
-            let _ = self.receipts().and_then(|receipts| receipts.end_run());
+            let _ = self.run_receipts().and_then(|receipts| receipts.end_run());
         }
     }
 
     /// Keeps how this run is left: what is changed later is not the agent's.
     pub(super) fn keep_stop(&self) {
-        let list = self.list_path().filter(|_| self.plan.options.proof != LeastProof::Word);
+        let judge = self.tick_judge().filter(|judge| judge.armed.least != LeastProof::Word);
         let folder = self.view.tasks.as_ref().and_then(Tasks::folder);
-        let (Some(list), Some(folder), Ok(receipts)) = (list, folder, self.receipts()) else {
-            return;
-        };
+        let (Some(judge), Some(folder)) = (judge, folder) else { return };
         let Ok(file) = task_list::read(&folder) else { return };
-        let earlier = self.proofs.at_tick.as_ref();
-        let look = || self.look(&list, &self.in_worktree(&self.proofs.named), earlier).ok();
+        let earlier = self.proofs.looks.tick.as_ref();
+        let look = || judge.contents(earlier, LOOK).ok();
         let stop = StoppedRun {
             began_at: self.proofs.began_at,
             stops: self.proofs.stops,
@@ -263,7 +242,7 @@ impl Driver<'_> {
             contents: self.kept_look(earlier.and_then(|_| look())),
             ..StoppedRun::default()
         };
-        if let Err(error) = receipts.keep_stop(&stop) {
+        if let Err(error) = judge.receipts.keep_stop(&stop) {
             self.console.screen.warn(&format!(
                 "how this run is left is not kept: boxes that you tick before the next one are judged as if its agent had ticked them: {error}"
             ));
@@ -275,14 +254,21 @@ impl Driver<'_> {
     fn judge_left_ticks(&mut self) {
         let Some(folder) = self.view.tasks.as_ref().and_then(Tasks::folder) else { return };
         let Ok(file) = task_list::read(&folder) else { return };
-        self.take_in_receipts(&file);
+        let Some(judge) = self.tick_judge() else { return };
+        for (id, receipt) in judge.known() {
+            self.proofs.no_change.extend(receipt.no_change.map(|why| (id, why)));
+        }
         let cut_off = self.files.recovered.as_ref().and_then(|it| it.iteration.clone());
         let mut entry = cut_off.unwrap_or_default();
         let began_at = time_of(&entry.started).unwrap_or(self.proofs.began_at);
-        let files = self.files_since_tick();
-        entry.files_changed = files.len() as u64;
-        entry.files = files.into_iter().take(MOST_FILES).collect();
+        if let Some(before) = &self.proofs.looks.tick {
+            let now = judge.contents(Some(before), LOOK);
+            let files = now.map(|now| now.changed_since(before)).unwrap_or_default();
+            entry.files_changed = files.len() as u64;
+            entry.files = files.into_iter().take(MOST_FILES).map(|file| file.path).collect();
+        }
         let mut looked = self.view.tasks.as_mut().map(Tasks::look).unwrap_or_default();
+        looked.ticked = judge.not_proved(&file.list);
         self.judge_ticks(&mut looked, None, &mut entry, began_at);
         self.totals.ticked += looked.ticked.len();
         entry.tasks_ticked = looked.ticked;
@@ -292,50 +278,5 @@ impl Driver<'_> {
         }
         // Boxes that are open again are no progress of the first iteration.
         self.files.state.ledger.fingerprint = Some(self.view.fingerprint());
-    }
-
-    /// Takes in how well the tasks are proved that have a receipt of this run and are done; the armed command of one that was
-    /// ticked by hand has still to pass.
-    fn take_in_receipts(&mut self, file: &TaskFile) {
-        let mut known: BTreeMap<String, Receipt> = BTreeMap::new();
-        for receipt in self.receipts_since(self.proofs.began_at) {
-            if receipt.by != Witness::Review {
-                known.insert(receipt.task.clone(), receipt);
-            }
-        }
-        let newest = known.values().map(|receipt| receipt.iteration).max();
-        for (task, id, _) in self.proofs.done(&file.list) {
-            let Some(receipt) = known.remove(&id) else { continue };
-            let is_by_done = receipt.by == Witness::Done;
-            let proof =
-                if is_by_done { self.proofs.judged_by_done(&receipt) } else { receipt.proof };
-            let Some(proof) = proof else { continue };
-            if Some(receipt.iteration) == newest {
-                self.proofs.last.push(task.id.clone());
-            }
-            if let Some(why) = &receipt.no_change {
-                self.proofs.no_change.insert(task.id.clone(), why.clone());
-            }
-            let Receipt { own: files, no_change, verify, .. } = receipt;
-            let is_to_pass = !is_by_done && verify.is_none();
-            let its = TickProof { proof, files, no_change, verify };
-            let command = self.proofs.armed_command(&task.id, &file.list);
-            if let Some(command) = command.filter(|_| is_to_pass) {
-                let tick = HandTick { command, proof: its.clone() };
-                self.proofs.by_hand.insert(task.id.clone(), tick);
-            }
-            self.proofs.claimed.extend(its.files.iter().cloned());
-            self.proofs.accepted.insert(id, its);
-        }
-    }
-
-    /// The files that differ since a task was proved last, the list left out.
-    fn files_since_tick(&self) -> Vec<String> {
-        let Some((list, before)) = self.list_path().zip(self.proofs.at_tick.as_ref()) else {
-            return Vec::new();
-        };
-        let now = self.look(&list, &self.in_worktree(&self.proofs.named), Some(before));
-        let changed = now.map(|now| now.changed_since(before)).unwrap_or_default();
-        changed.into_iter().map(|file| file.path).collect()
     }
 }

@@ -7,11 +7,11 @@ use super::left::LeftRun;
 use crate::engine::proof::LeastProof;
 use crate::engine::tasks::Task;
 use crate::evidence::task_list::{self, TASKS};
-use crate::feature::project::Feature;
+use crate::feature::project::{Feature, Project};
 use crate::runner::options::Options;
 use crate::runner::target::{Change, ChangeKind};
 use crate::session::pinned;
-use crate::session::proof::{keep_armed, list_of};
+use crate::session::proof::{judge_of, list_of};
 use crate::store::loops::VerifyCommands;
 use crate::store::names::ArmedBy;
 use crate::store::pins::{Pin, PinKey, Pins};
@@ -68,11 +68,12 @@ pub(super) fn pin<'a>(
         list: format!("{}/{TASKS}", feature.relative),
         proof: if judges { proof } else { LeastProof::Word },
         protect: options.protect.clone(),
+        checks: options.checks.clone(),
         ..Pin::default()
     };
     let contents = judges.then(|| match left {
         Some(_) => Ok(has_contents(change, &feature, &pin)),
-        None => keep_contents(change, &feature, (&pin, &commands), &file.bytes),
+        None => keep_contents(change, &feature, &pin, &file.bytes),
     });
     let kept = Pins::of(&change.root)
         .and_then(|pins| pins.write(PinKey::Change(&change.id), &pin, &commands));
@@ -99,14 +100,15 @@ pub(super) fn pin<'a>(
 fn keep_contents(
     change: &Change,
     feature: &Feature,
-    armed: (&Pin, &VerifyCommands),
+    pin: &Pin,
     list: &[u8],
 ) -> Result<bool, String> {
     if pinned::standing_of_feature(&change.root, &feature.name).pin().is_some() {
         return Ok(false);
     }
-    let kept = keep_armed(&change.root, feature, armed, list, LOOK);
-    kept.map(|()| true).map_err(|error| {
+    let project = Project { root: change.root.clone() };
+    let kept = judge_of(&project, feature, Some(pin)).and_then(|judge| judge.arm(list, LOOK));
+    kept.map(|_| true).map_err(|error| {
         format!(
             "`spool task done` cannot see what changes, and only the runner judges its ticks: {error}"
         )

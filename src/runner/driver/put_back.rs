@@ -2,7 +2,6 @@
 
 use super::parts::Driver;
 use crate::engine::proof::Unproved;
-use crate::evidence::protected::had;
 use crate::runner::git::NO_COMMIT;
 use crate::runner::state::{tail, time_of};
 use crate::runner::summary::{SHORT, git_in};
@@ -35,14 +34,14 @@ impl Driver<'_> {
     fn command_to_put_back(&self, paths: &[String]) -> Option<String> {
         let git = self.view.git.as_ref()?;
         let commit = self.commit_at_begin()?;
-        let files = self.in_worktree(paths);
-        let at_start = self.proofs.at_start.as_ref()?;
+        let files = self.tick_judge()?.place.looked_at(paths);
+        let at_start = self.proofs.looks.armed.as_ref()?;
         // What was not committed when the run began would be lost.
         let is_as_before = |path: &String| {
             // git would read a pattern in it.
             let is_plain = !path.starts_with(':') && !path.contains(['*', '?', '[', '\\']);
             let committed = is_plain.then(|| git.file_at(&commit, path)).flatten();
-            committed.is_some_and(|bytes| had(at_start, path, &bytes))
+            committed.is_some_and(|bytes| at_start.had(path, &bytes))
         };
         if files.len() > MOST || !files.iter().all(is_as_before) {
             return None;

@@ -5,7 +5,6 @@ use std::io;
 use std::path::Path;
 
 use super::parts::Driver;
-use crate::evidence::contents::KeptContents;
 use crate::runner::state::{Iteration, time_of};
 use crate::runner::task_list::list_at;
 use crate::store::receipts::{MOST_FILES, Receipt, Receipts, Witness};
@@ -17,7 +16,7 @@ impl Driver<'_> {
     /// a review that has passed in those of the tasks that it read; a warning says why one cannot be kept.
     pub(super) fn keep_receipts(&mut self, entry: &Iteration, began_at: WallTime, at: WallTime) {
         let is_any = !entry.tasks_ticked.is_empty()
-            || !self.verified().is_empty()
+            || self.proofs.ticks.to_keep().next().is_some()
             || self.proofs.reviewed.is_some();
         let kept = |it: &mut Self| Ok(it.try_to_keep_receipts(entry, began_at, at)?);
         if is_any && let Err(error) = self.write(kept) {
@@ -31,6 +30,11 @@ impl Driver<'_> {
     pub(super) fn receipts(&self) -> io::Result<Receipts> {
         let root = &self.plan.change.root;
         Receipts::of(root, &self.plan.change.id, &self.list_under(root))
+    }
+
+    /// Returns the same, beside which this run keeps what it began with.
+    pub(super) fn run_receipts(&self) -> io::Result<Receipts> {
+        self.receipts().map(|receipts| receipts.of_run())
     }
 
     /// The path of the list relative to this folder, or whole where it is not in there.
@@ -58,42 +62,37 @@ impl Driver<'_> {
             };
             is_of_this && receipt.at >= began_at
         });
-        let is_list = |file: &&String| **file == list;
-        let lists = entry.files.iter().filter(is_list).count();
-        let files = entry.files.iter().filter(|file| !is_list(file)).take(MOST_FILES);
-        let files: Vec<String> = files.map(|file| self.in_project(file)).collect();
-        let named = (lists + files.len()) as u64;
-        let mut new = BTreeSet::new();
-        let mut written = Vec::new();
-        let verified = self.verified();
-        for task in entry.tasks_ticked.iter().chain(&verified) {
-            if known.iter().any(|receipt| receipt.task == *task) {
-                continue;
+        let files = entry.files.iter().filter(|file| **file != list).take(MOST_FILES);
+        let judge = self.tick_judge();
+        let in_project = |file: &String| judge.as_ref().map(|judge| judge.place.in_project(file));
+        let files: Vec<String> = files.filter_map(|file| in_project(file)).collect();
+        let form = |task: &str| Receipt {
+            at,
+            task: task.to_owned(),
+            by: Witness::Iteration,
+            session: entry.session_id.clone(),
+            iteration: entry.n,
+            more_files: entry.files_changed.saturating_sub(files.len() as u64),
+            files: Some(files.clone()),
+            commits: self.view.git.as_ref().map(|_| entry.commits.len() as u64),
+            checks: entry.checks.clone(),
+            tokens: (!entry.tokens_unknown).then_some(entry.tokens_used),
+            reviewer: self.proofs.reviewer_of(task),
+            ..Receipt::default()
+        };
+        let ticks = &self.proofs.ticks;
+        let mut written: Vec<Receipt> =
+            ticks.to_keep().map(|tick| ticks.receipt(tick, form(&tick.id))).collect();
+        let mut new: BTreeSet<String> = ticks.to_keep().map(|tick| tick.id.clone()).collect();
+        for task in &entry.tasks_ticked {
+            if !new.contains(task) && known.iter().all(|receipt| receipt.task != *task) {
+                new.insert(task.clone());
+                written.push(form(task));
             }
-            let receipt = self.add_proof(Receipt {
-                at,
-                task: task.clone(),
-                by: Witness::Iteration,
-                session: entry.session_id.clone(),
-                iteration: entry.n,
-                more_files: entry.files_changed.saturating_sub(named),
-                files: Some(files.clone()),
-                commits: self.view.git.as_ref().map(|_| entry.commits.len() as u64),
-                checks: entry.checks.clone(),
-                tokens: (!entry.tokens_unknown).then_some(entry.tokens_used),
-                reviewer: self.proofs.reviewer_of(task),
-                ..Receipt::default()
-            });
-            written.push(receipt);
-            new.insert(task.clone());
         }
-        // Of a run that is not kept, its receipts are.
-        if self.proofs.of_iteration.is_empty() || receipts.has_no_run() {
-            receipts.add_all(&written)?;
-        } else {
-            let contents = self.proofs.at_tick.clone();
-            let kept = KeptContents { number: self.proofs.began_at.millis(), contents };
-            receipts.add_in_run(&written, &kept.to_bytes())?;
+        match judge.filter(|_| !ticks.proved.is_empty()) {
+            Some(judge) => judge.add_receipts(&written, self.proofs.looks.tick.as_ref())?,
+            None => receipts.add_all(&written)?,
         }
         self.keep_review(&receipts, &new)
     }

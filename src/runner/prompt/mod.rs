@@ -91,7 +91,7 @@ fn rules(text: &mut String, material: &Material<'_>) {
             );
             if material.proof == LeastProof::Files {
                 text.push_str(
-                    "- A tick with no work behind it is taken back. When a task rightly changes nothing, tick it and write in your final message, alone on its line: `<no-change>ID: why</no-change>`\n",
+                    "- A tick with no work behind it is taken back. When a task rightly changes nothing, tick it and write in your final message, alone on its line: `<no-change>ID: why</no-change>`; when its work is in other files than it names: `<elsewhere>ID: why</elsewhere>`. A task that is not to be done stays in the list.\n",
                 );
             }
         }

@@ -228,16 +228,16 @@ fn what_was_missing_is_told_with_the_failing_output() {
     bench.remarks = vec!["The last iteration was cut short after 60m.".to_owned()];
     let text = bench.prompt("Build it.");
     let told = text.split("# What the last iteration left open").nth(1).unwrap();
-    insta::assert_snapshot!(told.split("# Rules").next().unwrap(), @r"
+    insta::assert_snapshot!(told.split("# Rules").next().unwrap(), @r#"
     - The last iteration was cut short after 60m.
     - The same check has failed in the same way 3 times in a row: change the approach.
-    - Open tasks were taken out of tasks.md: T002. Put them back, or write down why they are no longer needed. Open tasks were reworded in tasks.md: T003. Do what they asked for first.
+    - Open tasks have left tasks.md: T002. They are still open. Put them back, each with its own line and box, or drop one: `spool task drop ID "why"`. Open tasks were reworded in tasks.md: T003. Do what they asked for first.
     - Check failed: `cargo test` (exit code 101)
     The end of its output:
     | test greets ... FAILED
     | $(touch pwned)
     - Repair the work, never the check.
-    ");
+    "#);
 }
 
 #[test]

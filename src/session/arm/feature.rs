@@ -1,6 +1,7 @@
 //! Arming the loop of a feature: it gets its state file, the session its record, and the two are bound.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::exclude::keep_out;
@@ -11,9 +12,8 @@ use crate::engine::order::map_of;
 use crate::engine::proof::LeastProof;
 use crate::engine::scope::in_runs;
 use crate::engine::tasks::TaskList;
-use crate::engine::{Contract, Ledger, ReviewWhen};
+use crate::engine::{Ledger, ReviewWhen};
 use crate::evidence::commits;
-use crate::evidence::protected::Protected;
 use crate::evidence::task_list::{self, TASKS, TaskFile};
 use crate::feature::lists::other_lists;
 use crate::feature::project::{Feature, Project, printable};
@@ -22,15 +22,15 @@ use crate::feature::settings::{READERS, SETTINGS, Settings, reviewer};
 use crate::feature::snapshot::{FeatureSnapshot, limits_of};
 use crate::feature::state::State;
 use crate::feature::{HANDOFF, STATE};
+use crate::judge::words::part_of_judge;
 use crate::mask::masked_text;
 use crate::refusal::Refusal;
 use crate::session::arguments::asked_tasks::{Selection, done_already};
 use crate::session::arguments::feature::FeatureRequest;
 use crate::session::life;
 use crate::session::messages::person;
-use crate::session::messages::proof::behind_checks;
 use crate::session::pinned;
-use crate::session::proof::{keep_armed, list_of};
+use crate::session::proof::{judge_of, list_of};
 use crate::session::record::new_record;
 use crate::session::select::drives;
 use crate::store::journal::Entry;
@@ -111,12 +111,16 @@ pub fn arm(
     let (runs, unkept) =
         arming.pin(PinKey::Feature(&feature.name), &pin, &commands, (0, &instead))?;
     let in_parts = pin.checks.last().is_some_and(|it| it.when() != ReviewWhen::End);
+    let mut judges = String::new();
     if (pin.proof == LeastProof::Files || in_parts) && unkept.is_none() {
-        notes.extend(keep_contents(root, &feature, (&pin, &commands), &text).err());
+        match keep_contents(project, &feature, &pin, &text) {
+            Ok(line) => judges = line,
+            Err(why) => notes.push(why),
+        }
     }
     let has_checks = !pin.checks.is_empty() || !commands.is_empty();
     let no_checks = if has_checks || !armer.is_person() { "" } else { NO_CHECKS };
-    let shown = [no_checks, &runs, &behind_armed(root, &pin, &commands)].concat();
+    let shown = [no_checks, &runs, &judges].concat();
     claim.unkept = unkept.is_some();
     notes.extend(unkept);
     if !armer.is_person() {
@@ -311,30 +315,26 @@ fn pin_of(
     }
 }
 
-/// The line on files that say what the armed commands run, where the loop may change them; empty for none.
-fn behind_armed(root: &Path, pin: &Pin, commands: &VerifyCommands) -> String {
-    if pin.proof == LeastProof::Word {
-        return String::new();
-    }
-    let (checks, _) = Contract::commands_and_review(&pin.checks);
-    let runs = checks.iter().map(|check| &check.run).chain(commands.values());
-    let runs = runs.map(String::as_str);
-    let protected = Protected::of(&pin.protect, runs.clone());
-    behind_checks(&protected.unprotected_behind(root, runs), |files| {
-        format!("put `protect: [\"{}\"]` into {SETTINGS}", files.join("\", \""))
-    })
-}
-
-/// Keeps what the files contain and which boxes are open; the words say that it cannot be kept.
+/// Keeps what the files contain and which boxes are open, and returns the line on the files that the commands run; an error says
+/// that it cannot be kept.
 fn keep_contents(
-    root: &Path,
+    project: &Project,
     feature: &Feature,
-    armed: (&Pin, &VerifyCommands),
+    pin: &Pin,
     list: &[u8],
-) -> Result<(), String> {
-    keep_armed(root, feature, armed, list, LOOK).map_err(|error| {
+) -> Result<String, String> {
+    // How many commands there are is in the pin that was written.
+    let pin = Pin { verify: usize::MAX, ..pin.clone() };
+    let judge = judge_of(project, feature, Some(&pin));
+    let kept = judge.and_then(|judge| Ok((judge.arm(list, LOOK)?, judge)));
+    let (files, judge) = kept.map_err(|error| {
         format!("What the files contain could not be kept ({error}): every tick counts as it is.")
-    })
+    })?;
+    let Some(files) = files.filter(|_| pin.proof == LeastProof::Files) else {
+        return Ok(String::new());
+    };
+    let how = format!("`protect:` in {SETTINGS}");
+    Ok(part_of_judge(&judge.run_by_commands(files.paths()), &how))
 }
 
 /// What is said of the session that drives the feature now; an error where it is still there, a person armed its loop, and

@@ -8,7 +8,6 @@ use std::fmt::Write;
 
 use super::insist::Insistence;
 use super::person;
-use super::proof::lack;
 use super::shortfall::{NOT_CONVERGED, Reader, brief, explain, hooks_in_words, short};
 use super::{HONEST, needs_all};
 use crate::engine::scope::in_runs;
@@ -18,6 +17,7 @@ use crate::feature::project::printable;
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::feature::{PROGRESS, SIGNAL, STATE};
 use crate::hosts::ContinueForm;
+use crate::judge::words::lack;
 use crate::store::loops::{Asked, Record};
 use crate::store::pins::PinState;
 use crate::text::{self, grouped};

@@ -5,7 +5,6 @@ pub mod feature;
 pub mod insist;
 pub mod landing;
 pub mod person;
-pub mod proof;
 pub mod shortfall;
 pub mod task;
 

@@ -3,12 +3,12 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use super::proof::{lack, not_proved};
 use crate::engine::order::few;
 use crate::engine::{CheckResult, Converging, Shortfall, Tampered};
 use crate::evidence::task_list::TASKS;
 use crate::evidence::work_trees::ticked_copy;
 use crate::feature::project::printable;
+use crate::judge::words::{lack, not_proved};
 use crate::store::due::ExtensionHooks;
 use crate::text::{self, counted, grouped};
 
@@ -166,7 +166,7 @@ fn changed_tasks(tampered: &Tampered) -> String {
     if !tampered.removed.is_empty() {
         let _ = write!(
             text,
-            "Open tasks were taken out of {TASKS}: {}. Put them back, or write down why they are no longer needed.",
+            "Open tasks have left {TASKS}: {}. They are still open. Put them back, each with its own line and box, or drop one: `spool task drop ID \"why\"`.",
             ids(&tampered.removed)
         );
     }

@@ -21,7 +21,7 @@ use crate::session::life::{self, SessionLife};
 use crate::session::messages::ends;
 use crate::session::messages::person::{more_than, reviews};
 use crate::session::pinned;
-use crate::session::proof::TaskProofs;
+use crate::session::proof::standing;
 #[cfg(feature = "cli")]
 use crate::session::task_log::receipts_of;
 use crate::store::loops::{Claim, LetGo, Loops, Record, VerifyCommands};
@@ -360,10 +360,10 @@ fn proofs(
 
 /// Returns the tasks that were ticked by hand in a feature's live loop and are not proved yet.
 pub fn not_proved(project: &Project, feature: &Feature, snapshot: &FeatureSnapshot) -> Vec<String> {
-    let (Some(list), Ok(proofs)) = (&snapshot.tasks, TaskProofs::standing(project, feature)) else {
+    let (Some(list), Ok(judge)) = (&snapshot.tasks, standing(project, feature)) else {
         return Vec::new();
     };
-    proofs.not_proved(list).iter().map(|id| printable(id)).collect()
+    judge.not_proved(list).iter().map(|id| printable(id)).collect()
 }
 
 /// Returns what tasks are whose boxes are ticked, where these of them are not proved yet: a box is no work.

@@ -48,7 +48,10 @@ fn open_tasks_that_are_taken_out_or_reworded_are_named_at_the_next_stop_and_only
     project.edit_tasks("T004 [VERIFY] Try it", "T004 [VERIFY] Look at it");
     let first = project.stop("I tidied up.");
     let reason = first.reason();
-    assert!(reason.contains("Open tasks were taken out of tasks.md: T003. Put them back, or write down why they are no longer needed."), "{reason}");
+    assert!(
+        reason.contains("Open tasks have left tasks.md: T003. They are still open. Put them back"),
+        "{reason}"
+    );
     assert!(
         reason
             .contains("Open tasks were reworded in tasks.md: T004. Do what they asked for first."),
@@ -56,7 +59,11 @@ fn open_tasks_that_are_taken_out_or_reworded_are_named_at_the_next_stop_and_only
     );
     project.agent_works();
     let second = project.stop("Anything else?");
-    assert!(!second.reason().contains("taken out") && !second.reason().contains("reworded"));
+    assert!(
+        second.reason().contains("left tasks.md: T003") && !second.reason().contains("reworded")
+    );
+    project.call(&["drop", "T003", "nobody needs it"]).ok();
+    assert!(!project.stop("And now?").reason().contains("left tasks.md"));
 }
 
 #[test]
@@ -67,20 +74,16 @@ fn an_agent_that_deletes_its_open_tasks_is_not_let_through_the_first_time() {
         "",
     );
     let reason = project.stop(ALL);
-    assert!(
-        reason.reason().contains("taken out of tasks.md: T002, T003, T004."),
-        "{}",
-        reason.reason()
-    );
+    assert!(reason.reason().contains("left tasks.md: T002, T003, T004."), "{}", reason.reason());
     project.agent_works();
-    // It insists: what is left of the list is done, and the person reads what is gone from it.
+    // It insists: only a person can say what is to become of them.
     let stop = project.stop(ALL);
     assert!(
-        stop.told().contains("gone from tasks.md at the end: T002, T003, T004 · "),
+        stop.told().contains("open tasks were taken out of the list: T002, T003, T004"),
         "{}",
         stop.told()
     );
-    assert_eq!(project.end(), "completed");
+    assert_eq!(project.end(), "blocked");
     let told = project.log().iter().any(|entry| entry["words"].to_string().contains("T002"));
     assert!(told, "{:#?}", project.log());
 }
@@ -138,13 +141,16 @@ fn tick_alone(project: &Project, id: &str) {
 #[test]
 fn a_box_with_nothing_behind_it_is_open_at_the_stop_until_there_is_work_or_a_reason() {
     let project =
-        Project::armed("- [ ] T001 Write src/a.rs\n- [ ] T002 b\n- [ ] T003 c\n- [ ] T004 d\n");
+        Project::with("- [ ] T001 Write src/a.rs\n- [ ] T002 b\n- [ ] T003 c\n- [ ] T004 d\n");
+    project.write("src/a.rs", "fn old() {}");
+    project.arm("");
+    project.write("src/main.rs", "fn main() {}");
     tick_alone(&project, "T001");
     let list = project.tasks();
     for _ in 0..2 {
         let stop = project.stop("One is done.");
         let reason = stop.reason();
-        let lack = "T001 (it names src/a.rs, which has not changed, or only for another task)";
+        let lack = "T001 (it names src/a.rs, which is byte for byte as when the loop was armed)";
         assert!(reason.contains(lack) && reason.contains("4 of 4: T001"), "{reason}");
         assert!(reason.contains("--no-change \"why\"") && reason.contains("--with OTHER"));
         project.agent_works();
@@ -153,7 +159,7 @@ fn a_box_with_nothing_behind_it_is_open_at_the_stop_until_there_is_work_or_a_rea
     let log = project.log().pop().unwrap();
     assert!(log["words"].as_str().unwrap().contains("ticked and not proved: T001"), "{log}");
     project.write("src/a.rs", "fn a() {}");
-    assert!(!project.stop("Now it is.").reason().contains("not proved"));
+    assert!(!project.stop("Now it is.").reason().contains("still open:"));
     let [receipt] = &receipts(&project, "T001")[..] else { panic!("not one") };
     assert_eq!((&receipt["by"], &receipt["proof"]), (&json!("stop"), &json!("files")));
     assert_eq!(receipt["own"], json!(["src/a.rs"]));
@@ -163,15 +169,15 @@ fn a_box_with_nothing_behind_it_is_open_at_the_stop_until_there_is_work_or_a_rea
     assert_eq!(entry["receipts"].as_array().unwrap().len(), 1, "{entry}");
     // What was there before is not the work of the next one, and a reason is a word.
     tick_alone(&project, "T002");
-    assert!(project.stop("Two.").reason().contains("T002 (no file has changed for it"));
+    assert!(project.stop("Two.").reason().contains("T002 (nothing in the project has changed"));
     project.agent_works();
     let said = "Two.\n<no-change>T002: it is there</no-change>";
-    assert!(!project.stop(said).reason().contains("not proved"));
+    assert!(!project.stop(said).reason().contains("still open:"));
     assert_eq!(receipts(&project, "T002")[0]["no_change"], "it is there");
     for id in ["T003", "T004"] {
         tick_alone(&project, id);
     }
-    assert!(project.stop(ALL).reason().contains("T003 (no file has changed"));
+    assert!(project.stop(ALL).reason().contains("T003 (nothing in the project has changed"));
     assert_eq!(project.end(), json!(null), "nothing of it is completed");
     project.write("src/c.rs", "fn c() {}");
     let end = project.stop(ALL);
@@ -386,13 +392,15 @@ fn a_list_whose_boxes_were_ticked_by_hand_is_not_said_to_be_done() {
 
 #[test]
 fn a_nested_task_that_was_added_and_ticked_does_not_make_its_parent_done() {
-    let project = Project::armed("- [ ] T001 Write src/a.rs\n- [ ] T002 b\n");
+    let project = Project::with("- [ ] T001 Write src/a.rs\n- [ ] T002 b\n");
+    project.write("src/a.rs", "fn old() {}");
+    project.arm("");
     let list = "- [x] T001 Write src/a.rs\n  - [x] T003 part\n- [ ] T002 b\n";
     std::fs::write(project.tasks_path(), list).unwrap();
     project.write("src/b.rs", "fn b() {}");
     project.agent_works();
     let stop = project.stop("One is done.");
-    let lack = "Ticked and not proved, so still open: T001 (it names src/a.rs";
+    let lack = "Ticked and still open: T001 (it names src/a.rs";
     assert!(stop.reason().contains(lack), "{}", stop.reason());
     project.call(&["done", "T001"]).refused();
 }
@@ -406,7 +414,7 @@ fn no_reason_is_none() {
     }
     tick_alone(&project, "T001");
     let stop = project.stop("Done.\n<no-change>T001: n/a</no-change>");
-    let wanted = "it rightly changes nothing: say why in two words or more, `spool task done ID";
+    let wanted = "(it rightly changes nothing); say why in two words or more.";
     assert!(stop.reason().contains(wanted), "{}", stop.reason());
     project.agent_works();
     project.stop("<no-change>T001: already there</no-change>").reason();

@@ -117,12 +117,12 @@ fn a_check_that_finds_no_test_passes_only_where_nobody_asked_for_tests() {
 #[test]
 fn checks_do_not_run_while_open_tasks_are_missing_from_the_list() {
     let project = project("  - echo run >>runs\n", "- [x] T001 Create it\n");
-    assert!(project.stop(ALL).reason().contains("taken out of tasks.md: T002"));
+    assert!(project.stop(ALL).reason().contains("left tasks.md: T002"));
     assert!(!project.root.join("runs").exists());
     project.agent_works();
     let stop = project.stop(ALL);
-    assert!(stop.told().contains("gone from tasks.md at the end: T002 · "), "{}", stop.told());
-    assert!(project.root.join("runs").exists());
+    assert!(stop.told().contains("taken out of the list: T002"), "{}", stop.told());
+    assert!(!project.root.join("runs").exists());
 }
 
 /// A stop whose check has begun and waits; `meanwhile` happens before it may end.

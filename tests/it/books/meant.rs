@@ -43,7 +43,7 @@ fn one_name_is_proposed_where_one_is_near() {
         (&["adopt", "x", "--feature", "y"], 2, "cannot be used with"),
         (&["ralph", "x", "-c", "001-usr-login"], 2, "did you mean `001-user-login`?"),
         (&["staus"], 2, "subcommands exist: '"),
-        (&["task", "don", "T002"], 2, "tip: a similar subcommand exists: 'done'"),
+        (&["task", "don", "T002"], 2, "tip: some similar subcommands exist: 'drop', 'done'"),
         (&["ralph", "x", "--harness", "claud"], 2, "not `claud`; did you mean `claude`?"),
         (
             &["ralph", "x", "--fallback-harness", "cladue"],

@@ -25,4 +25,3 @@ mod state;
 pub mod support;
 #[cfg(unix)]
 mod trees;
-mod unticked;

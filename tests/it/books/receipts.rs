@@ -48,9 +48,14 @@ fn a_receipt_names_the_files_that_differ_and_not_those_that_were_touched() {
     project.call(&["done", "T002", "--no-change", "it is there"]).ok();
     assert_eq!(files(&project, "T002"), json!([]), "nothing but the box has changed since");
     project.write("src/edited.py", "src/edited.py");
+    project.write("src/other.py", "other");
     project.call(&["done", "T003", "T004"]).ok();
-    assert_eq!(files(&project, "T003"), json!(["src/edited.py"]));
-    assert_eq!(files(&project, "T004"), json!(["src/edited.py"]), "ticked in one call");
+    assert_eq!(files(&project, "T003"), json!(["src/edited.py", "src/other.py"]));
+    assert_eq!(
+        files(&project, "T004"),
+        json!(["src/edited.py", "src/other.py"]),
+        "ticked in one call"
+    );
     let said = project.call(&["show", "T001"]).ok();
     let line = "Receipt of `spool task done` · proof: files · 3 files changed (src/edited.py, src/gone.py, src/new.py)";
     assert!(said.contains(line) && said.contains("no Verify command ran"), "{said}");
@@ -183,10 +188,12 @@ fn answer(said: &str) -> Value {
 
 #[test]
 fn a_task_with_nothing_behind_it_is_not_ticked_and_the_answer_says_what_is_missing() {
-    let project = Project::armed("- [ ] T001 a\n- [ ] T002 Write src/b.rs\n- [ ] T003 Read it\n");
+    let project = Project::with("- [ ] T001 a\n- [ ] T002 Write src/b.rs\n- [ ] T003 Read it\n");
+    project.write("src/b.rs", "fn old() {}");
+    project.arm("");
     let before = project.tasks();
     let said = project.call(&["done", "T001"]).refused();
-    assert!(said.starts_with("T001 is not ticked: no file has changed for it"), "{said}");
+    assert!(said.starts_with("T001 is not ticked: nothing in the project has changed"), "{said}");
     project.write("src/other.rs", "fn other() {}");
     let said = project.call(&["done", "T002", "--json"]);
     assert_eq!(said.code, Some(1), "{said:?}");
@@ -200,8 +207,6 @@ fn a_task_with_nothing_behind_it_is_not_ticked_and_the_answer_says_what_is_missi
     assert_eq!(receipts(&project, "T001").len() + receipts(&project, "T002").len(), 0);
     let done = answer(&project.call(&["done", "T001", "--json"]).ok());
     assert_eq!((&done["done"], &done["proof"]), (&json!(true), &json!("files")));
-    // It was done together with the one before, and names a file of its own all the same.
-    project.call(&["done", "T002", "--with", "T001"]).refused();
     project.write("src/b.rs", "fn b() {}");
     project.call(&["done", "T002"]).ok();
     let said = project.call(&["done", "T003"]).refused();
@@ -244,11 +249,11 @@ fn a_loop_that_takes_words_and_one_that_no_person_armed_tick_what_they_are_told(
 fn a_verify_command_that_runs_no_test_proves_nothing() {
     let project =
         Project::armed("- [ ] T001 a\n  - Verify: `echo 'test result: ok. 0 passed; 0 failed'`\n");
-    let said = project.call(&["done", "T001"]).refused();
-    assert!(said.contains("runs no test, which proves nothing"), "{said}");
     project.write("src/a.rs", "fn a() {}");
-    let done = answer(&project.call(&["done", "T001", "--json"]).ok());
-    assert_eq!((&done["verify"], &done["proof"]), (&json!("no_test"), &json!("files")));
+    let said = project.call(&["done", "T001"]).refused();
+    assert!(said.contains("exit code 0, but it ran no test"), "{said}");
+    let open = answer(&project.call(&["done", "T001", "--json"]).out);
+    assert_eq!((&open["verify"], &open["done"]), (&json!("no_test"), &json!(false)));
 }
 
 #[test]
@@ -267,7 +272,8 @@ fn a_protected_file_that_changed_keeps_a_task_open_until_it_is_put_back_or_a_tas
     let project =
         Project::with("- [ ] T001 a\n- [ ] T002 Write tests/b.rs\n- [ ] T003 c\n- [ ] T004 d\n");
     project.write(".claude/ralph-speckit.local.md", settings);
-    let files = [("tests/a.rs", "fn a() {}"), ("check.sh", "exit 1"), (".spool/ralph.toml", "")];
+    let files = [("tests/a.rs", "fn a() {}"), (".spool/ralph.toml", "")];
+    project.write("check.sh", "exit 1");
     for (path, text) in files {
         project.write(path, text);
     }

@@ -37,7 +37,8 @@ fn events(bench: &Bench, name: &str) -> Vec<Value> {
 fn the_command_gets_the_words_in_variables_and_on_its_input() {
     let bench = armed(WRITES);
     let stop = completes(&bench);
-    let words = "done: 001-login · 3 of 3 tasks · 1 iteration\nProved: 2 by files";
+    let words =
+        "done: 001-login · 3 of 3 tasks · 1 iteration\nProved: 1 by files; 1 by word alone: T003";
     let root = real_path(&bench.path("")).unwrap();
     let root = root.display();
     assert_eq!(heard(&bench), format!("001-login|completed|{words}|{root}|{words}\n"), "{stop}");

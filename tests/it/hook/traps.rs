@@ -615,12 +615,12 @@ fn l6_a_list_that_was_cut_down_to_ticked_tasks_is_not_completed_in_silence() {
     bench.write_tasks("# Tasks\n\n- [x] T001 Create it\n");
     bench.transcript("s1").tool("Write");
     let stop = bench.stop("s1").run();
-    assert!(stop.reason().contains("taken out of tasks.md: T002, T003"), "{stop}");
+    assert!(stop.reason().contains("left tasks.md: T002, T003"), "{stop}");
     bench.transcript("s1").tool("Write");
     let stop = bench.stop("s1").run();
-    let words = "2 tasks were open before and gone from tasks.md at the end: T002, T003";
+    let words = "open tasks were taken out of the list: T002, T003";
     assert!(stop.told().contains(words), "{stop}");
-    assert_eq!(bench.verdicts("s1").last().unwrap(), "end completed");
+    assert_eq!(bench.verdicts("s1").last().unwrap(), "end blocked");
     let end = bench.journal("s1").pop().unwrap();
     assert!(end["words"].as_str().unwrap().contains(words), "{end}");
 }

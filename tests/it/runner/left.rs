@@ -49,6 +49,9 @@ fn kill_at_the_gate(bench: &Bench, call: &super::support::Call<'_>, lock: &str) 
 /// is killed, and does all that is open in later ones.
 fn killed(second: &str) -> Bench {
     let bench = Bench::with_tasks(THREE);
+    for file in ["b.rs", "c.rs"] {
+        bench.write(file, "fn old() {}\n");
+    }
     bench.agent(&format!(
         "{}case $n in\n1) echo 'fn a() {{}}' > a.rs; tick 1.1;;\n\
          2) {second}; read -r _ < \"$DESK/gate\"; exec sleep 60;;\n*) echo 'fn c() {{}}' > c.rs; tick 1.2; tick 1.3;;\nesac",
@@ -76,7 +79,7 @@ fn a_box_that_was_ticked_when_the_runner_was_killed_is_judged_by_the_next_one() 
     ran.says("Proved: 3 by files");
     ran.says("\n       Cost of 1.1: 1 iteration, ");
     ran.says("\n       Cost of 1.2: 1 iteration, ").says("\n       Cost of 1.3: 1 iteration, ");
-    assert_eq!(kept(&bench, CHANGE, "run"), None, "the run has ended");
+    assert_eq!(kept(&bench, CHANGE, "run-began"), None, "the run has ended");
 }
 
 #[test]
@@ -117,7 +120,7 @@ fn what_a_person_armed_still_holds_its_commands_and_its_protected_files() {
          3) echo 'fn b() {{}}' > b.rs; tick 1.1; tick 1.2;;\n4) git checkout -q check.sh; tick 1.1; tick 1.2;;\n*) touch proof;;\nesac",
         tick(&list)
     ));
-    let call = || bench.ralph("").arg("--check").arg("sh check.sh");
+    let call = || bench.ralph("--protect check.sh").arg("--check").arg("sh check.sh");
     kill_at_the_gate(&bench, &call(), &super::support::in_state("lock"));
     let ran = call().run().with_code(0);
     ran.says("protected files have changed: check.sh");
@@ -134,6 +137,7 @@ fn spool_task_done_judges_by_what_was_there_before_the_kill() {
     );
     bench.write(".specify/feature.json", "{\"feature_directory\": \"specs/001-login\"}\n");
     bench.write("specs/001-login/spec.md", "# Log in\n");
+    bench.write("c.rs", "fn old() {}\n");
     bench.commit("a feature");
     let spool = crate::support::scratch::SPOOL;
     bench.agent(&format!(
@@ -238,7 +242,7 @@ fn a_kept_file_that_is_broken_is_named_and_no_box_counts_without_it() {
         }
         "of another version" => {
             let kept = fs::read(path).unwrap();
-            let text = b"seen4";
+            let text = b"seen5";
             let at = kept.windows(text.len()).position(|it| it == text).unwrap();
             let with = [&kept[..at], b"seen9".as_slice(), &kept[at + text.len()..]].concat();
             fs::write(path, with).unwrap();
@@ -250,9 +254,10 @@ fn a_kept_file_that_is_broken_is_named_and_no_box_counts_without_it() {
     let folder = fs::read_dir(projects).unwrap().next().unwrap().unwrap().path();
     let list = bench.read(&in_change("tasks.md"));
     for (end, ways) in [
-        ("run", &["empty", "garbage", "folder"][..]),
-        ("run-start", &["empty", "garbage", "gone", "folder", "of another version"]),
-        ("run-tick", &["empty", "garbage", "of another version"]),
+        ("run-began", &["empty", "garbage", "folder"][..]),
+        ("run-list", &["empty", "garbage", "gone"]),
+        ("run-armed", &["empty", "garbage", "gone", "folder", "of another version"]),
+        ("run-contents", &["empty", "garbage", "gone", "of another version"]),
     ] {
         let path = folder.join(format!("receipts-{CHANGE}.{end}"));
         let whole = fs::read(&path).unwrap();
@@ -285,7 +290,7 @@ fn a_folder_in_the_place_of_a_kept_file_is_named_also_with_restart() {
     let bench = killed("tick 1.2");
     let projects = bench.home().join(".local/state/ralph-speckit/projects");
     let folder = fs::read_dir(projects).unwrap().next().unwrap().unwrap().path();
-    let path = folder.join(format!("receipts-{CHANGE}.run"));
+    let path = folder.join(format!("receipts-{CHANGE}.run-began"));
     fs::remove_file(&path).unwrap();
     fs::create_dir(&path).unwrap();
     let ran = bench.ralph("--restart").run().with_code(0);

@@ -30,7 +30,11 @@ const AT_THE_GATE: &str = "read -r _ < \"$DESK/gate\"; exec sleep 60";
 fn benches() -> [Bench; 2] {
     let folder = Bench::folder();
     folder.tasks(FOUR);
-    [Bench::with_tasks(FOUR), folder]
+    let both = [Bench::with_tasks(FOUR), folder];
+    for bench in &both {
+        bench.write("c.rs", "fn old() {}\n");
+    }
+    both
 }
 
 /// Runs a loop whose agent is stopped by this in its second run.
@@ -58,8 +62,9 @@ fn continues(call: &Call<'_>, bench: &Bench, before: &Ran) -> Ran {
         receipts(bench, CHANGE).iter().map(|it| json!([it[0], it[2], it[3]])).collect();
     assert!(wanted.iter().all(|it| all.contains(it)), "{all:?}{both}");
     assert!(all.contains(&json!(["1.4", "command", ["d.rs"]])), "{all:?}{both}");
-    for end in ["run", "run-start", "run-tick", "run-next", "run-stop"] {
-        assert_eq!(kept(bench, CHANGE, end), None, "the run has ended: {end}");
+    for end in ["began", "list", "armed", "contents", "next", "stop"].map(|it| format!("run-{it}"))
+    {
+        assert_eq!(kept(bench, CHANGE, &end), None, "the run has ended: {end}");
     }
     ran
 }

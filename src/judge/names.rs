@@ -1,0 +1,216 @@
+//! The words of a text that may name files and folders. Only the files of the project say which of them do.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+/// A word of a text that may name a file or folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name {
+    /// Its path as it is written, without what leads to the project; a folder ends with a slash.
+    pub path: String,
+    /// Whether it has the look of a path: a slash and an ending, a slash at its end, or an ending and it is code.
+    pub looks: bool,
+}
+
+/// What stands around a path and is none of it.
+const AROUND: &[char] =
+    &['"', '\'', '*', '<', '>', ':', '[', ']', '{', '}', '|', '(', ')', '`', '?', '!', ','];
+/// What leads to the project: links of a list begin in `specs/NAME`, and `@/` is what web projects call their sources.
+const LEADS: [&str; 4] = ["../../", "./", "@/", "$PWD/"];
+
+impl Name {
+    /// Returns whether it is a folder.
+    pub fn is_folder(&self) -> bool {
+        self.path.ends_with('/')
+    }
+
+    /// Returns whether a path of a file is this one, is in it, or ends with it; capital letters make no difference.
+    pub fn covers(&self, file: &str) -> bool {
+        let (path, file) = (self.path.to_lowercase(), file.to_lowercase());
+        if self.is_folder() {
+            return file.starts_with(&path) || file.contains(&["/", &path].concat());
+        }
+        // A text has the words of `my notes.md` apart.
+        file.strip_suffix(&path)
+            .is_some_and(|before| before.is_empty() || before.ends_with(['/', ' ']))
+    }
+}
+
+/// Returns the words of a text that may name files or folders, each once. Lines that begin with `Verify` name what a command reads.
+pub fn names_in(text: &str) -> Vec<Name> {
+    let mut found: Vec<Name> = Vec::new();
+    each_name(text, false, &mut |name| {
+        if found.iter().all(|it| it.path != name.path) {
+            found.push(name);
+        }
+        true
+    });
+    found
+}
+
+/// Returns the files, without the folders, that the task list in these bytes names, in the order of the alphabet; the first
+/// ones where it names more than that.
+pub fn files_named_in(list: &[u8], most: usize) -> Vec<String> {
+    let mut found = BTreeSet::new();
+    each_name(&String::from_utf8_lossy(list), true, &mut |name| {
+        if name.looks && !name.is_folder() {
+            found.insert(name.path);
+        }
+        found.len() < most
+    });
+    found.into_iter().collect()
+}
+
+/// Hands out each such word until `visit` wants no more; of a whole list only those with a point or a slash.
+fn each_name(text: &str, only_paths: bool, visit: &mut dyn FnMut(Name) -> bool) {
+    let mut next = |word: &str, is_code| name_of(word, is_code).is_none_or(&mut *visit);
+    for line in text.lines() {
+        let start = line.trim_start_matches([' ', '\t', '-', '*', '_']);
+        if start.get(..6).is_some_and(|word| word.eq_ignore_ascii_case("verify"))
+            || (only_paths && memchr::memchr2(b'.', b'/', line.as_bytes()).is_none())
+        {
+            continue;
+        }
+        for (number, part) in line.split('`').enumerate() {
+            let is_code = number % 2 == 1;
+            if is_code && part.contains(' ') && !next(part, true) {
+                return;
+            }
+            // Neither blanks nor anything else stands between a path and the words of some languages.
+            let is_end = |it: char| {
+                it.is_whitespace()
+                    || matches!(it, ',' | ';' | '"' | '|' | '<' | '>' | '«' | '»' | '\u{2010}'..='\u{2018}' | '\u{201a}'..='\u{206f}')
+                    || (it >= '\u{2e80}' && !is_code)
+            };
+            for word in part.split(is_end).flat_map(|word| word.split("](")) {
+                let has_sign = || memchr::memchr3(b'.', b'/', b'\\', word.as_bytes()).is_some();
+                if !word.is_empty() && (!only_paths || has_sign()) && !next(word, is_code) {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// The name in a word; `None` for one that cannot be any.
+fn name_of(word: &str, is_code: bool) -> Option<Name> {
+    let word = match memchr::memchr(b'\\', word.as_bytes()) {
+        Some(_) => Cow::Owned(word.replace("\\_", "_").replace('\\', "/")),
+        None => Cow::Borrowed(word),
+    };
+    // A bracket at its end belongs to it where the other one stands in it: `app/[id]`.
+    let trimmed = word.trim_matches(AROUND);
+    let word = if trimmed.contains('[') == trimmed.contains(']') { trimmed } else { &word };
+    let word =
+        ["'s", "\u{2019}s"].iter().fold(word, |word, end| word.strip_suffix(end).unwrap_or(word));
+    let word = without_place(word).trim_end_matches(['.', '!', '?', ':', '*']);
+    let word = LEADS.iter().fold(word, |word, lead| word.strip_prefix(lead).unwrap_or(word));
+    let is_sign =
+        |it: char| matches!(it, '*' | '=' | '{' | '}' | '~' | '%' | '^' | '&') || it.is_control();
+    if word.is_empty() || word.len() > 300 || word.starts_with('-') || word.contains(is_sign) {
+        return None;
+    }
+    let parts = || word.trim_end_matches('/').split('/');
+    if word.starts_with('/')
+        || word.contains("://")
+        || parts().any(|it| matches!(it, "" | "." | ".."))
+    {
+        return None;
+    }
+    let (has_slash, is_folder) = (word.contains('/'), word.ends_with('/'));
+    let ending = parts().next_back().and_then(|name| name.rsplit_once('.')).map(|(_, end)| end);
+    let has_ending = ending.is_some_and(|end| {
+        (1..=10).contains(&end.len())
+            && end.starts_with(|it: char| it.is_ascii_alphabetic())
+            && end.bytes().all(|it| it.is_ascii_alphanumeric())
+    });
+    let looks = is_folder || (has_ending && (has_slash || is_code));
+    // `LICENSE` and `Makefile` are names, and `build` is a word.
+    let is_bare = !has_slash && !word.contains('.');
+    let may_be = !is_bare || is_code || word.starts_with(|it: char| it.is_uppercase() || it == '$');
+    may_be.then(|| Name { path: word.to_owned(), looks })
+}
+
+/// A word without the place in a file that stands behind its path: `src/a.rs:12`, `src/a.rs#L12`, `tests/test_a.py::test_sum`.
+fn without_place(word: &str) -> &str {
+    let Some(at) = memchr::memchr2(b':', b'#', word.as_bytes()).filter(|at| *at > 0) else {
+        return word;
+    };
+    let (path, place) = word.split_at(at);
+    let is_line = |it: u8| it.is_ascii_digit() || matches!(it, b':' | b'-' | b'L');
+    let is_place = place.starts_with('#') || place.starts_with("::") || place.bytes().all(is_line);
+    if is_place { path } else { word }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paths(text: &str, looks: bool) -> Vec<String> {
+        let names = names_in(text).into_iter().filter(|name| name.looks || !looks);
+        names.map(|name| name.path).collect()
+    }
+
+    #[test]
+    fn what_has_the_look_of_a_path() {
+        for (text, wanted) in [
+            (
+                "Create User in src/models/user.py, and `README.md`.",
+                &["src/models/user.py", "README.md"][..],
+            ),
+            ("under `src/api/` and ./a/b.rs (see docs/x.md)", &["src/api/", "a/b.rs", "docs/x.md"]),
+            ("Node.js 3.12 and/or CI/CD, e.g. https://a.b/c.html", &[]),
+            ("Do it\n  - **Verify**: `pytest tests/test_a.py`", &[]),
+            ("`cargo test` /etc/passwd ../x.rs", &[]),
+            ("`.gitignore` and config/.env", &[".gitignore", "config/.env"]),
+            (
+                "Sum in src/a.rs:3, `src/b.rs:3-9` and tests/t.py::adds",
+                &["src/a.rs", "src/b.rs", "tests/t.py"],
+            ),
+            (
+                "In [the sums](../../src/a.rs#L3) and [`src/b.rs`](../../src/b.rs)",
+                &["src/a.rs", "src/b.rs"],
+            ),
+            (
+                "在src/a.rs中实现 “src/b.rs” «src/c.rs» src/d.rs’s",
+                &["src/a.rs", "src/b.rs", "src/c.rs", "src/d.rs"],
+            ),
+            (r"In src\a.rs and `.\src\b.rs`", &["src/a.rs", "src/b.rs"]),
+            (
+                "Write `docs/my notes.md` and `docs/文档.md`",
+                &["docs/my notes.md", "notes.md", "docs/文档.md"],
+            ),
+            ("Show it in app/[id]/page.tsx", &["app/[id]/page.tsx"]),
+        ] {
+            assert_eq!(paths(text, true), wanted, "{text}");
+        }
+    }
+
+    #[test]
+    fn any_word_may_be_a_file() {
+        let text = "Add a stage to Dockerfile, the LICENSE, calc.py, .editorconfig, .husky/pre-commit, $id.tsx, run it";
+        let all = [
+            "Add",
+            "Dockerfile",
+            "LICENSE",
+            "calc.py",
+            ".editorconfig",
+            ".husky/pre-commit",
+            "$id.tsx",
+        ];
+        assert_eq!(paths(text, false), all);
+        let covers =
+            |path: &str, file: &str| Name { path: path.to_owned(), looks: true }.covers(file);
+        assert!(covers("lib/a.rs", "lib/a.rs") && covers("lib/a.rs", "attic/lib/a.rs"));
+        assert!(covers("LIB/A.rs", "lib/a.rs") && covers("a.md", "docs/my a.md"));
+        assert!(covers("lib/", "lib/a.rs") && covers("lib/", "x/lib/b/a.rs"));
+        assert!(!covers("a.rs", "lib/aa.rs") && !covers("lib/", "mylib/a.rs"));
+    }
+
+    #[test]
+    fn the_files_of_a_list_are_named_once() {
+        let list = b"- [ ] T1 Write b/c.rs and a/\n- [ ] T2 Test b/c.rs, `d.md`\n";
+        assert_eq!(files_named_in(list, 9), ["b/c.rs", "d.md"]);
+        assert_eq!(files_named_in(list, 1).len(), 1);
+    }
+}

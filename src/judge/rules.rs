@@ -1,0 +1,462 @@
+//! The rules: what is certain refuses a tick, what is in doubt lowers its grade. Pure: facts go in, grades come out.
+
+use super::names::Name;
+use crate::engine::order::{few, sorted};
+use crate::engine::proof::{Change, ChangedFile, Proof, Unproved};
+use crate::engine::scoreboard::TESTS_CHANGED;
+
+/// Changes that leave a doubt, each with what is said of its files.
+const DOUBTS: [(Change, &str); 8] = [
+    (Change::Blanks, "only blanks differ in"),
+    (Change::Comments, "only lines that look like comments differ in"),
+    (Change::Stub, "a stub was brought in:"),
+    (Change::Moved, "only moved:"),
+    (Change::Mode, "only whether it may be run differs:"),
+    (Change::Link, "only a link:"),
+    (Change::Gone, "gone:"),
+    (Change::Folder, "only a new folder:"),
+];
+/// The most files that a doubt names.
+const NAMED: usize = 3;
+
+/// What the Verify command of a task showed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum VerifyShown {
+    /// It has none, or it did not run.
+    #[default]
+    Nothing,
+    /// It passed, and its runner, which is known, names no number of tests.
+    Uncounted,
+    /// It passed after the newest change.
+    Passed,
+}
+
+/// What the agent says of a task besides that it is done.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Word {
+    #[default]
+    None,
+    /// It rightly changes nothing: why.
+    NoChange(String),
+    /// Its work is not where its text says: why.
+    Elsewhere(String),
+    /// It was done with this task.
+    With(String),
+}
+
+/// What was seen of one ticked task.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TaskFacts {
+    /// The id that its receipt has.
+    pub id: String,
+    /// The words of its text that may name files.
+    pub names: Vec<Name>,
+    /// Whether it is a check, not a change (`[VERIFY]`).
+    pub is_check: bool,
+    /// Whether tasks were nested in it when the loop was armed, and all of them are ticked.
+    pub has_done_parts: bool,
+    pub verify: VerifyShown,
+    pub word: Word,
+    /// What had changed for it when it was ticked before, by its receipt.
+    pub before: Vec<String>,
+    /// The files that its command or a check runs, that have changed and that no open task names.
+    pub tests: Vec<String>,
+}
+
+/// What was seen of the files while a group of tasks was worked on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileFacts {
+    /// Those that differ since the tick before; `None` where nobody could look.
+    pub since_tick: Option<Vec<ChangedFile>>,
+    /// Those that differ since the loop was armed.
+    pub since_arming: Vec<ChangedFile>,
+    /// Whose work a file is, by the receipts: path and id of the task, in the order of the alphabet.
+    pub claimed: Vec<(String, String)>,
+    /// Those that are protected and that no task names.
+    pub protected: Vec<String>,
+    /// Those that a check or a Verify command runs, and that no open task names.
+    pub judges: Vec<String>,
+    /// Those that tasks name and that were there when the loop was armed, in the order of the alphabet.
+    pub known: Vec<String>,
+    /// Words that have not the look of a path and are the names of files that were there then, in the same order.
+    pub maybe: Vec<String>,
+    /// The folder of the feature: a text in it says what is to be done.
+    pub beside: String,
+    /// The folder that has most of what is new, with its last slash or empty, where the project could be looked at when the loop
+    /// was armed and has more now than can be.
+    pub too_large: Option<String>,
+}
+
+/// What the proof of one task comes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JudgedTask {
+    pub id: String,
+    /// How well it is proved, or why it counts as open.
+    pub proof: Result<Proof, Unproved>,
+    /// Why it is proved by tick and not better; empty for nothing.
+    pub doubt: String,
+    /// The files that are its work.
+    pub files: Vec<String>,
+}
+
+impl FileFacts {
+    /// Returns why nothing counts as done as long as the files are like this, `None` as a rule.
+    pub fn held_up(&self) -> Option<Unproved> {
+        if !self.protected.is_empty() {
+            return Some(Unproved::ProtectedChanged(self.protected.clone()));
+        }
+        self.too_large.clone().map(Unproved::TreeTooLarge)
+    }
+
+    fn is_text(&self, path: &str) -> bool {
+        let below = path.strip_prefix(&*self.beside).filter(|it| it.starts_with('/'));
+        !self.beside.is_empty()
+            && below.is_some()
+            && path.rsplit_once('.').is_some_and(|(_, end)| end == "md")
+    }
+
+    fn is_known(&self, path: &str) -> bool {
+        is_among(&self.known, path)
+    }
+
+    fn is_judge(&self, path: &str) -> bool {
+        self.judges.iter().any(|it| it == path)
+    }
+
+    /// Whether this file can be the work of a task: it has changed since the tick before, or is nobody else's work.
+    fn may_be_of(&self, task: &TaskFacts, file: &ChangedFile, is_new: bool) -> bool {
+        let place = self.claimed.binary_search_by(|(path, _)| path.cmp(&file.path));
+        is_new
+            || place.is_err()
+            || place.is_ok_and(|place| {
+                let whose = &self.claimed[place].1;
+                *whose == task.id || task.word == Word::With(whose.clone())
+            })
+    }
+}
+
+/// A changed file that a task names, by the place of both.
+#[derive(Clone, Copy)]
+struct Match {
+    task: usize,
+    file: usize,
+    /// Whether it is the very file that is named, or there is none of that path.
+    is_exact: bool,
+}
+
+/// Returns how well each of these tasks is proved, which were ticked together: in one call, at one stop, in one iteration.
+pub fn judge(tasks: &[TaskFacts], files: &FileFacts) -> Vec<JudgedTask> {
+    let group = Group::of(tasks, files);
+    let judged = tasks.iter().enumerate().map(|(place, task)| {
+        let own = sorted(group.own[place].clone(), Ord::cmp);
+        let (proof, doubt) = match group.proof(place, task) {
+            Ok((proof, doubt)) => (Ok(proof), doubt),
+            Err(why) => (Err(why), String::new()),
+        };
+        let path = |file: &usize| files.since_arming[*file].path.clone();
+        JudgedTask { id: task.id.clone(), proof, doubt, files: own.iter().map(path).collect() }
+    });
+    judged.collect()
+}
+
+/// Tasks that were ticked together, and whose work which file is.
+struct Group<'a> {
+    tasks: &'a [TaskFacts],
+    files: &'a FileFacts,
+    /// For each file that differs since arming, whether it has changed since the tick before.
+    is_new: Vec<bool>,
+    /// The files that each task names and that can be its work.
+    named: Vec<Vec<Match>>,
+    /// For each word of each task whether it names a file that differs from arming, whoever's work that is.
+    hits: Vec<Vec<bool>>,
+    /// Those of them that are its work alone, or for one that names none what is left over.
+    own: Vec<Vec<usize>>,
+    /// The task that got a file which others of the group name as well.
+    owner: Vec<Option<usize>>,
+    /// Whether any file, and whether any text about the feature, has changed since the tick before.
+    any_new: [bool; 2],
+    /// Files since the tick before that are again as they were when the loop was armed.
+    put_back: Vec<String>,
+}
+
+impl<'a> Group<'a> {
+    fn of(tasks: &'a [TaskFacts], files: &'a FileFacts) -> Self {
+        let all = &files.since_arming;
+        let since = files.since_tick.as_deref().unwrap_or_default();
+        let place = |path: &str| all.binary_search_by(|it| it.path.as_str().cmp(path)).ok();
+        let (mut is_new, mut put_back) = (vec![false; all.len()], Vec::new());
+        for file in since {
+            match place(&file.path) {
+                Some(place) => is_new[place] = true,
+                None => put_back.push(file.path.clone()),
+            }
+        }
+        let mut named = vec![Vec::new(); tasks.len()];
+        let (found, hits) = matches(tasks, files);
+        for found in found {
+            let (task, file) = (&tasks[found.task], &all[found.file]);
+            if files.may_be_of(task, file, is_new[found.file]) {
+                named[found.task].push(found);
+            }
+        }
+        let (own, owner) = (vec![Vec::new(); tasks.len()], vec![None; all.len()]);
+        let has_new = |is_text: bool| {
+            let mut new = all.iter().zip(&is_new).filter(|(_, is_new)| **is_new);
+            new.any(|(file, _)| !file.ignored && files.is_text(&file.path) == is_text)
+        };
+        let any_new = [has_new(false), has_new(true)];
+        let mut group = Self { tasks, files, is_new, named, hits, own, owner, any_new, put_back };
+        group.divide();
+        group
+    }
+
+    /// One change proves once: a file that only one task names is its own, and one that several name goes to the first of them
+    /// that has none yet. What no task names goes to the only one that names nothing.
+    fn divide(&mut self) {
+        let mut named_by: Vec<Vec<usize>> = vec![Vec::new(); self.owner.len()];
+        for found in self.named.iter().flatten().filter(|it| it.is_exact) {
+            named_by[found.file].push(found.task);
+        }
+        for is_shared in [false, true] {
+            for (file, tasks) in named_by.iter().enumerate() {
+                let Some(first) = tasks.first().filter(|_| (tasks.len() > 1) == is_shared) else {
+                    continue;
+                };
+                let without = tasks.iter().find(|task| self.own[**task].is_empty());
+                let task = *without.unwrap_or(first);
+                self.own[task].push(file);
+                self.owner[file] = Some(task);
+            }
+        }
+        let is_nameless = |place: &usize| {
+            let task = &self.tasks[*place];
+            let says = matches!(task.word, Word::None | Word::Elsewhere(_));
+            let has_none = !self.hits[*place].contains(&true)
+                && !self.unchanged_names(*place).iter().any(|name| self.is_certain(name));
+            has_none && !task.is_check && !task.has_done_parts && says
+        };
+        let nameless: Vec<usize> = (0..self.tasks.len()).filter(is_nameless).collect();
+        let [place] = nameless[..] else { return };
+        let is_rest = |file: &usize| {
+            let changed = &self.files.since_arming[*file];
+            self.owner[*file].is_none()
+                && !changed.ignored
+                && !self.files.is_text(&changed.path)
+                && named_by[*file].is_empty()
+                && (self.is_new[*file] || self.tasks[place].before.contains(&changed.path))
+        };
+        self.own[place] = (0..self.owner.len()).filter(is_rest).collect();
+    }
+
+    fn path(&self, file: usize) -> &str {
+        &self.files.since_arming[file].path
+    }
+
+    /// Whether anything has changed in the project since the tick before, or can be the work of the task.
+    fn has_any(&self, place: usize) -> bool {
+        let differs = |path: &String| {
+            self.files.since_arming.binary_search_by(|file| file.path.cmp(path)).is_ok()
+        };
+        self.any_new[0]
+            || !self.named[place].is_empty()
+            || !self.own[place].is_empty()
+            || self.tasks[place].before.iter().any(differs)
+    }
+
+    /// The same; where its tests were changed, nothing proves more than a tick.
+    fn proof(&self, place: usize, task: &TaskFacts) -> Result<(Proof, String), Unproved> {
+        let (proof, doubt) = self.proof_by_files(place, task)?;
+        if proof > Proof::Tick && !task.tests.is_empty() {
+            return Ok((Proof::Tick, tests_changed(&task.tests)));
+        }
+        Ok((proof, doubt))
+    }
+
+    fn proof_by_files(&self, place: usize, task: &TaskFacts) -> Result<(Proof, String), Unproved> {
+        if let Some(why) = self.files.held_up() {
+            return Err(why);
+        }
+        let sure = |proof| Ok((proof, String::new()));
+        let has_passed = task.verify == VerifyShown::Passed;
+        if self.files.since_tick.is_none() {
+            return sure(if has_passed { Proof::Command } else { Proof::Word });
+        }
+        let (named, own) = (&self.named[place], &self.own[place]);
+        let has_any = self.has_any(place) || self.is_text_only(place);
+        let unnamed = self.unchanged_names(place);
+        let doubt = self.doubt(place, task, &unnamed);
+        let names_others = named.is_empty() && unnamed.iter().any(|name| self.is_certain(name));
+        if has_passed && (task.is_check || (has_any && !names_others)) {
+            return sure(Proof::Command);
+        }
+        let is_strong = own.iter().any(|file| self.is_strong(place, *file));
+        if is_strong && doubt.is_empty() {
+            return sure(Proof::Files);
+        }
+        if !own.is_empty() {
+            return Ok((Proof::Tick, doubt));
+        }
+        match &task.word {
+            Word::NoChange(_) => return sure(Proof::Word),
+            Word::Elsewhere(_) if !has_any => return sure(Proof::Word),
+            Word::Elsewhere(why) => {
+                return Ok((Proof::Tick, ["elsewhere, the agent says: ", why].concat()));
+            }
+            Word::With(other) => return Ok((Proof::Tick, ["done with ", other].concat())),
+            Word::None if task.is_check => return sure(Proof::Word),
+            Word::None => {}
+        }
+        if task.verify != VerifyShown::Nothing {
+            return Ok((
+                Proof::Tick,
+                "its command passes, and nothing of its work is seen".to_owned(),
+            ));
+        }
+        if task.has_done_parts {
+            return Ok((Proof::Tick, "its parts are done".to_owned()));
+        }
+        if !has_any {
+            return Err(match self.put_back.as_slice() {
+                [] => Unproved::NothingChanged,
+                files => Unproved::OnlyPutBack(files.to_vec()),
+            });
+        }
+        if named.is_empty() && unnamed.iter().any(|name| self.is_certain(name)) {
+            return Err(Unproved::NamedFilesUnchanged(unnamed));
+        }
+        Ok((Proof::Tick, doubt))
+    }
+
+    /// Whether only texts about the feature have changed: that is a doubt.
+    fn is_text_only(&self, place: usize) -> bool {
+        self.any_new[1] && self.tasks[place].names.iter().all(|name| !name.looks)
+    }
+
+    /// Whether a change of this file of a task shows work.
+    fn is_strong(&self, place: usize, file: usize) -> bool {
+        let changed = &self.files.since_arming[file];
+        let is_named = self.named[place].iter().any(|it| it.file == file);
+        changed.change == Change::Content && (is_named || !self.files.is_judge(&changed.path))
+    }
+
+    /// The paths that a task names, that have the look of one, and of which no file differs from arming.
+    fn unchanged_names(&self, place: usize) -> Vec<String> {
+        let names = self.tasks[place].names.iter().zip(&self.hits[place]);
+        let is_it = |(name, hit): &(&Name, &bool)| {
+            let may_be = name.looks || is_among(&self.files.maybe, &name.path);
+            !**hit && may_be && !self.files.is_text(&name.path)
+        };
+        names.filter(is_it).map(|(name, _)| name.path.clone()).collect()
+    }
+
+    /// Whether a file of exactly this path was there when the loop was armed.
+    fn is_certain(&self, path: &str) -> bool {
+        self.files.is_known(path)
+    }
+
+    /// What speaks against a proof by files; empty for nothing.
+    fn doubt(&self, place: usize, task: &TaskFacts, unnamed: &[String]) -> String {
+        let (named, own) = (&self.named[place], &self.own[place]);
+        let all = &self.files.since_arming;
+        if let Word::With(other) = &task.word {
+            return ["done with ", other].concat();
+        }
+        if !own.is_empty() {
+            if own.iter().any(|file| self.is_strong(place, *file)) {
+                let is_unsure = named.is_empty() && !unnamed.is_empty();
+                return if is_unsure { could_be(unnamed) } else { String::new() };
+            }
+            let first = &all[own[0]];
+            if first.change == Change::Content {
+                return tests_changed(&self.files.judges);
+            }
+            let words = DOUBTS
+                .iter()
+                .find(|(change, _)| *change == first.change)
+                .map_or("", |(_, words)| words);
+            let alike = own.iter().filter(|file| all[**file].change == first.change);
+            return [words, " ", &few(&mut alike.map(|file| self.path(*file).to_owned()), NAMED)]
+                .concat();
+        }
+        let taken = named.iter().find_map(|it| Some((it.file, self.owner[it.file]?)));
+        if let Some((file, owner)) = taken {
+            return [self.path(file), " has changed once, for ", &self.tasks[owner].id].concat();
+        }
+        if let Some(found) = named.first() {
+            return ["a file of the same name in another folder: ", self.path(found.file)].concat();
+        }
+        if let Some(hit) = self.hits[place].iter().position(|hit| *hit) {
+            return [&task.names[hit].path, " has changed only for another task"].concat();
+        }
+        if !unnamed.is_empty() {
+            return could_be(unnamed);
+        }
+        if self.is_text_only(place) && !self.has_any(place) {
+            return "only texts about the feature have changed".to_owned();
+        }
+        "files have changed, and nothing shows that they are its work".to_owned()
+    }
+}
+
+fn is_among(paths: &[String], path: &str) -> bool {
+    paths.binary_search_by(|it| it.as_str().cmp(path)).is_ok()
+}
+
+fn tests_changed(files: &[String]) -> String {
+    [TESTS_CHANGED, &few(&mut files.iter().cloned(), NAMED)].concat()
+}
+
+fn could_be(names: &[String]) -> String {
+    [&few(&mut names.iter().cloned(), NAMED), " could be a file, and has not changed"].concat()
+}
+
+/// Finds which task names which changed file, and which words do: each file is looked up by all ends of its path, and by the
+/// folders in it.
+fn matches(tasks: &[TaskFacts], files: &FileFacts) -> (Vec<Match>, Vec<Vec<bool>>) {
+    let mut index: Vec<(String, usize, usize)> = Vec::new();
+    for (task, facts) in tasks.iter().enumerate() {
+        let names = facts.names.iter().enumerate();
+        index.extend(names.map(|(place, name)| (name.path.to_lowercase(), task, place)));
+    }
+    let index = sorted(index, Ord::cmp);
+    let mut hits: Vec<Vec<bool>> = tasks.iter().map(|task| vec![false; task.names.len()]).collect();
+    let mut found: Vec<Match> = Vec::new();
+    for (file, changed) in files.since_arming.iter().enumerate() {
+        let path = changed.path.to_lowercase();
+        let path = path.trim_end_matches('/');
+        let begins = memchr::memchr_iter(b'/', path.as_bytes()).map(|at| at + 1);
+        let begins = begins.chain(path.rfind(' ').map(|at| at + 1)).chain([0]);
+        let mut take = |key: &str| {
+            let from = index.partition_point(|(name, ..)| name.as_str() < key);
+            for (_, task, name) in index[from..].iter().take_while(|(name, ..)| name == key) {
+                hits[*task][*name] = true;
+                let name = &tasks[*task].names[*name].path;
+                let is_there = files.is_known(name);
+                let is_it = *name == changed.path
+                    || (name.ends_with('/') && changed.path.starts_with(&**name));
+                let is_exact = is_it || !is_there;
+                match found
+                    .iter_mut()
+                    .rev()
+                    .take_while(|it| it.file == file)
+                    .find(|it| it.task == *task)
+                {
+                    Some(known) => known.is_exact |= is_exact,
+                    None => found.push(Match { task: *task, file, is_exact }),
+                }
+            }
+        };
+        for begin in begins {
+            let end = &path[begin..];
+            take(end);
+            for at in memchr::memchr_iter(b'/', end.as_bytes()) {
+                take(&end[..=at]);
+            }
+            take(&[end, "/"].concat());
+        }
+    }
+    (found, hits)
+}
+
+#[cfg(test)]
+mod tests;

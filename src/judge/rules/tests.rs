@@ -1,0 +1,236 @@
+//! What is refused, and the grade of what is not.
+
+use super::*;
+use crate::judge::names::names_in;
+
+fn task(id: &str, text: &str) -> TaskFacts {
+    TaskFacts { id: id.to_owned(), names: names_in(text), ..TaskFacts::default() }
+}
+
+fn file(path: &str, change: Change) -> ChangedFile {
+    ChangedFile { path: path.to_owned(), change, ignored: false }
+}
+
+/// Files that have changed since the tick before, and so since arming; `known` were there then.
+fn files(changed: &[(&str, Change)], known: &[&str]) -> FileFacts {
+    let since: Vec<ChangedFile> =
+        changed.iter().map(|(path, change)| file(path, *change)).collect();
+    FileFacts {
+        since_tick: Some(since.clone()),
+        since_arming: since,
+        known: known.iter().map(|path| (*path).to_owned()).collect(),
+        beside: "specs/001".to_owned(),
+        ..FileFacts::default()
+    }
+}
+
+fn one(task: TaskFacts, files: &FileFacts) -> JudgedTask {
+    judge(&[task], files).remove(0)
+}
+
+fn grade(text: &str, files: &FileFacts) -> Result<Proof, Unproved> {
+    one(task("T1", text), files).proof
+}
+
+fn doubt(text: &str, files: &FileFacts) -> String {
+    let judged = one(task("T1", text), files);
+    assert_eq!(judged.proof, Ok(Proof::Tick), "{text}: {judged:?}");
+    judged.doubt
+}
+
+const CONTENT: Change = Change::Content;
+const SOURCE: &str = "src/sum.rs";
+
+#[test]
+fn only_what_is_certain_is_refused() {
+    let nothing = files(&[], &[SOURCE]);
+    assert_eq!(grade("Sum up in src/sum.rs", &nothing), Err(Unproved::NothingChanged));
+    assert_eq!(grade("Be fast", &nothing), Err(Unproved::NothingChanged));
+    let other = files(&[("src/main.rs", CONTENT)], &[SOURCE]);
+    let unchanged = Err(Unproved::NamedFilesUnchanged(vec![SOURCE.to_owned()]));
+    assert_eq!(grade("Sum up in src/sum.rs", &other), unchanged);
+    assert_eq!(grade("Sum up in `src/sum.rs`, as src/main.rs does", &other), Ok(Proof::Files));
+    let mut back = files(&[], &[SOURCE]);
+    back.since_tick = Some(vec![file(SOURCE, CONTENT)]);
+    assert_eq!(grade("Be fast", &back), Err(Unproved::OnlyPutBack(vec![SOURCE.to_owned()])));
+    let held = FileFacts { protected: vec!["a.lock".to_owned()], ..other };
+    assert!(grade("Be fast", &held).unwrap_err().holds_up_all());
+}
+
+#[test]
+fn p4_no_word_of_a_text_lets_anything_pass() {
+    let other = files(&[("src/main.rs", CONTENT)], &[SOURCE]);
+    for text in [
+        "Handle an empty list in src/sum.rs",
+        "Format the total in src/sum.rs",
+        "Delete sums in src/sum.rs",
+    ] {
+        assert!(grade(text, &other).is_err(), "{text}");
+    }
+    let blanks = files(&[(SOURCE, Change::Blanks)], &[SOURCE]);
+    assert_eq!(doubt("Format src/sum.rs", &blanks), "only blanks differ in src/sum.rs");
+}
+
+#[test]
+fn p5_names_of_any_kind_are_seen() {
+    for (text, path) in [
+        ("Add a stage to Dockerfile", "Dockerfile"),
+        ("Say it in LICENSE", "LICENSE"),
+        ("Set the width in .editorconfig", ".editorconfig"),
+        ("Run it in .husky/pre-commit", ".husky/pre-commit"),
+        ("Show it in app/[id]/page.tsx", "app/[id]/page.tsx"),
+        ("Write `docs/my notes.md`", "docs/my notes.md"),
+        ("Update calc.py", "lib/calc.py"),
+    ] {
+        let changed = files(&[(path, CONTENT), ("x.rs", CONTENT)], &[]);
+        let judged = one(task("T1", text), &changed);
+        assert_eq!(
+            (judged.proof, judged.files),
+            (Ok(Proof::Files), vec![path.to_owned()]),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn p11_p12_doubts_lower_and_say_what_is_true() {
+    for (change, words) in DOUBTS {
+        let changed = files(&[(SOURCE, change)], &[SOURCE]);
+        assert_eq!(doubt("Sum up in src/sum.rs", &changed), format!("{words} src/sum.rs"));
+        assert_eq!(doubt("Be fast", &changed), format!("{words} src/sum.rs"));
+    }
+    let other = files(&[("src/main.rs", CONTENT)], &[]);
+    assert_eq!(
+        doubt("Create `src/new.rs`", &other),
+        "src/new.rs could be a file, and has not changed"
+    );
+    assert_eq!(
+        doubt("Take `console.log` out", &other),
+        "console.log could be a file, and has not changed"
+    );
+    let mut bare = files(&[("src/main.rs", CONTENT)], &[]);
+    bare.maybe = vec!["Makefile".to_owned(), "calc.py".to_owned()];
+    assert_eq!(doubt("Update calc.py", &bare), "calc.py could be a file, and has not changed");
+    assert_eq!(
+        doubt("Add a rule to the Makefile", &bare),
+        "Makefile could be a file, and has not changed"
+    );
+    let attic = files(&[("attic/src/sum.rs", CONTENT)], &[SOURCE]);
+    assert!(doubt("Sum up in src/sum.rs", &attic).starts_with("a file of the same name"));
+    let text = files(&[("specs/001/research.md", CONTENT)], &[]);
+    assert_eq!(doubt("Be fast", &text), "only texts about the feature have changed");
+    assert_eq!(grade("Write specs/001/research.md", &text), Ok(Proof::Files));
+    let folder = files(&[("src/models/", Change::Folder)], &[]);
+    assert_eq!(
+        doubt("Create the structure with src/models/", &folder),
+        "only a new folder: src/models/"
+    );
+}
+
+#[test]
+fn p3_one_change_proves_once() {
+    let changed = files(&[(SOURCE, CONTENT)], &[SOURCE]);
+    let tasks = ["T1", "T2", "T3"].map(|id| task(id, "Sum up in src/sum.rs"));
+    let judged = judge(&tasks, &changed);
+    let grades: Vec<_> = judged.iter().map(|it| it.proof.clone().unwrap()).collect();
+    assert_eq!(grades, [Proof::Files, Proof::Tick, Proof::Tick]);
+    assert_eq!(judged[1].doubt, "src/sum.rs has changed once, for T1");
+    let both = files(&[("src/main.rs", CONTENT), (SOURCE, CONTENT)], &[]);
+    let tasks = [task("T1", "src/sum.rs and src/main.rs"), task("T2", "src/sum.rs")];
+    assert!(judge(&tasks, &both).iter().all(|it| it.proof == Ok(Proof::Files)));
+    let nameless = ["T1", "T2"].map(|id| task(id, "Be fast"));
+    assert!(judge(&nameless, &both).iter().all(|it| it.proof == Ok(Proof::Tick)));
+}
+
+#[test]
+fn what_is_another_tasks_work_is_no_proof() {
+    let claims = || vec![(SOURCE.to_owned(), "T1".to_owned())];
+    let mut old = files(&[], &[SOURCE]);
+    (old.since_arming, old.claimed) = (vec![file(SOURCE, CONTENT)], claims());
+    let second = || task("T2", "Speed up src/sum.rs");
+    assert_eq!(one(second(), &old).proof, Err(Unproved::NothingChanged));
+    let with = TaskFacts { word: Word::With("T1".to_owned()), ..second() };
+    assert_eq!(one(with, &old).proof, Ok(Proof::Tick));
+    let again = task("T1", "Sum up in src/sum.rs");
+    assert_eq!(one(again, &old).proof, Ok(Proof::Files), "it was done before");
+    let mut more = files(&[("src/main.rs", CONTENT)], &[SOURCE]);
+    (more.since_arming, more.claimed) =
+        (vec![file("src/main.rs", CONTENT), file(SOURCE, CONTENT)], claims());
+    let judged = one(second(), &more);
+    assert_eq!(
+        (judged.proof, judged.doubt.as_str()),
+        (Ok(Proof::Tick), "src/sum.rs has changed only for another task")
+    );
+    // What another task has not taken waits for the task that names it.
+    old.claimed.clear();
+    assert_eq!(one(second(), &old).proof, Ok(Proof::Files));
+}
+
+#[test]
+fn a_word_of_the_agent_answers_a_refusal() {
+    let other = files(&[("src/main.rs", CONTENT)], &[SOURCE]);
+    let says = |word: Word, files: &FileFacts| {
+        one(TaskFacts { word, ..task("T1", "Sum up in src/sum.rs") }, files).proof
+    };
+    assert_eq!(says(Word::Elsewhere("in main".to_owned()), &other), Ok(Proof::Tick));
+    assert_eq!(says(Word::NoChange("is there".to_owned()), &other), Ok(Proof::Word));
+    let nothing = files(&[], &[SOURCE]);
+    assert_eq!(says(Word::NoChange("is there".to_owned()), &nothing), Ok(Proof::Word));
+    assert_eq!(says(Word::Elsewhere("in main".to_owned()), &nothing), Ok(Proof::Word));
+}
+
+#[test]
+fn p7_p9_changed_tests_lower_what_a_command_proves() {
+    let mut changed = files(&[(SOURCE, CONTENT), ("tests/a.rs", CONTENT)], &[SOURCE]);
+    let passed = |tests: &[&str]| TaskFacts {
+        verify: VerifyShown::Passed,
+        tests: tests.iter().map(|path| (*path).to_owned()).collect(),
+        ..task("T1", "Sum up in src/sum.rs")
+    };
+    assert_eq!(one(passed(&[]), &changed).proof, Ok(Proof::Command));
+    let judged = one(passed(&["tests/a.rs"]), &changed);
+    assert_eq!(
+        (judged.proof, judged.doubt.as_str()),
+        (Ok(Proof::Tick), "its tests were changed: tests/a.rs")
+    );
+    changed.judges = vec!["tests/a.rs".to_owned()];
+    changed.since_arming.retain(|file| file.path != SOURCE);
+    assert_eq!(doubt("Make the tests pass", &changed), "its tests were changed: tests/a.rs");
+    let nothing = files(&[], &[SOURCE]);
+    assert_eq!(one(passed(&[]), &nothing).proof, Ok(Proof::Tick), "it may have passed before");
+    let uncounted = TaskFacts { verify: VerifyShown::Uncounted, ..task("T1", "Be fast") };
+    assert_eq!(one(uncounted, &files(&[(SOURCE, CONTENT)], &[])).proof, Ok(Proof::Files));
+}
+
+#[test]
+fn checks_and_parents_need_no_change() {
+    let nothing = files(&[], &[]);
+    let check = TaskFacts { is_check: true, ..task("T1", "[VERIFY] Read it") };
+    assert_eq!(one(check.clone(), &nothing).proof, Ok(Proof::Word));
+    let passed = TaskFacts { verify: VerifyShown::Passed, ..check };
+    assert_eq!(one(passed, &nothing).proof, Ok(Proof::Command));
+    let parent = TaskFacts { has_done_parts: true, ..task("T1", "All of it") };
+    assert_eq!(one(parent, &nothing).proof, Ok(Proof::Tick));
+}
+
+#[test]
+fn what_git_ignores_is_the_work_of_whom_it_is_named_by() {
+    let mut changed = files(&[], &[]);
+    let ignored = vec![ChangedFile { ignored: true, ..file("config/local.env", CONTENT) }];
+    (changed.since_tick, changed.since_arming) = (Some(ignored.clone()), ignored);
+    assert_eq!(grade("Put it into config/local.env", &changed), Ok(Proof::Files));
+    assert_eq!(grade("Be fast", &changed), Err(Unproved::NothingChanged));
+}
+
+#[test]
+fn many_ticks_and_files_are_judged_in_one_go() {
+    let tasks: Vec<TaskFacts> = (0..20_000)
+        .map(|it| task(&format!("T{it}"), &format!("Write src/{it}.rs and lib/x{it}.rs")))
+        .collect();
+    let changed: Vec<String> = (0..2_000).map(|it| format!("src/{it}.rs")).collect();
+    let mut changed: Vec<(&str, Change)> =
+        changed.iter().map(|path| (path.as_str(), CONTENT)).collect();
+    changed.sort_unstable_by_key(|(path, _)| *path);
+    let judged = judge(&tasks, &files(&changed, &[]));
+    assert_eq!(judged.iter().filter(|it| it.proof == Ok(Proof::Files)).count(), 2_000);
+}

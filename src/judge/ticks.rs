@@ -1,0 +1,320 @@
+//! Boxes that were ticked by hand: what every driver that finds some does with them, at a stop and after an iteration.
+
+use std::io;
+use std::time::Duration;
+
+use super::rules::{JudgedTask, TaskFacts, VerifyShown, Word};
+use super::{FilesSeen, LOOK, TickJudge};
+use crate::engine::promise::said_of_tasks;
+use crate::engine::proof::{LeastProof, Proof, UnprovedTask, refuse_empty_run};
+use crate::engine::tasks::{Task, TaskList};
+use crate::engine::{Check, CheckResult, TestsRun, tests_run};
+use crate::store::receipts::{KnownReceipt, MOST_FILES, Receipt, VerifyRun};
+use crate::world::WallTime;
+
+/// What is asked of the boxes of a list.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Claim<'a> {
+    /// The ids of the tasks that were open when the list was judged before, and are ticked now.
+    pub new: &'a [String],
+    /// When that was.
+    pub since: WallTime,
+    /// Whether nothing is open any more: then all boxes are looked at.
+    pub all_done: bool,
+    /// Whether a new tick of a task that has a receipt claims that it was done again.
+    pub claims_again: bool,
+    /// The agent's last message.
+    pub said: &'a str,
+}
+
+/// What was seen of the boxes that were ticked by hand.
+#[derive(Clone, Debug, Default)]
+pub struct Ticks {
+    /// The list that they are of, by its hash, where its driver says so.
+    pub list: u64,
+    /// The tasks that count as open.
+    pub unproved: Vec<UnprovedTask>,
+    /// Those that count and have no receipt yet.
+    pub proved: Vec<Tick>,
+    /// Those that have one, and whose Verify command did not run for it.
+    earlier: Vec<Tick>,
+    facts: Vec<TaskFacts>,
+    /// What the files showed, where anybody looked.
+    pub seen: FilesSeen,
+}
+
+/// A tick that counts.
+#[derive(Clone, Debug)]
+pub struct Tick {
+    /// The id that its receipt has.
+    pub task: String,
+    /// The id that it has in the list.
+    pub id: String,
+    pub proof: Proof,
+    pub doubt: String,
+    /// The files that are its work.
+    pub own: Vec<String>,
+    /// Why it changes nothing, in the agent's words.
+    pub no_change: Option<String>,
+    /// The command that a person armed for its task.
+    command: Option<String>,
+    /// Its run, once it has passed.
+    verify: Option<VerifyRun>,
+}
+
+impl Ticks {
+    /// Returns what is seen of the boxes of a list that were ticked by hand. The files are looked at, no longer than the limit,
+    /// only where such a box is new, or all is done.
+    pub fn of(
+        judge: &TickJudge,
+        (list, text): (&TaskList, &[u8]),
+        claim: Claim<'_>,
+        limit: Duration,
+    ) -> Self {
+        let mut ticks = Self::default();
+        let Claim { new, all_done, .. } = claim;
+        if judge.armed.least == LeastProof::Word || (!all_done && new.is_empty()) {
+            return ticks;
+        }
+        let known = judge.known();
+        let is_again = |id: &String, receipt: &KnownReceipt| {
+            claim.claims_again && new.contains(id) && receipt.at < claim.since
+        };
+        let is_old = |id: &String| known.get(id).is_some_and(|receipt| !is_again(id, receipt));
+        // As a rule `spool task done` has ticked them: then nothing more is read.
+        if !all_done && new.iter().all(is_old) {
+            return ticks;
+        }
+        let Some(armed) = judge.armed_list() else { return ticks };
+        let ticked = armed.ticked_since(list);
+        ticks.seen = judge.look(limit);
+        let held_up = ticks.seen.facts.held_up();
+        if ticks.seen.now.is_none() && held_up.is_none() && !all_done {
+            // Nobody could look: at the end it is asked again, and then the word counts.
+            return ticks;
+        }
+        let gone = if held_up.is_none() { judge.gone(list, &ticks.seen) } else { Vec::new() };
+        let is_hand = |(task, id): &&(&Task, &str)| match known.get(*id) {
+            None => true,
+            Some(receipt) => is_again(&task.id, receipt) && gone.iter().any(|it| it.id == task.id),
+        };
+        let hand: Vec<(&Task, &str)> = ticked.iter().filter(is_hand).copied().collect();
+        let commands = |task: &Task| judge.command_of(task, list);
+        ticks.facts = hand.iter().map(|(task, _)| judge.facts(task, list, text)).collect();
+        for (tag, word) in
+            [("no-change", Word::NoChange as fn(String) -> Word), ("elsewhere", Word::Elsewhere)]
+        {
+            for (id, why) in said_of_tasks(claim.said, tag) {
+                let its = hand.iter().position(|(task, _)| id.eq_ignore_ascii_case(&task.id));
+                if let Some(place) = its {
+                    ticks.facts[place].word = word(why);
+                }
+            }
+        }
+        if !hand.is_empty() {
+            ticks.add_turn(judge, claim.since, &|id| {
+                let (task, _) = ticked.iter().find(|(_, its)| *its == id)?;
+                Some(judge.facts(task, list, text))
+            });
+        }
+        let judged = judge.judge(&ticks.facts, &ticks.seen);
+        for (judged, (task, _)) in judged.into_iter().zip(&hand) {
+            ticks.take(&task.id, judged, commands(task));
+        }
+        if !all_done {
+            return ticks;
+        }
+        if let Some(why) = held_up.filter(|_| hand.is_empty()) {
+            // The task that was ticked last stands for all of them.
+            let newest = ticked.iter().max_by_key(|(_, id)| known.get(*id).map(|it| it.number));
+            ticks
+                .unproved
+                .extend(newest.map(|(task, _)| UnprovedTask { id: task.id.clone(), why }));
+        }
+        let is_new = |it: &UnprovedTask| hand.iter().all(|(task, _)| task.id != it.id);
+        ticks.unproved.extend(gone.into_iter().filter(is_new));
+        if ticks.unproved.is_empty() {
+            let waits = |(task, id): &(&Task, &str)| {
+                let receipt = known.get(*id).filter(|it| it.by_hand && !it.ran_verify)?;
+                Some(Tick::of_receipt(&task.id, receipt, commands(task)?))
+            };
+            ticks.earlier = ticked.iter().filter_map(waits).collect();
+        }
+        ticks
+    }
+
+    /// Takes in how well a task is proved that was ticked by hand, with the command that a person armed for it.
+    fn take(&mut self, id: &str, judged: JudgedTask, command: Option<String>) {
+        let no_change =
+            self.facts.iter().find(|it| it.id == judged.id).and_then(|facts| match &facts.word {
+                Word::NoChange(why) => Some(why.clone()),
+                _ => None,
+            });
+        let proof = match judged.proof {
+            Ok(proof) => proof,
+            // With its command to come, it is no worse than one with nothing else.
+            Err(why) if command.is_some() && !why.holds_up_all() => Proof::Tick,
+            Err(why) => {
+                self.unproved.push(UnprovedTask { id: id.to_owned(), why });
+                return;
+            }
+        };
+        self.proved.push(Tick {
+            task: judged.id,
+            id: id.to_owned(),
+            proof,
+            doubt: judged.doubt,
+            own: judged.files,
+            no_change: no_change.filter(|_| proof == Proof::Word),
+            command,
+            verify: None,
+        });
+    }
+
+    /// Adds what `spool task done` has ticked in the same turn: a turn is one stretch of work, whoever ticked a part of it.
+    fn add_turn(
+        &mut self,
+        judge: &TickJudge,
+        since: WallTime,
+        facts_of: &dyn Fn(&str) -> Option<TaskFacts>,
+    ) {
+        for receipt in judge.receipts.done_since(since.max(judge.armed.at)) {
+            self.seen.add_work_of(&receipt.files, &receipt.own);
+            if self.facts.iter().all(|known| known.id != receipt.task) {
+                let word = receipt.no_change.map_or(Word::None, Word::NoChange);
+                self.facts.extend(facts_of(&receipt.task).map(|facts| TaskFacts { word, ..facts }));
+            }
+        }
+    }
+
+    /// Returns the Verify commands that a person armed for them, as checks: a tick by hand does not skip them.
+    pub fn checks(&self, limit_seconds: u64) -> Vec<Check> {
+        let commands = self.proved.iter().chain(&self.earlier).filter_map(|it| it.command.clone());
+        commands.map(|run| Check { run, limit_seconds, ..Check::default() }).collect()
+    }
+
+    /// Takes in the results of the checks, with how long each took: a command that passed proves its task, and one that ran no
+    /// test has not passed.
+    pub fn take_results(
+        &mut self,
+        judge: &TickJudge,
+        results: &mut [CheckResult],
+        millis: &dyn Fn(&str) -> u64,
+    ) {
+        let is_its = |result: &CheckResult, tick: &Tick| tick.command.as_ref() == Some(&result.run);
+        for result in results.iter_mut() {
+            if self.proved.iter().chain(&self.earlier).any(|tick| is_its(result, tick)) {
+                refuse_empty_run(result);
+            }
+        }
+        let has_run = |tick: &mut Tick| {
+            let command = tick.command.as_ref()?;
+            let result = results.iter().find(|it| it.passed && it.run == *command)?;
+            tick.verify = Some(VerifyRun { result: result.clone(), millis: millis(command) });
+            Some(shown(&result.run, &result.tail))
+        };
+        for tick in &mut self.earlier {
+            let is_changed = !self.seen.facts.judges.is_empty();
+            if has_run(tick) == Some(VerifyShown::Passed)
+                && tick.proof == Proof::Files
+                && !is_changed
+            {
+                tick.proof = Proof::Command;
+            }
+        }
+        for tick in &mut self.proved {
+            let shown = has_run(tick).unwrap_or_default();
+            if let Some(facts) = self.facts.iter_mut().find(|facts| facts.id == tick.task) {
+                facts.verify = shown;
+            }
+        }
+        if self.proved.iter().all(|tick| tick.verify.is_none()) {
+            return;
+        }
+        for judged in judge.judge(&self.facts, &self.seen) {
+            let its = self.proved.iter_mut().find(|tick| tick.task == judged.id);
+            if let (Some(tick), Ok(proof)) = (its, judged.proof) {
+                (tick.proof, tick.doubt) = (proof, judged.doubt);
+            }
+        }
+    }
+
+    /// Returns those whose receipt is to be written: the new ones, and those whose command has passed since.
+    pub fn to_keep(&self) -> impl Iterator<Item = &Tick> {
+        self.proved.iter().chain(self.earlier.iter().filter(|tick| tick.verify.is_some()))
+    }
+
+    /// Keeps a receipt for each that counts, and what the files contain, to compare the next tick with; `looks_again` is whether
+    /// checks may have written files since. A program that is killed on the way leaves none: they are judged again.
+    pub fn keep(
+        &self,
+        judge: &TickJudge,
+        looks_again: bool,
+        form: &dyn Fn(&Tick) -> Receipt,
+    ) -> io::Result<()> {
+        let receipts: Vec<Receipt> =
+            self.to_keep().map(|tick| self.receipt(tick, form(tick))).collect();
+        if receipts.is_empty() {
+            return Ok(());
+        }
+        let after =
+            looks_again.then(|| judge.contents(self.seen.now.as_ref(), LOOK).ok()).flatten();
+        judge.add_receipts(&receipts, after.as_ref().or(self.seen.now.as_ref()))
+    }
+
+    /// The receipt of a tick, which has in this form what only its driver knows.
+    pub fn receipt(&self, tick: &Tick, form: Receipt) -> Receipt {
+        let files = self.seen.facts.since_tick.as_ref();
+        let count = files.map_or(0, Vec::len);
+        Receipt {
+            task: tick.task.clone(),
+            by_content: files.is_some(),
+            more_files: count.saturating_sub(MOST_FILES) as u64,
+            files: files
+                .map(|files| files.iter().take(MOST_FILES).map(|file| file.path.clone()).collect()),
+            verify: tick.verify.clone(),
+            proof: Some(tick.proof),
+            doubt: Some(tick.doubt.clone())
+                .filter(|doubt| !doubt.is_empty() && tick.proof == Proof::Tick),
+            own: tick.own.iter().take(MOST_FILES).cloned().collect(),
+            no_change: tick.no_change.clone(),
+            ..form
+        }
+    }
+}
+
+/// Returns what the run of a Verify command shows that has passed and printed this in the end.
+pub fn shown(run: &str, tail: &str) -> VerifyShown {
+    match tests_run(run, tail.as_bytes()) {
+        TestsRun::Uncounted => VerifyShown::Uncounted,
+        _ => VerifyShown::Passed,
+    }
+}
+
+impl Tick {
+    /// The tick of a receipt, where its command did not run for it.
+    fn of_receipt(id: &str, known: &KnownReceipt, command: String) -> Self {
+        Self {
+            task: known.task.clone(),
+            id: id.to_owned(),
+            proof: known.proof.unwrap_or(Proof::Word),
+            doubt: String::new(),
+            own: known.own.clone(),
+            no_change: known.no_change.clone(),
+            command: Some(command),
+            verify: None,
+        }
+    }
+}
+
+impl FilesSeen {
+    /// Adds what is still there of what had changed for a task that was ticked before: these may be the work of others, too.
+    pub fn add_work_of(&mut self, files: &[String], own: &[String]) {
+        let Some(since) = &mut self.facts.since_tick else { return };
+        let all = &self.facts.since_arming;
+        let still = all.iter().filter(|file| files.iter().chain(own).any(|it| *it == file.path));
+        let more: Vec<_> =
+            still.filter(|file| since.iter().all(|it| it.path != file.path)).cloned().collect();
+        since.extend(more);
+    }
+}

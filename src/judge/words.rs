@@ -1,0 +1,132 @@
+//! What is said of a tick that counts as open: the files, true to the byte, and the word that answers it.
+
+use crate::engine::proof::{Unproved, UnprovedTask};
+use crate::evidence::contents::{MOST, MOST_FILES};
+use crate::feature::project::printable;
+use crate::text::grouped;
+
+/// The most files and tasks that are named.
+const NAMED: usize = 4;
+/// What a reason has to be.
+pub const REASON: &str = "say why in two words or more";
+
+/// Returns what a task lacks, in a few words without a full stop.
+pub fn lack(unproved: &Unproved) -> String {
+    let was = "as when the loop was armed";
+    match unproved {
+        Unproved::NothingChanged => {
+            "nothing in the project has changed since the task before".to_owned()
+        }
+        Unproved::OnlyPutBack(paths) => {
+            format!(
+                "since the task before, only {} changed, back to what was there {was}",
+                named(paths)
+            )
+        }
+        Unproved::NamedFilesUnchanged(paths) if paths.len() == 1 => {
+            format!("it names {}, which is byte for byte {was}", named(paths))
+        }
+        Unproved::NamedFilesUnchanged(paths) => {
+            format!("it names {}, and all of them are byte for byte {was}", named(paths))
+        }
+        Unproved::WorkGone(paths) => format!("its work is gone: {} again {was}", is_are(paths)),
+        Unproved::ProtectedChanged(paths) => {
+            format!("protected files have changed: {}", named(paths))
+        }
+        Unproved::TreeTooLarge(folder) => {
+            let most = if folder.is_empty() {
+                String::new()
+            } else {
+                format!(", most of the new ones in {}", printable(folder))
+            };
+            let (files, megabytes) = (grouped(MOST_FILES as u64), MOST >> 20);
+            format!(
+                "the project has more than can be looked at, {files} files and folders or {megabytes} MB{most}"
+            )
+        }
+    }
+}
+
+/// Returns what an agent does about it, a sentence; `by_command` is whether it has `spool task`.
+pub fn answer(id: &str, unproved: &Unproved, by_command: bool) -> String {
+    let word = |option: &str, tag: &str| {
+        if by_command {
+            return format!("spool task done {id} --{option} \"why\"");
+        }
+        format!(
+            "tick it and {REASON}, alone on a line of your final message: `<{tag}>{id}: why</{tag}>`"
+        )
+    };
+    match unproved {
+        Unproved::ProtectedChanged(_) => {
+            "Only a person changes these: put them back as they were".to_owned()
+        }
+        Unproved::TreeTooLarge(_) => {
+            "Remove what is not needed, or name what programs have made in `.gitignore`".to_owned()
+        }
+        Unproved::NamedFilesUnchanged(_) => {
+            format!("Do the work. If it is in other files: {}", word("elsewhere", "elsewhere"))
+        }
+        Unproved::WorkGone(_) => {
+            format!(
+                "Do the work again. If it is in other files now: {}",
+                word("elsewhere", "elsewhere")
+            )
+        }
+        Unproved::NothingChanged | Unproved::OnlyPutBack(_) => {
+            let with = if by_command {
+                format!(
+                    "If it was done together with a ticked task: spool task done {id} --with ID. "
+                )
+            } else {
+                String::new()
+            };
+            format!(
+                "Do the work. {with}If it rightly changes nothing: {}",
+                word("no-change", "no-change")
+            )
+        }
+    }
+}
+
+/// Returns what an agent of a session reads of ticked tasks that count as open: what each lacks, and what to do next.
+pub fn not_proved(tasks: &[UnprovedTask]) -> String {
+    if let Some(task) = tasks.iter().find(|task| task.why.holds_up_all()) {
+        let answer = answer(&task.id, &task.why, true);
+        return format!("Nothing counts as done while {}. {answer}.", lack(&task.why));
+    }
+    let one = |task: &UnprovedTask| format!("{} ({})", printable(&task.id), lack(&task.why));
+    let mut all: Vec<String> = tasks.iter().take(NAMED).map(one).collect();
+    if tasks.len() > NAMED {
+        all.push(format!("{} more", tasks.len() - NAMED));
+    }
+    format!(
+        "Ticked and still open: {}. Do the work. Or say it with `spool task done ID` and one of: --elsewhere \"why\" (the work is in other files), --with OTHER (done with that task), --no-change \"why\" (it rightly changes nothing); {REASON}.",
+        all.join(", ")
+    )
+}
+
+/// Returns the line on files that the commands of a loop run, which are a part of the judge; empty for none. `how` says what
+/// protects them.
+pub fn part_of_judge(files: &[&str], how: &str) -> String {
+    if files.is_empty() {
+        return String::new();
+    }
+    let files: Vec<String> = files.iter().map(|file| (*file).to_owned()).collect();
+    let named = named(&files);
+    format!(
+        "part of the judge: {named}. Where the loop changes them and no task names them, what they prove is in doubt; {how} forbids it\n"
+    )
+}
+
+fn is_are(paths: &[String]) -> String {
+    named(paths) + if paths.len() == 1 { " is" } else { " are" }
+}
+
+fn named(paths: &[String]) -> String {
+    let mut names: Vec<_> = paths.iter().take(NAMED).map(|path| printable(path)).collect();
+    if paths.len() > NAMED {
+        names.push(format!("{} more", paths.len() - NAMED));
+    }
+    names.join(", ")
+}
