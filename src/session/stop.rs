@@ -55,6 +55,15 @@ enum StopKind {
     Task,
 }
 
+impl StopKind {
+    fn limits(&self) -> LoopLimits {
+        match self {
+            Self::Feature(stop) => stop.snapshot.limits,
+            Self::Task => LoopLimits::default(),
+        }
+    }
+}
+
 /// What became of a look at the session's loop.
 enum Look {
     /// The session has no loop that lives.
@@ -414,10 +423,7 @@ impl StopSession<'_> {
         }
         let of_a_pause = pause_to_report(&mut self.record, &verdict);
         let form = continuing::form(self.context, &mut self.record.context, &verdict);
-        let limits = match kind {
-            StopKind::Feature(stop) => stop.snapshot.limits,
-            StopKind::Task => LoopLimits::default(),
-        };
+        let limits = kind.limits();
         let mut notices =
             notices::notices(self.context, &mut self.record, &self.standing, limits, &verdict);
         if let StopKind::Feature(stop) = kind {
@@ -539,7 +545,9 @@ impl StopSession<'_> {
 /// What the checks printed that failed.
 fn output_of(results: &[CheckResult]) -> String {
     let failed = results.iter().filter(|it| !it.passed && !it.tail.is_empty());
-    failed.map(|it| format!("`{}` ({}):\n{}\n", it.run, it.outcome, it.tail)).collect()
+    failed.fold(String::new(), |text, it| {
+        text + "`" + &it.run + "` (" + &it.outcome + "):\n" + &it.tail + "\n"
+    })
 }
 
 /// Marks a pause that this verdict waits for as reported and returns what the person reads of it; `None`

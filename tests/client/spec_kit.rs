@@ -74,7 +74,7 @@ const LIST: &str = "\
 /// What a person reads when the command has armed the loop.
 const ARMED: &str = "\
 Ralph-speckit: armed: 001-demo · 5 open tasks · at most 100 iterations
-No checks: the task list decides.
+No checks: the task list decides. To add one: `checks:` in the settings.
 Only these tasks: T001-T005. Every other box is left as it is.
 Words for the agent: use python 3.12
 To stop it: /speckit:cancel";

@@ -10,6 +10,7 @@ use crate::text::distance;
 
 /// What a person asks for with `/speckit:implement`, spec-kit's own command, or `spool start`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each one is a flag")]
 pub struct FeatureRequest {
     /// The feature, tasks, and words for the agent, as they were typed.
     pub words: String,

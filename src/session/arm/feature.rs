@@ -44,7 +44,8 @@ use crate::world::{self, Deadline};
 /// What is said where the one who arms may be the agent.
 const NOT_A_PERSON: &str = "It was armed inside of an agent's session, so no check and no Verify command is run for it, and the default limits hold: type /speckit:implement, or run `spool start` in a terminal of your own.";
 /// What is shown where nothing is run before the work counts as done.
-const NO_CHECKS: &str = "No checks: the task list decides. To add one: `checks: [cargo test]` in `.claude/ralph-speckit.local.md`.\n";
+const NO_CHECKS: &str =
+    "No checks: the task list decides. To add one: `checks:` in the settings.\n";
 /// The most characters that the names of the tasks take, where not all of a list were asked for.
 const LONGEST_RUNS: usize = 600;
 /// The longest that the files are looked through.

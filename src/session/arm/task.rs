@@ -86,7 +86,7 @@ pub fn arm(
         None => String::new(),
     };
     let not_noted = arming.finish(armed_entry(&record));
-    let no_check = if !pin.checks.is_empty() { "" } else { NO_CHECK }.to_owned();
+    let no_check = if pin.checks.is_empty() { NO_CHECK } else { "" }.to_owned();
     let stop = "To stop it: /speckit:cancel-ralph".to_owned();
     let lines =
         [messages::armed_line(&record), no_check, shown.clone(), unkept.unwrap_or_default(), stop];

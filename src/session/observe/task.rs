@@ -88,9 +88,9 @@ pub fn observe(
         let still = seen.since_arming == Difference::Same;
         let boxes = open_boxes(root, &assignment.task);
         let parts = still.then(|| "no changed file".to_owned()).into_iter().chain(boxes);
-        seen.against = parts.fold(String::new(), |text, part| match text.is_empty() {
-            true => ["no check, ", &part].concat(),
-            false => [&text, ", ", &part].concat(),
+        seen.against = parts.fold(String::new(), |text, part| {
+            let before = if text.is_empty() { "no check" } else { &text };
+            [before, ", ", &part].concat()
         });
     }
     seen.commits = commits::counted(root, record);
@@ -103,7 +103,9 @@ fn open_boxes<'a>(root: &'a Path, task: &'a str) -> impl Iterator<Item = String>
         word.trim_matches(|letter: char| !letter.is_alphanumeric() && !"._/-".contains(letter))
     });
     let names = names.map(|name| name.trim_end_matches('.'));
-    let lists = names.filter(|name| name.ends_with(".md") || name.ends_with(".txt"));
+    let ends =
+        |name: &&str| Path::new(name).extension().is_some_and(|it| it == "md" || it == "txt");
+    let lists = names.filter(ends);
     lists.take(MOST_LISTS).filter_map(|name| {
         let content = read(&root.join(name), LIST_LIMIT).ok()?;
         let open = TaskList::parse(&content.bytes).open().count() as u64;

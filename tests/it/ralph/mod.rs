@@ -50,7 +50,7 @@ pub fn change(bench: &Bench) {
         |path: &str| std::fs::metadata(bench.path(path)).and_then(|it| it.modified()).ok();
     let before = written(".claude/ralph/s1/loop.json");
     crate::support::limited::until("a later file", || {
-        bench.write("src/made.rs", &format!("// {:?}", std::time::SystemTime::now()));
+        bench.write("src/made.rs", "made");
         (written("src/made.rs") > before).then_some(())
     });
 }
