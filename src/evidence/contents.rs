@@ -137,8 +137,7 @@ impl ContentsLook<'_> {
             let (folder, name, stat, marks) = match file {
                 FoundFile::File { folder, name, stat, marks, .. } => (folder, name, stat, marks),
                 FoundFile::Empty { path } => {
-                    let (content, changed) = (Hashes::of_folder(), FileTime::default());
-                    found.push(path, FileSeen { content, mode: 0, changed });
+                    found.push(path, of_folder());
                     return Go::On;
                 }
                 FoundFile::Folder { .. } => return Go::On,
@@ -188,12 +187,9 @@ impl ContentsLook<'_> {
         }
         for (path, _) in named.files.iter().filter(|(path, met)| !met && *path != self.without) {
             let at = Path::new(path);
-            let is_work = !is_own(at) && !at.components().any(|part| part.as_os_str() == ".git");
-            if !is_work {
-                continue;
-            }
-            let stat = FileStat::of_entry(&self.root.join(at)).filter(|stat| !stat.is_folder());
-            let Some(stat) = stat else { continue };
+            let is_git = at.components().any(|part| part.as_os_str() == ".git");
+            let is_work = |stat: &FileStat| !is_git && !is_own(at) && !stat.is_folder();
+            let Some(stat) = self.stat_of(path.as_bytes()).filter(is_work) else { continue };
             let read = read_of(&stat);
             if read <= left {
                 left -= read;
@@ -292,6 +288,11 @@ impl ContentsLook<'_> {
         let changed = if is_left_alone { changed } else { FileTime::default() };
         FileSeen { content, mode: stat.mode(), changed }
     }
+}
+
+/// What is known of a folder with nothing in it.
+fn of_folder() -> FileSeen {
+    FileSeen { content: Hashes::of_folder(), mode: 0, changed: FileTime::default() }
 }
 
 /// Whether all is as it was at an earlier look.

@@ -12,6 +12,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::engine::Check;
 use crate::engine::order::sorted;
 use crate::engine::proof::{Change, ChangedFile, LeastProof, Proof, Unproved, UnprovedTask};
 use crate::engine::tasks::{Task, TaskList};
@@ -100,6 +101,11 @@ pub struct ArmedList {
 }
 
 impl Armed {
+    /// Returns the commands of these checks.
+    pub fn commands_of(checks: &[Check]) -> Vec<String> {
+        checks.iter().filter(|check| !check.is_review()).map(|check| check.run.clone()).collect()
+    }
+
     fn commands(&self) -> Commands {
         Commands::of(self.checks.iter().chain(self.verify.values()).map(String::as_str))
     }
@@ -466,7 +472,7 @@ impl TickJudge {
         };
         let changed = &seen.facts.since_arming;
         let mut newest: BTreeMap<String, KnownReceipt> = BTreeMap::new();
-        let all = self.receipts.claims(&["\"task\":".to_owned()], self.armed.at);
+        let all = self.receipts.since(self.armed.at);
         for (number, receipt) in all.into_iter().enumerate() {
             newest.insert(receipt.task.clone(), KnownReceipt { number, ..receipt });
         }

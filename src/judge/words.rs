@@ -1,5 +1,6 @@
 //! What is said of a tick that counts as open: the files, true to the byte, and the word that answers it.
 
+use crate::engine::order::few;
 use crate::engine::proof::{Unproved, UnprovedTask};
 use crate::evidence::contents::{MOST, MOST_FILES};
 use crate::feature::project::printable;
@@ -96,13 +97,9 @@ pub fn not_proved(tasks: &[UnprovedTask]) -> String {
         return format!("Nothing counts as done while {}. {answer}.", lack(&task.why));
     }
     let one = |task: &UnprovedTask| format!("{} ({})", printable(&task.id), lack(&task.why));
-    let mut all: Vec<String> = tasks.iter().take(NAMED).map(one).collect();
-    if tasks.len() > NAMED {
-        all.push(format!("{} more", tasks.len() - NAMED));
-    }
+    let all = few(&mut tasks.iter().map(one), NAMED);
     format!(
-        "Ticked and still open: {}. Do the work. Or say it with `spool task done ID` and one of: --elsewhere \"why\" (the work is in other files), --with OTHER (done with that task), --no-change \"why\" (it rightly changes nothing); {REASON}.",
-        all.join(", ")
+        "Ticked and still open: {all}. Do the work. Or say it with `spool task done ID` and one of: --elsewhere \"why\" (the work is in other files), --with OTHER (done with that task), --no-change \"why\" (it rightly changes nothing); {REASON}."
     )
 }
 
@@ -124,9 +121,5 @@ fn is_are(paths: &[String]) -> String {
 }
 
 fn named(paths: &[String]) -> String {
-    let mut names: Vec<_> = paths.iter().take(NAMED).map(|path| printable(path)).collect();
-    if paths.len() > NAMED {
-        names.push(format!("{} more", paths.len() - NAMED));
-    }
-    names.join(", ")
+    few(&mut paths.iter().map(|path| printable(path)), NAMED)
 }

@@ -42,12 +42,7 @@ pub fn judge_of(project: &Project, feature: &Feature, pin: Option<&Pin>) -> io::
         at: pin.armed_at,
         least: pin.proof,
         protect: pin.protect.clone(),
-        checks: pin
-            .checks
-            .iter()
-            .filter(|check| !check.is_review())
-            .map(|check| check.run.clone())
-            .collect(),
+        checks: Armed::commands_of(&pin.checks),
         verify,
     };
     Ok(TickJudge::of(place, armed, receipts))

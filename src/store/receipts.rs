@@ -106,8 +106,14 @@ pub struct KnownReceipt {
     pub own: Vec<String>,
     /// Why it changes nothing, in the agent's words; `None` where it does not say so.
     pub no_change: Option<String>,
+    /// Why it is proved by tick and not better, `None` where nothing is known.
+    pub doubt: Option<String>,
     /// Whether its Verify command ran for it.
     pub ran_verify: bool,
+    /// Whether a review has found it good.
+    pub reviewed: bool,
+    /// Whether its task was dropped.
+    pub dropped: bool,
 }
 
 /// Who saw that a task was ticked.
@@ -210,6 +216,11 @@ impl Receipts {
         lines.filter_map(|line| self.known_receipt(line, since, true)).collect()
     }
 
+    /// Returns what all receipts of this time or later say, the oldest first.
+    pub fn since(&self, since: WallTime) -> Vec<KnownReceipt> {
+        self.claims(&["\"task\":".to_owned()], since)
+    }
+
     /// Returns what `spool task done` has ticked since this time.
     pub fn done_since(&self, since: WallTime) -> Vec<KnownReceipt> {
         self.claims(&["\"by\":\"done\"".to_owned()], since)
@@ -261,7 +272,10 @@ impl Receipts {
             files: paths("files"),
             own: paths("own"),
             no_change: text("no_change").map(str::to_owned),
+            doubt: text("doubt").map(str::to_owned),
             ran_verify: value.get("verify").is_some_and(Value::is_object),
+            reviewed: text("reviewer").is_some(),
+            dropped: text("by") == Some("drop"),
         })
     }
 
@@ -468,29 +482,16 @@ impl Receipts {
     /// The hook links it: a receipt is read as a plain value, and not with all of its fields.
     pub fn scoreboard(&self, since: WallTime, tasks: Option<&TaskList>) -> Scoreboard {
         let mut board = Scoreboard::default();
-        for bytes in ["old.jsonl", "jsonl"].map(|end| self.bytes(end)) {
-            lines(&bytes).filter_map(|line| self.scored(line, since)).for_each(|it| board.add(it));
+        for KnownReceipt { task, proof, reviewed, no_change, doubt, dropped, .. } in
+            self.since(since)
+        {
+            if let Some(proof) = proof {
+                board.add(ScoredTask { task, proof, reviewed, why: no_change.or(doubt), dropped });
+            }
         }
         let is_done = |id: &str| tasks.and_then(|it| it.find(id)).is_some_and(|task| task.done);
         board.retain(|task| task.dropped || is_done(&task.task));
         board
-    }
-
-    /// What a line says of its task, `None` where it says nothing, or is of another list or an earlier loop.
-    fn scored(&self, line: &[u8], since: WallTime) -> Option<ScoredTask> {
-        // A line may begin with what a full disk has torn.
-        let start = memchr::memmem::rfind(line, b"{\"at\":")?;
-        let value: Value = serde_json::from_slice(&line[start..]).ok()?;
-        let text = |name: &str| value.get(name).and_then(Value::as_str);
-        let is_its = self.list.as_deref().is_none_or(|list| text("list") == Some(list));
-        let at = value.get("at").and_then(Value::as_u64)?;
-        Some(ScoredTask {
-            task: text("task").filter(|_| is_its && at >= since.millis())?.to_owned(),
-            proof: named(text("proof")?)?,
-            reviewed: text("reviewer").is_some(),
-            why: text("no_change").or_else(|| text("doubt")).map(str::to_owned),
-            dropped: text("by") == Some("drop"),
-        })
     }
 }
 

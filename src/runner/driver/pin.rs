@@ -1,13 +1,12 @@
 //! What a person who starts `spool ralph` arms: the Verify commands that `spool task` may run for its agents, and the rule by
 //! which it judges their ticks.
 
-use std::time::Duration;
-
 use super::left::LeftRun;
 use crate::engine::proof::LeastProof;
 use crate::engine::tasks::Task;
 use crate::evidence::task_list::{self, TASKS};
 use crate::feature::project::{Feature, Project};
+use crate::judge::LOOK;
 use crate::runner::options::Options;
 use crate::runner::target::{Change, ChangeKind};
 use crate::session::pinned;
@@ -18,9 +17,6 @@ use crate::store::pins::{Pin, PinKey, Pins};
 use crate::store::receipts::Receipts;
 use crate::system::names;
 use crate::world::{self, WallTime};
-
-/// The longest that the files are looked through.
-const LOOK: Duration = Duration::from_secs(2);
 
 /// The pin of a run; dropped, it is taken away.
 pub(super) struct RunPin<'a> {

@@ -72,12 +72,7 @@ impl Driver<'_> {
             at: proofs.began_at,
             least: options.proof,
             protect: options.protect.clone(),
-            checks: options
-                .checks
-                .iter()
-                .filter(|check| !check.is_review())
-                .map(|check| check.run.clone())
-                .collect(),
+            checks: Armed::commands_of(&options.checks),
             verify: LazyCell::new(Box::new(move || commands) as Box<_>),
         };
         let list = proofs.list_at_start.as_ref();

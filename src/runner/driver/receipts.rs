@@ -65,7 +65,7 @@ impl Driver<'_> {
         let files = entry.files.iter().filter(|file| **file != list).take(MOST_FILES);
         let judge = self.tick_judge();
         let in_project = |file: &String| judge.as_ref().map(|judge| judge.place.in_project(file));
-        let files: Vec<String> = files.filter_map(|file| in_project(file)).collect();
+        let files: Vec<String> = files.filter_map(in_project).collect();
         let form = |task: &str| Receipt {
             at,
             task: task.to_owned(),
