@@ -79,8 +79,7 @@ pub(super) fn wants_review(contract: &Contract, ledger: &Ledger, seen: &Observat
         && matches!(decide(contract, ledger, seen).verdict, Verdict::Continue(_))
 }
 
-/// Returns whether the checks have to run once more because the loop ends short of completion: its end says what they say.
-/// Nobody who ended it by hand waits for them.
+/// Returns whether an end short of completion still needs the checks; nobody who ended the loop by hand waits for them.
 pub(super) fn wants_final_checks(
     contract: &Contract,
     verdict: &Verdict,
@@ -156,7 +155,6 @@ pub(super) fn decide(contract: &Contract, ledger: &Ledger, seen: &Observation) -
     go_on(after, seen, missing)
 }
 
-/// Whether nothing is missing but tasks that have left the list.
 fn has_only_left_list(missing: &[Shortfall]) -> bool {
     matches!(missing, [Shortfall::Tampered(tampered)] if !tampered.removed.is_empty())
 }

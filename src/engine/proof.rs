@@ -35,7 +35,7 @@ pub enum Proof {
 
 /// How a file differs from what it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum FileChange {
     /// What it contains.
     Content,
     /// It has more stubs than before, such as `todo!()`.
@@ -62,7 +62,7 @@ pub struct ChangedFile {
     /// Its path relative to the project, with slashes; a folder ends with one.
     pub path: String,
     /// How it differs.
-    pub change: Change,
+    pub change: FileChange,
     /// Whether git ignores it: it is the work of a task that names it, and of no other.
     pub ignored: bool,
 }

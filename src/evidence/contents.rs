@@ -379,7 +379,7 @@ fn hashes_of_file(path: &Path, name: &[u8], size: u64) -> Option<Hashes> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::proof::{Change, ChangedFile};
+    use crate::engine::proof::{ChangedFile, FileChange};
 
     fn look_at(root: &Path, without: &str, named: &[String]) -> Option<Contents> {
         ContentsLook { root, without, named, earlier: None, limit: LIMIT }.contents()
@@ -550,19 +550,19 @@ mod tests {
         let changed: Vec<_> =
             look().changed_since(&before).into_iter().map(|it| (it.path, it.change)).collect();
         let wanted = [
-            ("__init__.py", Change::Blanks),
-            ("blanks.rs", Change::Blanks),
-            ("code.rs", Change::Content),
-            ("comment.rs", Change::Comments),
-            ("copy.rs", Change::Content),
-            ("empty.rs", Change::Blanks),
-            ("from.rs", Change::Moved),
-            ("gone.rs", Change::Gone),
-            ("mode.sh", Change::Mode),
-            ("new/empty/", Change::Folder),
-            ("remark.rs", Change::Comments),
-            ("stub.rs", Change::Stub),
-            ("to.rs", Change::Moved),
+            ("__init__.py", FileChange::Blanks),
+            ("blanks.rs", FileChange::Blanks),
+            ("code.rs", FileChange::Content),
+            ("comment.rs", FileChange::Comments),
+            ("copy.rs", FileChange::Content),
+            ("empty.rs", FileChange::Blanks),
+            ("from.rs", FileChange::Moved),
+            ("gone.rs", FileChange::Gone),
+            ("mode.sh", FileChange::Mode),
+            ("new/empty/", FileChange::Folder),
+            ("remark.rs", FileChange::Comments),
+            ("stub.rs", FileChange::Stub),
+            ("to.rs", FileChange::Moved),
         ];
         assert_eq!(changed, wanted.map(|(path, change)| (path.to_owned(), change)));
     }

@@ -6,7 +6,7 @@ use super::entries::{FileSeen, SeenFile};
 use super::tree::{ASIDE, IGNORED};
 use crate::engine::Hasher;
 use crate::engine::order::sorted;
-use crate::engine::proof::{Change, ChangedFile};
+use crate::engine::proof::{ChangedFile, FileChange};
 
 /// What the mode of a file has besides.
 const MARKS: u64 = IGNORED | ASIDE;
@@ -14,7 +14,7 @@ const MARKS: u64 = IGNORED | ASIDE;
 impl Contents {
     /// Returns the files that differ since an earlier look, in the order of their paths, and how.
     pub fn changed_since(&self, earlier: &Self) -> Vec<ChangedFile> {
-        let file = |(file, change): (SeenFile<'_>, Change)| ChangedFile {
+        let file = |(file, change): (SeenFile<'_>, FileChange)| ChangedFile {
             path: String::from_utf8_lossy(file.path()).into_owned(),
             change,
             ignored: file.seen().mode & IGNORED != 0,
@@ -24,7 +24,7 @@ impl Contents {
 
     /// Returns the same with what is known of them, or was known of one that is gone. A file that was checked out into another
     /// work tree is no new one, nor is one gone that goes with it.
-    pub fn differences<'a>(&'a self, earlier: &'a Self) -> Vec<(SeenFile<'a>, Change)> {
+    pub fn differences<'a>(&'a self, earlier: &'a Self) -> Vec<(SeenFile<'a>, FileChange)> {
         let (mut changed, mut new, mut gone) = (Vec::new(), Vec::new(), Vec::new());
         let mut checked_out = 0;
         let mut before = earlier.0.search();
@@ -58,12 +58,13 @@ impl Contents {
         for file in &new {
             let seen = file.seen();
             let is_moved = gone.iter().any(|gone: &SeenFile<'_>| seen.is_moved_from(&gone.seen()));
-            changed.push((*file, if is_moved { Change::Moved } else { seen.as_new(file.path()) }));
+            changed
+                .push((*file, if is_moved { FileChange::Moved } else { seen.as_new(file.path()) }));
         }
         for file in &gone {
             let seen = file.seen();
             let is_moved = new.iter().any(|new| new.seen().is_moved_from(&seen));
-            changed.push((*file, if is_moved { Change::Moved } else { Change::Gone }));
+            changed.push((*file, if is_moved { FileChange::Moved } else { FileChange::Gone }));
         }
         sorted(changed, |(one, _), (other, _)| one.path().cmp(other.path()))
     }
@@ -99,17 +100,17 @@ impl FileSeen {
     }
 
     /// How it differs from what it was, `None` where it does not.
-    fn differs_from(&self, before: &Self) -> Option<Change> {
+    fn differs_from(&self, before: &Self) -> Option<FileChange> {
         let (now, then) = (&self.content, &before.content);
         match () {
             () if now.bytes == then.bytes && (self.mode ^ before.mode) & !MARKS == 0 => None,
-            () if now.bytes == then.bytes => Some(Change::Mode),
-            () if now.is_of_link() => Some(Change::Link),
-            () if now.words == then.words => Some(Change::Blanks),
-            () if now.words == Hashes::of_nothing().words => Some(Change::Gone),
-            () if now.code == then.code => Some(Change::Comments),
-            () if now.stubs() > then.stubs() => Some(Change::Stub),
-            () => Some(Change::Content),
+            () if now.bytes == then.bytes => Some(FileChange::Mode),
+            () if now.is_of_link() => Some(FileChange::Link),
+            () if now.words == then.words => Some(FileChange::Blanks),
+            () if now.words == Hashes::of_nothing().words => Some(FileChange::Gone),
+            () if now.code == then.code => Some(FileChange::Comments),
+            () if now.stubs() > then.stubs() => Some(FileChange::Stub),
+            () => Some(FileChange::Content),
         }
     }
 
@@ -120,15 +121,15 @@ impl FileSeen {
     }
 
     /// How a new file differs from none.
-    fn as_new(&self, path: &[u8]) -> Change {
+    fn as_new(&self, path: &[u8]) -> FileChange {
         let nothing = Hashes::of_nothing();
         match () {
-            () if path.ends_with(b"/") => Change::Folder,
-            () if self.content.is_of_link() => Change::Link,
-            () if self.content.words == nothing.words => Change::Blanks,
-            () if self.content.code == nothing.code => Change::Comments,
-            () if self.content.stubs() > 0 => Change::Stub,
-            () => Change::Content,
+            () if path.ends_with(b"/") => FileChange::Folder,
+            () if self.content.is_of_link() => FileChange::Link,
+            () if self.content.words == nothing.words => FileChange::Blanks,
+            () if self.content.code == nothing.code => FileChange::Comments,
+            () if self.content.stubs() > 0 => FileChange::Stub,
+            () => FileChange::Content,
         }
     }
 }

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use crate::engine::Check;
 use crate::engine::order::sorted;
-use crate::engine::proof::{Change, ChangedFile, LeastProof, Proof, Unproved, UnprovedTask};
+use crate::engine::proof::{ChangedFile, FileChange, LeastProof, Proof, Unproved, UnprovedTask};
 use crate::engine::tasks::{Task, TaskList};
 use crate::evidence::contents::{Contents, ContentsLook, KeptContents, MOST_NAMED};
 use crate::evidence::grown::NoLook;
@@ -37,7 +37,7 @@ const MOST_LINKS: usize = 1_000;
 pub type LazyCommands = LazyCell<VerifyCommands, Box<dyn FnOnce() -> VerifyCommands>>;
 
 /// What a person armed, as far as ticks are judged by it.
-pub struct Armed {
+pub struct ArmedTerms {
     pub at: WallTime,
     pub least: LeastProof,
     /// Patterns of files that nobody but a person may change.
@@ -47,7 +47,7 @@ pub struct Armed {
     pub verify: LazyCommands,
 }
 
-impl Default for Armed {
+impl Default for ArmedTerms {
     fn default() -> Self {
         let verify = LazyCell::new(Box::new(VerifyCommands::new) as Box<_>);
         let (protect, checks) = (Vec::new(), Vec::new());
@@ -57,7 +57,7 @@ impl Default for Armed {
 
 /// Where the files are that a loop is about.
 #[derive(Clone, Debug, Default)]
-pub struct Place {
+pub struct JudgedPlace {
     /// The folder whose files are looked at.
     pub folder: PathBuf,
     /// The path of the project in it, with its last slash; empty where they are the same.
@@ -69,8 +69,8 @@ pub struct Place {
 
 /// What the ticks of one loop are judged by.
 pub struct TickJudge {
-    pub place: Place,
-    pub armed: Armed,
+    pub place: JudgedPlace,
+    pub armed: ArmedTerms,
     pub receipts: Receipts,
     /// The list as it was when the loop was armed, once somebody has asked for it.
     list: OnceCell<Option<ArmedList>>,
@@ -100,7 +100,7 @@ pub struct ArmedList {
     pub bytes: Vec<u8>,
 }
 
-impl Armed {
+impl ArmedTerms {
     /// Returns the commands of these checks.
     pub fn commands_of(checks: &[Check]) -> Vec<String> {
         checks.iter().filter(|check| !check.is_review()).map(|check| check.run.clone()).collect()
@@ -120,7 +120,7 @@ impl Armed {
     }
 }
 
-impl Place {
+impl JudgedPlace {
     fn beside(&self) -> &str {
         self.list.rsplit_once('/').map_or("", |(folder, _)| folder)
     }
@@ -159,7 +159,7 @@ impl Place {
 
 impl TickJudge {
     /// Returns what the ticks of a loop are judged by, which has these receipts.
-    pub fn of(place: Place, armed: Armed, receipts: Receipts) -> Self {
+    pub fn of(place: JudgedPlace, armed: ArmedTerms, receipts: Receipts) -> Self {
         Self { place, armed, receipts, list: OnceCell::new(), looks: OnceCell::new() }
     }
 
@@ -223,7 +223,7 @@ impl TickJudge {
         earlier: Option<&Contents>,
         limit: Duration,
     ) -> Result<Contents, NoLook> {
-        let Place { folder: root, list_at: without, .. } = &self.place;
+        let JudgedPlace { folder: root, list_at: without, .. } = &self.place;
         let named = self.place.looked_at(named);
         ContentsLook { root, without, named: &named, earlier, limit }.look()
     }
@@ -237,8 +237,12 @@ impl TickJudge {
     #[must_use]
     pub fn of_project(mut self, root: &Path) -> Self {
         let list = self.place.list.clone();
-        self.place =
-            Place { folder: root.to_owned(), above: String::new(), list_at: list.clone(), list };
+        self.place = JudgedPlace {
+            folder: root.to_owned(),
+            above: String::new(),
+            list_at: list.clone(),
+            list,
+        };
         self
     }
 
@@ -483,7 +487,7 @@ impl TickJudge {
                 || paths.any(|path| match changed.binary_search_by(|file| file.path.cmp(path)) {
                     // That it goes was the work.
                     Ok(place) => {
-                        let is_gone = changed[place].change == Change::Gone;
+                        let is_gone = changed[place].change == FileChange::Gone;
                         !is_gone || receipt.proof == Some(Proof::Tick)
                     }
                     Err(_) => {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 /// A word of a text that may name a file or folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Name {
+pub struct FileName {
     /// Its path as it is written, without what leads to the project; a folder ends with a slash.
     pub path: String,
     /// Whether it has the look of a path: a slash and an ending, a slash at its end, or an ending and it is code.
@@ -18,7 +18,7 @@ const AROUND: &[char] =
 /// What leads to the project: links of a list begin in `specs/NAME`, and `@/` is what web projects call their sources.
 const LEADS: [&str; 4] = ["../../", "./", "@/", "$PWD/"];
 
-impl Name {
+impl FileName {
     /// Returns whether it is a folder.
     pub fn is_folder(&self) -> bool {
         self.path.ends_with('/')
@@ -37,8 +37,8 @@ impl Name {
 }
 
 /// Returns the words of a text that may name files or folders, each once. Lines that begin with `Verify` name what a command reads.
-pub fn names_in(text: &str) -> Vec<Name> {
-    let mut found: Vec<Name> = Vec::new();
+pub fn names_in(text: &str) -> Vec<FileName> {
+    let mut found: Vec<FileName> = Vec::new();
     each_name(text, false, &mut |name| {
         if found.iter().all(|it| it.path != name.path) {
             found.push(name);
@@ -62,7 +62,7 @@ pub fn files_named_in(list: &[u8], most: usize) -> Vec<String> {
 }
 
 /// Hands out each such word until `visit` wants no more; of a whole list only those with a point or a slash.
-fn each_name(text: &str, only_paths: bool, visit: &mut dyn FnMut(Name) -> bool) {
+fn each_name(text: &str, only_paths: bool, visit: &mut dyn FnMut(FileName) -> bool) {
     let mut next = |word: &str, is_code| name_of(word, is_code).is_none_or(&mut *visit);
     for line in text.lines() {
         let start = line.trim_start_matches([' ', '\t', '-', '*', '_']);
@@ -93,7 +93,7 @@ fn each_name(text: &str, only_paths: bool, visit: &mut dyn FnMut(Name) -> bool) 
 }
 
 /// The name in a word; `None` for one that cannot be any.
-fn name_of(word: &str, is_code: bool) -> Option<Name> {
+fn name_of(word: &str, is_code: bool) -> Option<FileName> {
     let word = match memchr::memchr(b'\\', word.as_bytes()) {
         Some(_) => Cow::Owned(word.replace("\\_", "_").replace('\\', "/")),
         None => Cow::Borrowed(word),
@@ -128,7 +128,7 @@ fn name_of(word: &str, is_code: bool) -> Option<Name> {
     // `LICENSE` and `Makefile` are names, and `build` is a word.
     let is_bare = !has_slash && !word.contains('.');
     let may_be = !is_bare || is_code || word.starts_with(|it: char| it.is_uppercase() || it == '$');
-    may_be.then(|| Name { path: word.to_owned(), looks })
+    may_be.then(|| FileName { path: word.to_owned(), looks })
 }
 
 /// A word without the place in a file that stands behind its path: `src/a.rs:12`, `src/a.rs#L12`, `tests/test_a.py::test_sum`.
@@ -200,7 +200,7 @@ mod tests {
         ];
         assert_eq!(paths(text, false), all);
         let covers =
-            |path: &str, file: &str| Name { path: path.to_owned(), looks: true }.covers(file);
+            |path: &str, file: &str| FileName { path: path.to_owned(), looks: true }.covers(file);
         assert!(covers("lib/a.rs", "lib/a.rs") && covers("lib/a.rs", "attic/lib/a.rs"));
         assert!(covers("LIB/A.rs", "lib/a.rs") && covers("a.md", "docs/my a.md"));
         assert!(covers("lib/", "lib/a.rs") && covers("lib/", "x/lib/b/a.rs"));

@@ -1,20 +1,20 @@
 //! The rules: what is certain refuses a tick, what is in doubt lowers its grade. Pure: facts go in, grades come out.
 
-use super::names::Name;
+use super::names::FileName;
 use crate::engine::order::{few, sorted};
-use crate::engine::proof::{Change, ChangedFile, Proof, Unproved};
+use crate::engine::proof::{ChangedFile, FileChange, Proof, Unproved};
 use crate::engine::scoreboard::TESTS_CHANGED;
 
 /// Changes that leave a doubt, each with what is said of its files.
-const DOUBTS: [(Change, &str); 8] = [
-    (Change::Blanks, "only blanks differ in"),
-    (Change::Comments, "only lines that look like comments differ in"),
-    (Change::Stub, "a stub was brought in:"),
-    (Change::Moved, "only moved:"),
-    (Change::Mode, "only whether it may be run differs:"),
-    (Change::Link, "only a link:"),
-    (Change::Gone, "gone:"),
-    (Change::Folder, "only a new folder:"),
+const DOUBTS: [(FileChange, &str); 8] = [
+    (FileChange::Blanks, "only blanks differ in"),
+    (FileChange::Comments, "only lines that look like comments differ in"),
+    (FileChange::Stub, "a stub was brought in:"),
+    (FileChange::Moved, "only moved:"),
+    (FileChange::Mode, "only whether it may be run differs:"),
+    (FileChange::Link, "only a link:"),
+    (FileChange::Gone, "gone:"),
+    (FileChange::Folder, "only a new folder:"),
 ];
 /// The most files that a doubt names.
 const NAMED: usize = 3;
@@ -33,7 +33,7 @@ pub enum VerifyShown {
 
 /// What the agent says of a task besides that it is done.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Word {
+pub enum SaidWord {
     #[default]
     None,
     /// It rightly changes nothing: why.
@@ -50,13 +50,13 @@ pub struct TaskFacts {
     /// The id that its receipt has.
     pub id: String,
     /// The words of its text that may name files.
-    pub names: Vec<Name>,
+    pub names: Vec<FileName>,
     /// Whether it is a check, not a change (`[VERIFY]`).
     pub is_check: bool,
     /// Whether tasks were nested in it when the loop was armed, and all of them are ticked.
     pub has_done_parts: bool,
     pub verify: VerifyShown,
-    pub word: Word,
+    pub word: SaidWord,
     /// What had changed for it when it was ticked before, by its receipt.
     pub before: Vec<String>,
     /// The files that its command or a check runs, that have changed and that no open task names.
@@ -130,7 +130,7 @@ impl FileFacts {
             || place.is_err()
             || place.is_ok_and(|place| {
                 let whose = &self.claimed[place].1;
-                *whose == task.id || task.word == Word::With(whose.clone())
+                *whose == task.id || task.word == SaidWord::With(whose.clone())
             })
     }
 }
@@ -230,7 +230,7 @@ impl<'a> Group<'a> {
         }
         let is_nameless = |place: &usize| {
             let task = &self.tasks[*place];
-            let says = matches!(task.word, Word::None | Word::Elsewhere(_));
+            let says = matches!(task.word, SaidWord::None | SaidWord::Elsewhere(_));
             let has_none = !self.hits[*place].contains(&true)
                 && !self.unchanged_names(*place).iter().any(|name| self.is_certain(name));
             has_none && !task.is_check && !task.has_done_parts && says
@@ -297,14 +297,14 @@ impl<'a> Group<'a> {
             return Ok((Proof::Tick, doubt));
         }
         match &task.word {
-            Word::NoChange(_) => return sure(Proof::Word),
-            Word::Elsewhere(_) if !has_any => return sure(Proof::Word),
-            Word::Elsewhere(why) => {
+            SaidWord::NoChange(_) => return sure(Proof::Word),
+            SaidWord::Elsewhere(_) if !has_any => return sure(Proof::Word),
+            SaidWord::Elsewhere(why) => {
                 return Ok((Proof::Tick, ["elsewhere, the agent says: ", why].concat()));
             }
-            Word::With(other) => return Ok((Proof::Tick, ["done with ", other].concat())),
-            Word::None if task.is_check => return sure(Proof::Word),
-            Word::None => {}
+            SaidWord::With(other) => return Ok((Proof::Tick, ["done with ", other].concat())),
+            SaidWord::None if task.is_check => return sure(Proof::Word),
+            SaidWord::None => {}
         }
         if task.verify != VerifyShown::Nothing {
             return Ok((
@@ -336,13 +336,13 @@ impl<'a> Group<'a> {
     fn is_strong(&self, place: usize, file: usize) -> bool {
         let changed = &self.files.since_arming[file];
         let is_named = self.named[place].iter().any(|it| it.file == file);
-        changed.change == Change::Content && (is_named || !self.files.is_judge(&changed.path))
+        changed.change == FileChange::Content && (is_named || !self.files.is_judge(&changed.path))
     }
 
     /// The paths that a task names, that have the look of one, and of which no file differs from arming.
     fn unchanged_names(&self, place: usize) -> Vec<String> {
         let names = self.tasks[place].names.iter().zip(&self.hits[place]);
-        let is_it = |(name, hit): &(&Name, &bool)| {
+        let is_it = |(name, hit): &(&FileName, &bool)| {
             let may_be = name.looks || is_among(&self.files.maybe, &name.path);
             !**hit && may_be && !self.files.is_text(&name.path)
         };
@@ -358,7 +358,7 @@ impl<'a> Group<'a> {
     fn doubt(&self, place: usize, task: &TaskFacts, unnamed: &[String]) -> String {
         let (named, own) = (&self.named[place], &self.own[place]);
         let all = &self.files.since_arming;
-        if let Word::With(other) = &task.word {
+        if let SaidWord::With(other) = &task.word {
             return ["done with ", other].concat();
         }
         if !own.is_empty() {
@@ -367,7 +367,7 @@ impl<'a> Group<'a> {
                 return if is_unsure { could_be(unnamed) } else { String::new() };
             }
             let first = &all[own[0]];
-            if first.change == Change::Content {
+            if first.change == FileChange::Content {
                 return tests_changed(&self.files.judges);
             }
             let words = DOUBTS

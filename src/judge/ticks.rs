@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use super::rules::{JudgedTask, TaskFacts, VerifyShown, Word};
+use super::rules::{JudgedTask, SaidWord, TaskFacts, VerifyShown};
 use super::{FilesSeen, LOOK, TickJudge};
 use crate::engine::promise::said_of_tasks;
 use crate::engine::proof::{LeastProof, Proof, UnprovedTask, refuse_empty_run};
@@ -14,7 +14,7 @@ use crate::world::WallTime;
 
 /// What is asked of the boxes of a list.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Claim<'a> {
+pub struct TickClaim<'a> {
     /// The ids of the tasks that were open when the list was judged before, and are ticked now.
     pub new: &'a [String],
     /// When that was.
@@ -68,11 +68,11 @@ impl Ticks {
     pub fn of(
         judge: &TickJudge,
         (list, text): (&TaskList, &[u8]),
-        claim: Claim<'_>,
+        claim: TickClaim<'_>,
         limit: Duration,
     ) -> Self {
         let mut ticks = Self::default();
-        let Claim { new, all_done, .. } = claim;
+        let TickClaim { new, all_done, .. } = claim;
         if judge.armed.least == LeastProof::Word || (!all_done && new.is_empty()) {
             return ticks;
         }
@@ -101,9 +101,10 @@ impl Ticks {
         let hand: Vec<(&Task, &str)> = ticked.iter().filter(is_hand).copied().collect();
         let commands = |task: &Task| judge.command_of(task, list);
         ticks.facts = hand.iter().map(|(task, _)| judge.facts(task, list, text)).collect();
-        for (tag, word) in
-            [("no-change", Word::NoChange as fn(String) -> Word), ("elsewhere", Word::Elsewhere)]
-        {
+        for (tag, word) in [
+            ("no-change", SaidWord::NoChange as fn(String) -> SaidWord),
+            ("elsewhere", SaidWord::Elsewhere),
+        ] {
             for (id, why) in said_of_tasks(claim.said, tag) {
                 let its = hand.iter().position(|(task, _)| id.eq_ignore_ascii_case(&task.id));
                 if let Some(place) = its {
@@ -147,7 +148,7 @@ impl Ticks {
     fn take(&mut self, id: &str, judged: JudgedTask, command: Option<String>) {
         let no_change =
             self.facts.iter().find(|it| it.id == judged.id).and_then(|facts| match &facts.word {
-                Word::NoChange(why) => Some(why.clone()),
+                SaidWord::NoChange(why) => Some(why.clone()),
                 _ => None,
             });
         let proof = match judged.proof {
@@ -181,7 +182,7 @@ impl Ticks {
         for receipt in judge.receipts.done_since(since.max(judge.armed.at)) {
             self.seen.add_work_of(&receipt.files, &receipt.own);
             if self.facts.iter().all(|known| known.id != receipt.task) {
-                let word = receipt.no_change.map_or(Word::None, Word::NoChange);
+                let word = receipt.no_change.map_or(SaidWord::None, SaidWord::NoChange);
                 self.facts.extend(facts_of(&receipt.task).map(|facts| TaskFacts { word, ..facts }));
             }
         }

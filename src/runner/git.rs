@@ -27,7 +27,7 @@ use crate::evidence::commits::repository_of;
 use crate::evidence::tree::is_own;
 use crate::exec::{Program, ProgramEnd};
 use crate::system::names;
-use crate::world::{self, Deadline, WallTime};
+use crate::world::{self, Deadline, FileTime, WallTime};
 
 pub use kept::UnfinishedTry;
 pub use moment::GitMoment;
@@ -61,6 +61,12 @@ const HURRY: Duration = Duration::from_secs(2);
 /// The most that git may print, in bytes.
 const PRINTED: usize = 64 << 20;
 
+/// Something that git would start: its key or the name of the hook, a line break, what is to be started, and the file that says so.
+type GitProgram = (String, PathBuf);
+
+/// The files of git's configuration, with the time of their last change, and what they have git start.
+type Configured = (Vec<(PathBuf, Option<FileTime>)>, Vec<GitProgram>);
+
 /// The repository around a work tree.
 #[derive(Clone, Debug)]
 pub struct Git {
@@ -68,8 +74,8 @@ pub struct Git {
     /// Where the programs are that a commit starts, `None` where git did not say.
     hooks: Option<PathBuf>,
     /// What git may start.
-    armed: Vec<programs::GitProgram>,
-    configured: Rc<RefCell<Option<programs::Configured>>>,
+    armed: Vec<GitProgram>,
+    configured: Rc<RefCell<Option<Configured>>>,
     patience: Rc<Patience>,
 }
 

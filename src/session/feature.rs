@@ -22,7 +22,7 @@ use crate::feature::snapshot::FeatureSnapshot;
 use crate::feature::state::State;
 use crate::hosts::{ContinueForm, HookAnswer};
 use crate::judge::TickJudge;
-use crate::judge::ticks::{Claim as TickClaim, Tick, Ticks};
+use crate::judge::ticks::{Tick, TickClaim, Ticks};
 use crate::session::messages::landing::{self, HandoffPlace};
 use crate::session::messages::shortfall::converged;
 use crate::session::messages::shortfall::ticked_elsewhere;

@@ -5,7 +5,7 @@ use std::io;
 
 use crate::evidence::task_list::TASKS;
 use crate::feature::project::{Feature, Project};
-use crate::judge::{Armed, Place, TickJudge};
+use crate::judge::{ArmedTerms, JudgedPlace, TickJudge};
 use crate::session::pinned;
 use crate::store::pins::{Pin, PinKey, PinState, Pins};
 use crate::store::receipts::Receipts;
@@ -29,8 +29,9 @@ pub fn list_of(feature: &Feature) -> String {
 pub fn judge_of(project: &Project, feature: &Feature, pin: Option<&Pin>) -> io::Result<TickJudge> {
     let (root, list) = (&project.root, list_of(feature));
     let receipts = Receipts::of(root, &feature.name, &list)?;
-    let place = Place { folder: root.clone(), above: String::new(), list_at: list.clone(), list };
-    let Some(pin) = pin else { return Ok(TickJudge::of(place, Armed::default(), receipts)) };
+    let place =
+        JudgedPlace { folder: root.clone(), above: String::new(), list_at: list.clone(), list };
+    let Some(pin) = pin else { return Ok(TickJudge::of(place, ArmedTerms::default(), receipts)) };
     let (root, name) = (root.clone(), feature.name.clone());
     let its = Pin { armed_at: pin.armed_at, verify: pin.verify, ..Pin::default() };
     let is_of_run = pin.process != 0;
@@ -38,11 +39,11 @@ pub fn judge_of(project: &Project, feature: &Feature, pin: Option<&Pin>) -> io::
         let whose = if is_of_run { PinKey::Change(&name) } else { PinKey::Feature(&name) };
         Pins::of(&root).and_then(|pins| pins.verify(whose, &its)).unwrap_or_default()
     }) as Box<_>);
-    let armed = Armed {
+    let armed = ArmedTerms {
         at: pin.armed_at,
         least: pin.proof,
         protect: pin.protect.clone(),
-        checks: Armed::commands_of(&pin.checks),
+        checks: ArmedTerms::commands_of(&pin.checks),
         verify,
     };
     Ok(TickJudge::of(place, armed, receipts))

@@ -31,7 +31,7 @@ use crate::store::loops::{Asked, Loops, Record, TERMINAL, is_session_id};
 use crate::store::names::{EndName, JournalEvent};
 use crate::store::pins::{LoopLimits, PinKey, PinState, Pins};
 use crate::store::read;
-use crate::store::write::{append_line, remove_all_leftovers};
+use crate::store::write::{append_line, remove_dead_leftovers};
 use crate::text;
 
 pub use receipts::{begin_tasks, is_together, receipts_of};
@@ -133,7 +133,7 @@ impl<'a> Books<'a> {
         let owner = claim.and_then(|claim| claim.session).filter(|owner| is_session_id(owner));
         let owner = owner.unwrap_or_else(|| TERMINAL.to_owned());
         // A program that was killed while writing left a file that nobody needs.
-        remove_all_leftovers(&feature.folder, Duration::ZERO);
+        remove_dead_leftovers(&feature.folder, &[TASKS, STATE]);
         let (list, text) = read_list(feature)?;
         // Nothing unreadable is overwritten: the stop hook speaks about it.
         let state = State::read_at_once(feature);

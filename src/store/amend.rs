@@ -49,10 +49,10 @@ pub fn amend(
     Err(io::Error::other("another program writes it all the time"))
 }
 
-/// Writes the bytes that differ into the file; `false` where its content is another one, or another file has its name now.
+/// Writes the bytes that differ into the file; `false` where that begins with other bytes by now, or another file has its name.
 fn put_in_place(path: &Path, before: &[u8], after: &[u8]) -> io::Result<bool> {
     let mut file = open(path, File::options().read(true).write(true))?;
-    if content(&mut file)? != before {
+    if !content(&mut file)?.starts_with(before) {
         return Ok(false);
     }
     let bytes = before.iter().zip(after).zip(0..);
@@ -64,7 +64,7 @@ fn put_in_place(path: &Path, before: &[u8], after: &[u8]) -> io::Result<bool> {
     Ok(FileId::of(&file) == FileId::at(path))
 }
 
-/// Replaces the file; `false` where its content is another one.
+/// Replaces the file; `false` where that begins with other bytes by now.
 fn put_whole(path: &Path, before: &[u8], after: &[u8]) -> io::Result<bool> {
     let beside = write_next(path, after)?;
     let written = put_from(&beside, path, before);
@@ -75,7 +75,7 @@ fn put_whole(path: &Path, before: &[u8], after: &[u8]) -> io::Result<bool> {
 
 fn put_from(beside: &Path, path: &Path, before: &[u8]) -> io::Result<bool> {
     let mut old = open(path, File::options().read(true))?;
-    if content(&mut old)? != before {
+    if !content(&mut old)?.starts_with(before) {
         return Ok(false);
     }
     if !files::exchange(beside, path)? {

@@ -247,6 +247,13 @@ pub fn remove_leftovers(path: &Path, age: Duration) {
     }
 }
 
+/// Removes the temporary files of these targets in a folder whose process is gone: no lock is needed.
+pub fn remove_dead_leftovers(folder: &Path, targets: &[&str]) {
+    remove_temporary(folder, |target, process| {
+        (targets.contains(&target) && !processes::is_alive(process)).then_some(Duration::ZERO)
+    });
+}
+
 /// Removes the temporary files in a folder that killed programs have left: only those with a name of ours,
 /// once they were left alone for this long and their process is gone. A process of that number may be another
 /// one by now: nobody writes a file for a day.

@@ -15,7 +15,7 @@ use crate::engine::tasks::{Task, TaskList};
 use crate::feature::project::printable;
 use crate::forms;
 use crate::forms::task::{ProvedTask, VerifyState};
-use crate::judge::rules::{JudgedTask, TaskFacts, VerifyShown, Word};
+use crate::judge::rules::{JudgedTask, SaidWord, TaskFacts, VerifyShown};
 use crate::judge::ticks::shown;
 use crate::judge::words::{REASON, answer, lack};
 use crate::judge::{FilesSeen, LOOK, TickJudge};
@@ -102,10 +102,10 @@ impl<'a> Ticking<'a> {
         request: DoneRequest<'_>,
     ) -> Result<Self> {
         let word = match (request.no_change, request.elsewhere, request.with.last()) {
-            (Some(why), ..) => Word::NoChange(reason("no-change", why)?),
-            (_, Some(why), _) => Word::Elsewhere(reason("elsewhere", why)?),
-            (_, _, Some(id)) => Word::With(id.clone()),
-            _ => Word::None,
+            (Some(why), ..) => SaidWord::NoChange(reason("no-change", why)?),
+            (_, Some(why), _) => SaidWord::Elsewhere(reason("elsewhere", why)?),
+            (_, _, Some(id)) => SaidWord::With(id.clone()),
+            _ => SaidWord::None,
         };
         let judge = standing(job.project, job.feature);
         let facts = tasks.iter().map(|task| match &judge {
@@ -244,7 +244,7 @@ impl<'a> Ticking<'a> {
         let files: Option<Vec<String>> =
             since.map(|files| files.iter().map(|file| file.path.clone()).collect());
         let said = match &facts.word {
-            Word::NoChange(why) | Word::Elsewhere(why) if proof == Some(Proof::Word) => {
+            SaidWord::NoChange(why) | SaidWord::Elsewhere(why) if proof == Some(Proof::Word) => {
                 Some(why.clone())
             }
             _ => None,

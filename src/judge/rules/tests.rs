@@ -7,12 +7,12 @@ fn task(id: &str, text: &str) -> TaskFacts {
     TaskFacts { id: id.to_owned(), names: names_in(text), ..TaskFacts::default() }
 }
 
-fn file(path: &str, change: Change) -> ChangedFile {
+fn file(path: &str, change: FileChange) -> ChangedFile {
     ChangedFile { path: path.to_owned(), change, ignored: false }
 }
 
 /// Files that have changed since the tick before, and so since arming; `known` were there then.
-fn files(changed: &[(&str, Change)], known: &[&str]) -> FileFacts {
+fn files(changed: &[(&str, FileChange)], known: &[&str]) -> FileFacts {
     let since: Vec<ChangedFile> =
         changed.iter().map(|(path, change)| file(path, *change)).collect();
     FileFacts {
@@ -38,7 +38,7 @@ fn doubt(text: &str, files: &FileFacts) -> String {
     judged.doubt
 }
 
-const CONTENT: Change = Change::Content;
+const CONTENT: FileChange = FileChange::Content;
 const SOURCE: &str = "src/sum.rs";
 
 #[test]
@@ -67,7 +67,7 @@ fn p4_no_word_of_a_text_lets_anything_pass() {
     ] {
         assert!(grade(text, &other).is_err(), "{text}");
     }
-    let blanks = files(&[(SOURCE, Change::Blanks)], &[SOURCE]);
+    let blanks = files(&[(SOURCE, FileChange::Blanks)], &[SOURCE]);
     assert_eq!(doubt("Format src/sum.rs", &blanks), "only blanks differ in src/sum.rs");
 }
 
@@ -120,7 +120,7 @@ fn p11_p12_doubts_lower_and_say_what_is_true() {
     let text = files(&[("specs/001/research.md", CONTENT)], &[]);
     assert_eq!(doubt("Be fast", &text), "only texts about the feature have changed");
     assert_eq!(grade("Write specs/001/research.md", &text), Ok(Proof::Files));
-    let folder = files(&[("src/models/", Change::Folder)], &[]);
+    let folder = files(&[("src/models/", FileChange::Folder)], &[]);
     assert_eq!(
         doubt("Create the structure with src/models/", &folder),
         "only a new folder: src/models/"
@@ -149,7 +149,7 @@ fn what_is_another_tasks_work_is_no_proof() {
     (old.since_arming, old.claimed) = (vec![file(SOURCE, CONTENT)], claims());
     let second = || task("T2", "Speed up src/sum.rs");
     assert_eq!(one(second(), &old).proof, Err(Unproved::NothingChanged));
-    let with = TaskFacts { word: Word::With("T1".to_owned()), ..second() };
+    let with = TaskFacts { word: SaidWord::With("T1".to_owned()), ..second() };
     assert_eq!(one(with, &old).proof, Ok(Proof::Tick));
     let again = task("T1", "Sum up in src/sum.rs");
     assert_eq!(one(again, &old).proof, Ok(Proof::Files), "it was done before");
@@ -169,14 +169,14 @@ fn what_is_another_tasks_work_is_no_proof() {
 #[test]
 fn a_word_of_the_agent_answers_a_refusal() {
     let other = files(&[("src/main.rs", CONTENT)], &[SOURCE]);
-    let says = |word: Word, files: &FileFacts| {
+    let says = |word: SaidWord, files: &FileFacts| {
         one(TaskFacts { word, ..task("T1", "Sum up in src/sum.rs") }, files).proof
     };
-    assert_eq!(says(Word::Elsewhere("in main".to_owned()), &other), Ok(Proof::Tick));
-    assert_eq!(says(Word::NoChange("is there".to_owned()), &other), Ok(Proof::Word));
+    assert_eq!(says(SaidWord::Elsewhere("in main".to_owned()), &other), Ok(Proof::Tick));
+    assert_eq!(says(SaidWord::NoChange("is there".to_owned()), &other), Ok(Proof::Word));
     let nothing = files(&[], &[SOURCE]);
-    assert_eq!(says(Word::NoChange("is there".to_owned()), &nothing), Ok(Proof::Word));
-    assert_eq!(says(Word::Elsewhere("in main".to_owned()), &nothing), Ok(Proof::Word));
+    assert_eq!(says(SaidWord::NoChange("is there".to_owned()), &nothing), Ok(Proof::Word));
+    assert_eq!(says(SaidWord::Elsewhere("in main".to_owned()), &nothing), Ok(Proof::Word));
 }
 
 #[test]
@@ -228,7 +228,7 @@ fn many_ticks_and_files_are_judged_in_one_go() {
         .map(|it| task(&format!("T{it}"), &format!("Write src/{it}.rs and lib/x{it}.rs")))
         .collect();
     let changed: Vec<String> = (0..2_000).map(|it| format!("src/{it}.rs")).collect();
-    let mut changed: Vec<(&str, Change)> =
+    let mut changed: Vec<(&str, FileChange)> =
         changed.iter().map(|path| (path.as_str(), CONTENT)).collect();
     changed.sort_unstable_by_key(|(path, _)| *path);
     let judged = judge(&tasks, &files(&changed, &[]));

@@ -17,16 +17,16 @@ use crate::engine::tasks::TaskList;
 use crate::evidence::contents::KeptContents;
 use crate::evidence::task_list::{self, TASKS};
 use crate::forms::events::RunnerEvent;
-use crate::judge::ticks::{Claim, Ticks};
+use crate::judge::ticks::{TickClaim, Ticks};
 use crate::judge::words::{answer, lack, part_of_judge};
-use crate::judge::{Armed, ArmedList, LOOK, Looks, Place, TickJudge};
+use crate::judge::{ArmedList, ArmedTerms, JudgedPlace, LOOK, Looks, TickJudge};
 use crate::runner::state::Iteration;
 use crate::runner::target::ChangeKind;
 use crate::runner::task_list::{TaskListUpdate, Tasks};
 use crate::store::amend::amend;
 use crate::store::loops::Loops;
 use crate::store::receipts::{Receipt, Witness};
-use crate::store::write::remove_all_leftovers;
+use crate::store::write::remove_dead_leftovers;
 use crate::system::names;
 use crate::world::{self, Stopwatch, WallTime};
 
@@ -65,14 +65,15 @@ impl Driver<'_> {
         let (options, proofs) = (self.plan.options, &self.proofs);
         let list_at = self.list_path()?;
         let above = self.project_in_worktree();
-        let mut place = Place { folder: self.view.folder.to_owned(), above, ..Place::default() };
+        let mut place =
+            JudgedPlace { folder: self.view.folder.to_owned(), above, ..JudgedPlace::default() };
         (place.list, place.list_at) = (place.in_project(&list_at), list_at);
         let commands = proofs.armed.clone();
-        let armed = Armed {
+        let armed = ArmedTerms {
             at: proofs.began_at,
             least: options.proof,
             protect: options.protect.clone(),
-            checks: Armed::commands_of(&options.checks),
+            checks: ArmedTerms::commands_of(&options.checks),
             verify: LazyCell::new(Box::new(move || commands) as Box<_>),
         };
         let list = proofs.list_at_start.as_ref();
@@ -108,7 +109,7 @@ impl Driver<'_> {
             return;
         }
         let claim =
-            Claim { new: &looked.ticked, since: began_at, all_done, claims_again: true, said };
+            TickClaim { new: &looked.ticked, since: began_at, all_done, claims_again: true, said };
         let ticks = Ticks::of(&judge, (&file.list, &file.bytes), claim, LOOK);
         let mut done = self.receipts_since(began_at);
         done.retain(|receipt| receipt.by == Witness::Done);
@@ -252,7 +253,7 @@ impl Driver<'_> {
     /// Removes what a runner has left beside the list that was killed while it opened a box.
     pub(super) fn tidy_list(&self) {
         if let Some(folder) = self.view.tasks.as_ref().and_then(Tasks::folder) {
-            remove_all_leftovers(&folder, Duration::ZERO);
+            remove_dead_leftovers(&folder, &[TASKS]);
         }
     }
 

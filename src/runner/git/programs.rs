@@ -2,19 +2,19 @@
 
 use std::fs::{self, Metadata};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
 
-use super::{Git, path};
+use super::{Git, GitProgram, path};
 use crate::engine::hash_of;
 use crate::evidence::commits::{repository_of, top_of};
 use crate::evidence::ignored::{common_folder, config_files};
 use crate::store::read::read;
 use crate::system::files::changed_at;
 use crate::text::title;
-use crate::world::{FileTime, WallTime};
+use crate::world::WallTime;
 
 /// The sections and keys with which a command of ours starts a program, or takes in more of the configuration. Editors, pagers,
 /// aliases, merge drivers and trailers belong to commands that no call of ours makes, and `diff` is told to leave its programs out;
@@ -25,12 +25,6 @@ const KEYS: &str =
 const OF_REMOTES: &str = "promisor uploadpack vcs";
 /// The most that is read of a hook, in bytes.
 const HOOK: u64 = 1 << 20;
-
-/// Something that git would start: its key or the name of the hook, a line break, what is to be started, and the file that says so.
-pub(super) type GitProgram = (String, PathBuf);
-
-/// The files of git's configuration, with the time of their last change, and what they have git start.
-pub(super) type Configured = (Vec<(PathBuf, Option<FileTime>)>, Vec<GitProgram>);
 
 impl Git {
     /// Returns this repository for a loop that was armed at this time: what stands in a file that was changed later counts as new.

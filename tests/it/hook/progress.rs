@@ -1,5 +1,6 @@
 //! What counts as progress: what files contain, not when they were written; and commits of every repository in the project.
 
+use ralph_speckit::world::pause;
 use std::time::{Duration, UNIX_EPOCH};
 
 use crate::hook::support::Bench;
@@ -91,7 +92,7 @@ fn wait_for_the_next_second() {
     let second = || UNIX_EPOCH.elapsed().unwrap().as_secs();
     let began = second();
     while second() == began {
-        std::thread::sleep(Duration::from_millis(10));
+        pause(Duration::from_millis(10));
     }
 }
 

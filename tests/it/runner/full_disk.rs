@@ -168,8 +168,8 @@ fn h9_a_file_that_may_not_grow() {
         says(PROMISE)
     ));
     let limited = ["sh", "-c", "ulimit -f 2048; exec \"$0\" \"$@\""];
-    let ran = bench.ralph("").started_by(&limited).run().with_code(1);
-    ran.warns("the log of this iteration is not whole: ").says("Make room on the disk");
+    let ran = bench.ralph("").started_by(&limited).run().with_code(0);
+    ran.warns("the log of this iteration is not whole: ");
     let none = ["sh", "-c", "ulimit -f 0; exec \"$0\" \"$@\""];
     let ran = bench.ralph("").started_by(&none).run().with_code(1);
     assert_eq!(bench.runs(), 1, "{ran}");
