@@ -24,19 +24,19 @@
 
 #[path = "../it/support/amounts.rs"]
 mod amounts;
+mod by_fault;
 mod case;
 mod disguised;
 mod honest;
 mod layout;
 #[path = "../it/support/limited.rs"]
 mod limited;
+mod named_oddly;
 mod phantoms;
 #[path = "../it/support/scratch.rs"]
 mod scratch;
 mod stage;
 mod table;
-mod third;
-mod unusual;
 
 use std::collections::BTreeSet;
 
@@ -52,7 +52,7 @@ const PROVED: [&str; 3] = ["files", "command", "review"];
 #[test]
 fn no_phantom_passes_as_proved() {
     let mut table = Table::new(["refused", "a doubt", "passed"]);
-    for (case, seen) in all_played(&[phantoms::KINDS, disguised::KINDS, third::PHANTOMS]) {
+    for (case, seen) in all_played(&[phantoms::KINDS, disguised::KINDS, by_fault::PHANTOMS]) {
         let passed: Vec<&str> =
             case.suspects.iter().filter(|id| is_proved(&seen, id)).map(|id| &**id).collect();
         let column = match (seen.is_completed(), passed.is_empty()) {
@@ -70,7 +70,7 @@ fn no_phantom_passes_as_proved() {
 #[test]
 fn no_honest_task_is_refused_for_ever() {
     let mut table = Table::new(["at once", "second word", "refused"]);
-    for (case, seen) in all_played(&[honest::KINDS, unusual::KINDS, third::HONEST]) {
+    for (case, seen) in all_played(&[honest::KINDS, named_oddly::KINDS, by_fault::HONEST]) {
         let unseen: Vec<_> =
             case.suspects.iter().filter(|id| !seen.proofs.contains_key(**id)).collect();
         let is_good = seen.is_completed() && unseen.is_empty();
