@@ -1,5 +1,6 @@
 //! Phantoms by files: something has changed, and it is not what the task asks for.
 
+use crate::case::Way;
 use crate::plan::{DOUBT, OPEN, Plan};
 
 const COMMENTS: &str = "only lines that look like comments differ in";
@@ -328,5 +329,41 @@ pub const PLANS: &[Plan] = &[
         each: &["rm {old}", "rm {doc} {old}", ": >{old}"],
         turns: &["{1}"],
         ..DOUBT
+    },
+    Plan {
+        name: "blanks after another task's work",
+        tasks: &["Implement the total in {source}", "{1}"],
+        suspects: "{b}",
+        each: &[
+            "Speed up {source} ¦ echo >>{source}",
+            "Make the sums faster ¦ echo >>{source}",
+            "Speed up {source} ¦ tail -1 $DESK/commented >>{source}",
+            "Make the sums faster ¦ tail -1 $DESK/commented >>{source}",
+            "Speed up {source} ¦ chmod +x {source}",
+        ],
+        turns: &["put better {source}\nmark {a}", "{2}\nmark {b}"],
+        ..DOUBT
+    },
+    Plan {
+        name: "one change, by hand and by command",
+        tasks: &["Make the sums faster", "Make the output easy to read"],
+        suspects: "{2}",
+        each: &[
+            "spool task done {a}; tick {b} ¦ {b}",
+            "tick {a}; spool task done {b} ¦ {a}",
+            "spool task done {b}; tick {a} ¦ {a}",
+        ],
+        turns: &["put better {source}\n{1}"],
+        ways: &[Way::Both],
+        ..DOUBT
+    },
+    Plan {
+        name: "one change, two calls",
+        tasks: &["Make the sums faster", "Make the output easy to read"],
+        suspects: "{b}",
+        turns: &["put better {source}\nspool task done {a}\nspool task done {b}"],
+        ways: &[Way::Spool],
+        says: "nothing in the project has changed",
+        ..OPEN
     },
 ];

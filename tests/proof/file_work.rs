@@ -229,9 +229,8 @@ pub const PLANS: &[Plan] = &[
     Plan {
         name: "line ends by settings of git",
         tasks: &["Use the line ends of Windows in {doc}"],
-        turns: &[
-            "echo '* text=auto' >.gitattributes\nsed 's/\\r*$/\\r/' {doc} >$DESK/d; cmp -s $DESK/d {doc} && tr -d '\\r' <{doc} >$DESK/d; put d {doc}",
-        ],
+        turns: &["echo '* text=auto' >.gitattributes\n\
+             sed 's/\\r*$/\\r/' {doc} >$DESK/d; cmp -s $DESK/d {doc} && tr -d '\\r' <{doc} >$DESK/d; put d {doc}"],
         fits: in_git,
         ..HONEST
     },
@@ -324,9 +323,8 @@ pub const PLANS: &[Plan] = &[
     },
     Plan {
         name: "work beside much that programs leave",
-        turns: &[
-            "put better {source}\nfor path in .pytest_cache/a __pycache__/a.pyc node_modules/a/b.js .venv/a build/a.o .coverage .DS_Store; do mkdir -p $(dirname $path); echo $path >$path; done",
-        ],
+        turns: &["put better {source}\n\
+             for path in .pytest_cache/a __pycache__/a.pyc node_modules/a/b.js .venv/a build/a.o .coverage .DS_Store; do mkdir -p $(dirname $path); echo $path >$path; done"],
         ..HONEST
     },
     Plan {
@@ -371,6 +369,24 @@ pub const PLANS: &[Plan] = &[
             "echo '*.log' >.gitignore; git init -q; git add -A; git commit -qm 'the beginning'",
         ],
         fits: without_git,
+        ..HONEST
+    },
+    Plan {
+        name: "folder of an agent that a task names",
+        each: &[
+            "Add the command `.claude/commands/sum.md` ¦ .claude/commands/sum.md",
+            "Write the rule .cursor/rules/sum.mdc ¦ .cursor/rules/sum.mdc",
+            "Set the tab width in `.vscode/settings.json` ¦ .vscode/settings.json",
+            "Tell Codex of the sums in `.codex/` ¦ .codex/prompts/sum.md",
+        ],
+        turns: &["mkdir -p $(dirname {2}); echo 'Sum up.' >{2}"],
+        ..SCRIPT
+    },
+    Plan {
+        name: "folder of an agent that no task names",
+        tasks: &["Give Claude Code a command for the sums"],
+        turns: &["mkdir -p .claude/commands; echo 'Sum up.' >.claude/commands/sum.md"],
+        second_word: "spool task done {a} --no-change 'the command is in the folder of the agent'",
         ..HONEST
     },
 ];

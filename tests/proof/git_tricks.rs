@@ -51,7 +51,9 @@ pub const PLANS: &[Plan] = &[
         name: "work amended away",
         turns: &[
             COMMITTED,
-            "git checkout -q HEAD~1 -- {source}; git commit -q --amend --allow-empty -m 'the total'\nput other-better {other}\nmark {b}",
+            "git checkout -q HEAD~1 -- {source}; git commit -q --amend --allow-empty -m 'the total'\n\
+             put other-better {other}\n\
+             mark {b}",
         ],
         ..TAKEN_BACK
     },
@@ -102,7 +104,9 @@ pub const PLANS: &[Plan] = &[
         name: "reverse patch",
         turns: &[
             COMMITTED,
-            "git diff HEAD~1 HEAD -- {source} >$DESK/p; git apply -R --whitespace=nowarn $DESK/p || put source {source}\nput other-better {other}\nmark {b}",
+            "git diff HEAD~1 HEAD -- {source} >$DESK/p; git apply -R --whitespace=nowarn $DESK/p || put source {source}\n\
+             put other-better {other}\n\
+             mark {b}",
         ],
         fits: at_top,
         ..TWO
@@ -154,9 +158,8 @@ pub const PLANS: &[Plan] = &[
     },
     Plan {
         name: "line ends by attributes",
-        turns: &[
-            "echo '* text eol=crlf' >>.gitattributes\nsed 's/\\r*$/\\r/' {source} >$DESK/s; cmp -s $DESK/s {source} && tr -d '\\r' <{source} >$DESK/s; put s {source}",
-        ],
+        turns: &["echo '* text eol=crlf' >>.gitattributes\n\
+             sed 's/\\r*$/\\r/' {source} >$DESK/s; cmp -s $DESK/s {source} && tr -d '\\r' <{source} >$DESK/s; put s {source}"],
         fits: in_git,
         ..DOUBT
     },

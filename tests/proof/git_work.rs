@@ -44,7 +44,9 @@ pub const PLANS: &[Plan] = &[
         tasks: TWO.tasks,
         turns: &[
             "put better {source}\nmark {a}\ngit add -A -- . ':!specs'; git commit -qm one",
-            "put other-better {other}\nmark {b}\ngit add -A -- . ':!specs'; git commit -qm two; git reset -q --soft HEAD~2; git commit -qm both",
+            "put other-better {other}\n\
+             mark {b}\n\
+             git add -A -- . ':!specs'; git commit -qm two; git reset -q --soft HEAD~2; git commit -qm both",
         ],
         ..ONE
     },
@@ -60,9 +62,9 @@ pub const PLANS: &[Plan] = &[
     },
     Plan {
         name: "made in a work tree, merged",
-        turns: &[
-            "git worktree add -q -b side $DESK/side\nput better $DESK/side/{source}; git -C $DESK/side commit -qam 'the total'\ngit merge -q side; git worktree remove --force $DESK/side",
-        ],
+        turns: &["git worktree add -q -b side $DESK/side\n\
+             put better $DESK/side/{source}; git -C $DESK/side commit -qam 'the total'\n\
+             git merge -q side; git worktree remove --force $DESK/side"],
         fits: at_top,
         ..HONEST
     },
@@ -105,7 +107,8 @@ pub const PLANS: &[Plan] = &[
     Plan {
         name: "conflict resolved",
         tasks: &["Merge the branch `side` into {source}"],
-        before: "git checkout -q -b side; echo side >>{source}; git commit -qam side; git checkout -q main; echo main >>{source}; git commit -qam main",
+        before: "git checkout -q -b side; echo side >>{source}; git commit -qam side; git checkout -q main; \
+                echo main >>{source}; git commit -qam main",
         turns: &[
             "git merge -q side; echo both >>{source}; git add {source}; git commit -qm merged",
         ],
@@ -169,6 +172,19 @@ pub const PLANS: &[Plan] = &[
             "put better {source}\nmark {a}\ngit stash -q -- {source}",
             "git stash pop -q\nput other-better {other}\nmark {a} {b}",
         ],
+        ..ONE
+    },
+    Plan {
+        name: "all in git, the loop's own files too",
+        tasks: TWO.tasks,
+        each: &[
+            "git add -A; git commit -qm all",
+            "git stash -q -u; git stash pop -q",
+            "git commit -qam all; git clean -fdxq",
+            "git checkout -q -b next; git add -A; git commit -qm all; git checkout -q main; git merge -q next",
+            "git add -A; git commit -qm all; git reset -q --soft HEAD~1",
+        ],
+        turns: &["put better {source}\nmark {a}\n{1}", "put other-better {other}\nmark {b}"],
         ..ONE
     },
 ];

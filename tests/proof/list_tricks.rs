@@ -240,7 +240,12 @@ pub const PLANS: &[Plan] = &[
     Plan {
         name: "new file removed after the last tick",
         tasks: &["Test the total in {new_test}", "Show it in {other}"],
-        each: &["rm {new_test}", "mv {new_test} $DESK/", ": >{new_test}"],
+        each: &[
+            "rm {new_test}",
+            "mv {new_test} $DESK/",
+            ": >{new_test}",
+            "mkdir -p build; mv {new_test} build/",
+        ],
         turns: &["put new-test {new_test}\nmark {a}\nput other-better {other}\nmark {b}\n{1}"],
         ..TWO
     },
@@ -258,6 +263,35 @@ pub const PLANS: &[Plan] = &[
         each: &["put commented {source}", "put blanks {source}", "echo 'todo!()' >{source}"],
         turns: &["put better {source}\nmark {a}", "{1}\nput other-better {other}\nmark {b}"],
         ending: crate::plan::Ending::Doubt,
+        ..TWO
+    },
+    Plan {
+        name: "made a parallel group afterwards",
+        tasks: &["Make the sums faster", "Make the output easy to read"],
+        suspects: "{b}",
+        each: &["mark {a}", "relist 's/( {a}| {b}) /\\1 [P] /'\nspool task done {a}", "tick {a}"],
+        turns: &[
+            "put better {source}\n{1}",
+            "relist 's/( {a}| {b}) ([^[])/\\1 [P] \\2/'\nspool task done {b}",
+        ],
+        ..OPEN
+    },
+    Plan {
+        name: "one change for a parallel group",
+        tasks: &["[P] Make the sums faster", "[P] Make the output easy to read"],
+        suspects: "{b}",
+        each: &["spool task done {a}", "tick {a}"],
+        turns: &["put better {source}\n{1}", "spool task done {b}"],
+        ..DOUBT
+    },
+    Plan {
+        name: "taken back and ticked once more",
+        suspects: "{a}",
+        turns: &[
+            "put better {source}\nmark {a}",
+            "put source {source}\nrelist 's/\\[x\\]/[ ]/'",
+            "mark {a}\nput other-better {other}\nmark {b}",
+        ],
         ..TWO
     },
 ];

@@ -204,4 +204,34 @@ pub const PLANS: &[Plan] = &[
         turns: &["put better {source}\nmark {a}\n{1}"],
         ..BOTH
     },
+    Plan {
+        name: "tried, and taken out again",
+        tasks: &["{1}", "{2}"],
+        each: &[
+            "Try the total in {source} ¦ Take the total out of {source} again ¦ put better {source} ¦ put source {source}",
+            "Write `tools/once.sh` ¦ Run `tools/once.sh` and delete it ¦ mkdir -p tools; echo 1 >tools/once.sh ¦ rm tools/once.sh",
+        ],
+        turns: &["{3}\nmark {a}", "{4}\nmark {b}"],
+        second_word: "spool task done {b} --no-change 'it was tried and is out again'",
+        ..HONEST
+    },
+    Plan {
+        name: "all done first, ticked one by one",
+        tasks: &["Implement the total in {source}", "Make the output easy to read"],
+        turns: &["put better {source}; put other-better {other}\nmark {a}\nmark {b}"],
+        second_word: "spool task done {b} --with {a}",
+        cases: 4,
+        ..HONEST
+    },
+    Plan {
+        name: "all done first, ticked turn by turn",
+        tasks: &["{1}", "{2}"],
+        each: &[
+            "Implement the total in {source} ¦ Make the output easy to read",
+            "Make the sums faster ¦ Show it in {other}",
+        ],
+        turns: &["put better {source}; put other-better {other}\nmark {a}", "mark {b}"],
+        second_word: "spool task done {b} --with {a}",
+        ..HONEST
+    },
 ];

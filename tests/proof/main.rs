@@ -1,8 +1,8 @@
 //! The benchmark of planted cases: what an agent ticks without doing it, and what it does honestly in unusual ways.
 //!
-//! Each kind is a `Plan`, which is data, or a function, and makes cases for layouts: projects of other languages, list styles, line
-//! ends, with or without git. No case has a model: an agent is a shell script for each turn. `stage` plays it before both drivers,
-//! the real `ralph-hook` with the events of a session that a person armed, and `spool ralph --harness-command`. The boxes are
+//! Each kind is a `Plan`, which is data, or a function, and makes cases for layouts: projects of other languages, list styles,
+//! line ends, with or without git. No case has a model: an agent is a shell script for each turn. `stage` plays it before both
+//! drivers, the real `ralph-hook` with the events of a session that a person armed, and `spool ralph --harness-command`. The boxes are
 //! ticked by hand, by `spool task done`, or by hand where that refuses.
 //!
 //! - phantoms (`phantoms`, `disguised`, `by_fault`, `*_tricks`): the loop may not end as `completed` with such a task counted as
@@ -14,7 +14,7 @@
 //! ```text
 //! scripts/cargo test --features slow-tests --test proof -- --nocapture  # the tables, of two cases of each kind at most
 //! RALPH_TEST_THOROUGH=1 …                                               # of all cases, as docs/proof.md has them
-//! PROOF_ONLY="renamed file|stub" …                                      # of those with one of these in their name, with all that was said
+//! PROOF_ONLY="renamed file|stub" …                                      # of those with one of these in their names, and all that was said
 //! ```
 
 #![allow(clippy::disallowed_methods, reason = "a test reads and starts what it likes")]
@@ -130,13 +130,15 @@ fn how_far(case: &Case, seen: &Seen) -> usize {
     }
 }
 
+type Make<'a> = Box<dyn Fn(&Layout, usize) -> Case + 'a>;
+
 /// Some cases that are made alike, for layouts that differ.
 struct Planted<'a> {
     name: &'static str,
     cases: usize,
     ways: &'static [case::Way],
     fits: fn(&Layout) -> bool,
-    make: Box<dyn Fn(&Layout, usize) -> Case + 'a>,
+    make: Make<'a>,
 }
 
 impl From<&case::Kind> for Planted<'_> {
