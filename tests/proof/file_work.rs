@@ -167,7 +167,7 @@ pub const PLANS: &[Plan] = &[
         name: "file split in two",
         tasks: &["Split {source} in two"],
         turns: &[
-            "mkdir -p $(dirname {new_test}); tail -1 {source} >{new_test}; head -1 {source} >$DESK/h; put h {source}",
+            "mkdir -p $(dirname {new_test}); tail -1 {source} >{new_test}; sed '$d' {source} >$DESK/h; put h {source}",
         ],
         ..HONEST
     },
@@ -185,7 +185,7 @@ pub const PLANS: &[Plan] = &[
             "Take `add` out",
         ],
         tasks: &["{1}"],
-        turns: &["head -1 {source} >$DESK/h; put h {source}"],
+        turns: &["sed '$d' {source} >$DESK/h; put h {source}"],
         ..HONEST
     },
     Plan {
