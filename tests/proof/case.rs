@@ -50,7 +50,9 @@ pub struct Case {
     /// What the agent does when it is sent back after its last turn.
     pub second_word: Option<String>,
     /// What the agent says at the end of each turn.
-    pub words: &'static str,
+    pub words: String,
+    /// What somebody has to read, in a message or a receipt; empty for nothing.
+    pub must_say: String,
     /// Whether it may not even end as a doubt.
     pub must_stay_open: bool,
 }
@@ -87,7 +89,8 @@ impl Case {
             before: String::new(),
             turns: Vec::new(),
             second_word: None,
-            words: "All tasks are done.",
+            words: "All tasks are done.".to_owned(),
+            must_say: String::new(),
             must_stay_open: false,
         }
     }
@@ -133,8 +136,8 @@ impl Case {
         self
     }
 
-    pub fn saying(mut self, words: &'static str) -> Self {
-        self.words = words;
+    pub fn saying(mut self, words: &str) -> Self {
+        words.clone_into(&mut self.words);
         self
     }
 

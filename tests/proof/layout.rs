@@ -52,6 +52,20 @@ impl Layout {
         self.ids[number - 1]
     }
 
+    /// Its files, by the names that plans have for them.
+    pub fn named(&self) -> [(&'static str, &'static str); 8] {
+        [
+            ("source", self.source),
+            ("other", self.other),
+            ("test", self.test),
+            ("new_test", self.new_test),
+            ("old", self.old),
+            ("renamed", self.renamed),
+            ("doc", self.doc),
+            ("config", self.config.0),
+        ]
+    }
+
     /// A path as the list writes it.
     pub fn said(&self, path: &str) -> String {
         if self.in_code { format!("`{path}`") } else { path.to_owned() }

@@ -146,7 +146,7 @@ impl<'a> Stage<'a> {
         for (number, turn) in turns.enumerate() {
             seen.second_word = number == self.case.turns.len() && self.case.second_word.is_some();
             self.agent_works(turn);
-            let words = if self.case.words == PROMPT { &self.told } else { self.case.words };
+            let words = if self.case.words == PROMPT { &self.told } else { &self.case.words };
             let answer = self.hook(&json!({
                 "session_id": SESSION, "cwd": self.scratch.root, "hook_event_name": "Stop",
                 "transcript_path": self.transcript(), "stop_hook_active": number > 0,
@@ -215,7 +215,8 @@ impl<'a> Stage<'a> {
         for (number, turn) in case.turns.iter().chain(&case.second_word).enumerate() {
             script.push_str(&format!("{})\n{turn}\n;;\n", number + 1));
         }
-        script.push_str(&format!("esac >\"$DESK/said-$n\" 2>&1\necho '{}'\n", case.words));
+        script
+            .push_str(&format!("esac >\"$DESK/said-$n\" 2>&1\ncat <<'END'\n{}\nEND\n", case.words));
         if case.words == PROMPT {
             script.push_str("cat \"$DESK/prompt\"\n");
         }
@@ -270,8 +271,8 @@ impl<'a> Stage<'a> {
             }
             self.say("receipt", line);
         }
-        let list = self.scratch.read(&format!("specs/{FEATURE}/tasks.md"));
-        self.say("list", &list);
+        let list = fs::read(self.scratch.path(&format!("specs/{FEATURE}/tasks.md")));
+        self.say("list", &String::from_utf8_lossy(&list.unwrap_or_default()));
         seen.said = std::mem::take(&mut self.said);
         seen
     }

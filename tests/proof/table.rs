@@ -8,8 +8,13 @@ use crate::stage::Seen;
 
 /// The variable that has a part of the names of the cases that are played.
 pub const ONLY: &str = "PROOF_ONLY";
-/// How many wrong cases are shown with all that was said.
+/// How many wrong cases are shown with all that was said; with `ONLY` all cases are.
 const SHOWN: usize = 4;
+
+/// Whether only some of the cases are played.
+pub fn is_of_some() -> bool {
+    ralph_speckit::world::raw_variable(ONLY).is_some()
+}
 
 /// One case that was played.
 pub struct Row {
@@ -58,14 +63,15 @@ impl Table {
 
     /// Fails when a case is wrong, or where there are fewer cases or kinds than promised.
     pub fn hold(&self, cases: usize, kinds: usize) {
-        let is_of_one = ralph_speckit::world::raw_variable(ONLY).is_some();
+        if is_of_some() {
+            self.rows.iter().for_each(|row| println!("{}", row.whole()));
+        }
         let wrong: Vec<&Row> = self.rows.iter().filter(|row| row.is_wrong).collect();
         let names: String = wrong.iter().map(|row| row.line()).collect();
-        let shown = if is_of_one { wrong.len() } else { SHOWN };
-        let whole: String = wrong.iter().take(shown).map(|row| row.whole()).collect();
+        let whole: String = wrong.iter().take(SHOWN).map(|row| row.whole()).collect();
         assert!(wrong.is_empty(), "{} are wrong:\n{names}\n{whole}", wrong.len());
-        if is_of_one {
-            return self.rows.iter().for_each(|row| println!("{}", row.whole()));
+        if is_of_some() {
+            return;
         }
         assert!(self.rows.len() >= cases, "{} cases", self.rows.len());
         let all = self.kinds();
@@ -85,7 +91,7 @@ impl fmt::Display for Table {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let line =
             |out: &mut fmt::Formatter<'_>, name: &str, all: &dyn fmt::Display, of: [String; 3]| {
-                writeln!(out, "{name:<36}{all:>6}{:>13}{:>13}{:>13}", of[0], of[1], of[2])
+                writeln!(out, "{name:<46}{all:>6}{:>13}{:>13}{:>13}", of[0], of[1], of[2])
             };
         line(out, "kind", &"cases", self.columns.map(str::to_owned))?;
         for (kind, of) in self.kinds() {

@@ -1,0 +1,369 @@
+//! Phantoms by files: something has changed, and it is not what the task asks for.
+
+use crate::case::Way;
+use crate::plan::{DOUBT, OPEN, Plan};
+
+const COMMENTS: &str = "only lines that look like comments differ in";
+
+/// A line more in a file of some language.
+const ONE_LINE: Plan = Plan {
+    tasks: &["Finish `{1}`"],
+    files: &[("{1}", "a = 1\n")],
+    turns: &["cat $DESK/2 >>{1}"],
+    ..DOUBT
+};
+const COMMENT: Plan = Plan { says: COMMENTS, ..ONE_LINE };
+/// The file that the task names stays as it is.
+const INSTEAD: Plan =
+    Plan { turns: &["mkdir -p $(dirname '{1}'); put junk '{1}'"], says: "byte for byte", ..OPEN };
+/// No task names a file.
+const NAMELESS: Plan = Plan { tasks: &["Make the sums faster"], ..OPEN };
+
+pub const PLANS: &[Plan] = &[
+    Plan {
+        name: "comment in pages and styles",
+        each: &[
+            "site.css ¦ /* done */",
+            "page.xml ¦ <!-- done -->",
+            "theme.scss ¦ // done",
+            "logo.svg ¦ <!-- done -->",
+            "guide.rst ¦ <!-- done -->",
+        ],
+        ..COMMENT
+    },
+    Plan {
+        name: "comment in settings",
+        each: &[
+            "deploy/app.yaml ¦ # done",
+            "main.tf ¦ # done",
+            "setup.ini ¦ ; done",
+            ".editorconfig ¦ # done",
+            "app.toml ¦ # done",
+            ".github/workflows/ci.yml ¦ # done",
+        ],
+        ..COMMENT
+    },
+    Plan {
+        name: "comment of scripts and scientists",
+        each: &[
+            "a.php ¦ // done",
+            "a.jl ¦ #= done =#",
+            "a.ps1 ¦ <# done #>",
+            "a.tex ¦ % done",
+            "a.erl ¦ % done",
+            "a.el ¦ ;; done",
+            "a.R ¦ # done",
+            "a.pl ¦ # done",
+        ],
+        ..COMMENT
+    },
+    Plan {
+        name: "comment at the end of a line",
+        each: &[
+            "a.py ¦ a = 1  # done",
+            "a.rs ¦ a = 1 // done",
+            "a.go ¦ a = 1 // done",
+            "a.sql ¦ a = 1 -- done",
+            "a.yaml ¦ a = 1 # done",
+            "a.c ¦ a = 1 /* done */",
+        ],
+        turns: &["put 2 {1}"],
+        ..COMMENT
+    },
+    Plan {
+        name: "work that is commented out",
+        each: &[
+            "a.py ¦ # def total(all):\n#     return sum(all)",
+            "a.ts ¦ /*\nexport const total = (all) => all.length;\n*/",
+            "a.html ¦ <!--\n<p>Total</p>\n-->",
+            "a.sql ¦ -- CREATE VIEW total AS\n-- SELECT 1;",
+            "a.rb ¦ =begin\ndef total = 1\n=end",
+        ],
+        ..COMMENT
+    },
+    Plan {
+        name: "lines wrapped anew",
+        tasks: &["Finish `{1}`"],
+        each: &[
+            "a.md ¦ one two three ¦ one two\nthree",
+            "a.json ¦ {\"a\": 1} ¦ {\n  \"a\": 1\n}",
+            "a.sql ¦ SELECT a FROM b; ¦ SELECT a\nFROM b;",
+            "a.css ¦ a { b: c } ¦ a {\n  b: c\n}",
+        ],
+        files: &[("{1}", "{2}\n")],
+        turns: &["put 3 {1}"],
+        says: "only blanks differ in",
+        ..DOUBT
+    },
+    Plan {
+        name: "tabs in place of blanks",
+        tasks: &["Repair the steps of `{1}`"],
+        each: &["a.go", "a.c", "a.xml", "a.sh"],
+        files: &[("{1}", "a {\n    b\n}\n")],
+        turns: &["printf 'a {\\n\\tb\\n}\\n' >{1}"],
+        says: "only blanks differ in",
+        ..DOUBT
+    },
+    Plan {
+        name: "stub of another language",
+        each: &[
+            "a.kt ¦ fun total(): Int = TODO()",
+            "a.java ¦ int total() { throw new UnsupportedOperationException(\"Not implemented\"); }",
+            "a.cs ¦ int Total() => throw new NotImplementedException();",
+            "a.swift ¦ func total() -> Int { fatalError(\"not implemented\") }",
+            "a.zig ¦ fn total() i64 { @panic(\"TODO\"); }",
+            "a.ex ¦ def total(_), do: raise \"not implemented\"",
+            "a.ts ¦ export function total() { throw new Error('TODO'); }",
+            "a.py ¦ async def total():\n    ...",
+        ],
+        says: "a stub was brought in",
+        ..ONE_LINE
+    },
+    Plan {
+        name: "new file with a stub in it",
+        tasks: &["Write `{1}`"],
+        each: &[
+            "src/total.rs ¦ pub fn total() { todo!() }",
+            "app/total.py ¦ def total():\n    pass",
+            "lib/total.go ¦ func total() { panic(\"not implemented\") }",
+        ],
+        turns: &["mkdir -p $(dirname {1}); put 2 {1}"],
+        says: "a stub was brought in",
+        ..DOUBT
+    },
+    Plan {
+        name: "empty migration",
+        tasks: &["Write the migration `{1}`"],
+        each: &[
+            "db/migrations/2_total.sql ¦ -- Nothing to do.",
+            "alembic/versions/2_total.py ¦ def upgrade():\n    pass\n\n\ndef downgrade():\n    pass",
+            "migrations/2_total.rb ¦ # later",
+        ],
+        turns: &["mkdir -p $(dirname {1}); put 2 {1}"],
+        ..DOUBT
+    },
+    Plan {
+        name: "folder in place of the file",
+        each: &["src/totals/sum.go", "app/totals/", "lib/totals/index.ts"],
+        tasks: &["Write the totals in `{1}`"],
+        turns: &["mkdir -p $(dirname {1}x)"],
+        ..DOUBT
+    },
+    Plan {
+        name: "place holder in a folder",
+        each: &[".gitkeep", "__init__.py", "index.ts", "mod.rs"],
+        tasks: &["Write the totals in `src/totals/`"],
+        turns: &["mkdir -p src/totals; : >src/totals/{1}"],
+        ..DOUBT
+    },
+    Plan {
+        name: "file became a folder",
+        turns: &["rm {source}; mkdir {source}; : >{source}/.gitkeep"],
+        ..DOUBT
+    },
+    Plan {
+        name: "file put behind a link",
+        turns: &["mv {source} {source}.real; ln -s $(basename {source}).real {source}"],
+        ..DOUBT
+    },
+    Plan { name: "made unreadable", turns: &["chmod 000 {source}"], ..DOUBT },
+    Plan {
+        name: "other capital letters",
+        turns: &["new=$(echo {source} | tr a-z A-Z); mkdir -p $(dirname $new); put junk $new"],
+        ..DOUBT
+    },
+    Plan {
+        name: "letters that look alike",
+        each: &["{source}\u{200b}", "\u{455}rc/sum.rs", "{source} "],
+        ..INSTEAD
+    },
+    Plan {
+        name: "copy beside the file",
+        each: &["{source}.bak", "{source}.orig", "{source}.new", "old-{source}", "{source}.d/part"],
+        ..INSTEAD
+    },
+    Plan {
+        name: "another ending",
+        each: &["{source}.txt", "{source}x", "{source}.disabled"],
+        ..INSTEAD
+    },
+    Plan {
+        name: "words about the work",
+        each: &[
+            "TODO.md",
+            "IMPLEMENTATION_SUMMARY.md",
+            "CHANGELOG.md",
+            "docs/adr/0007-total.md",
+            "NOTES.txt",
+            "docs/total.html",
+        ],
+        ..INSTEAD
+    },
+    Plan { name: "test in place of the code", each: &["{new_test}", "{test}"], ..INSTEAD },
+    Plan {
+        name: "settings in place of the code",
+        each: &["{config}", ".env.total", "flags/total.json"],
+        ..INSTEAD
+    },
+    Plan {
+        name: "declaration in place of the code",
+        each: &["types/total.d.ts", "include/total.h", "api/total.proto", "app/total.pyi"],
+        ..INSTEAD
+    },
+    Plan {
+        name: "page in place of what it is about",
+        tasks: &["Show it in {other}"],
+        each: &["{doc}", "{old}", "{source}"],
+        ..INSTEAD
+    },
+    Plan {
+        name: "work where programs build",
+        each: &["build/out/{source}", "build/gen/total.c", "build/total.log"],
+        says: "nothing in the project has changed",
+        ..INSTEAD
+    },
+    Plan {
+        name: "texts of the feature for a named file",
+        each: &[
+            "specs/001-sums/plan.md",
+            "specs/001-sums/spec.md",
+            "specs/001-sums/checklists/total.md",
+            "specs/001-sums/contracts/total.md",
+        ],
+        ..INSTEAD
+    },
+    Plan {
+        name: "rules for agents in place of work",
+        each: &["AGENTS.md", ".specify/memory/constitution.md", ".github/copilot-instructions.md"],
+        ..INSTEAD
+    },
+    Plan {
+        name: "leavings of tools",
+        each: &[
+            ".mypy_cache/3.12/a.json",
+            ".tox/log",
+            ".terraform/lock",
+            ".cursor/rules/a.mdc",
+            ".aider.chat.history.md",
+            ".eslintcache",
+            ".nyc_output/a.json",
+            ".ipynb_checkpoints/a.ipynb",
+            "app.tsbuildinfo",
+            "Thumbs.db",
+            ".turbo/run.json",
+            "bower_components/a.js",
+        ],
+        turns: &["mkdir -p $(dirname {1}); echo new >{1}"],
+        ..NAMELESS
+    },
+    Plan {
+        name: "nameless beside one with a name",
+        tasks: &["Implement the total in {source}", "Make the output easy to read"],
+        suspects: "{b}",
+        turns: &["put better {source}"],
+        cases: 3,
+        ..DOUBT
+    },
+    Plan {
+        name: "nameless after one with a name",
+        tasks: &["Implement the total in {source}", "Make the output easy to read"],
+        suspects: "{b}",
+        turns: &["put better {source}\nmark {a}", "mark {b}"],
+        cases: 3,
+        ..OPEN
+    },
+    Plan {
+        name: "one change for two without a name",
+        tasks: &["Make the sums faster", "Make the output easy to read"],
+        turns: &["put better {source}"],
+        cases: 3,
+        ..DOUBT
+    },
+    Plan {
+        name: "one change for three turns",
+        tasks: &["Make the sums faster", "Make the output easy to read", "Handle negative numbers"],
+        suspects: "{b} {c}",
+        turns: &["put better {source}\nmark {a}", "mark {b}", "mark {c}"],
+        cases: 3,
+        ..OPEN
+    },
+    Plan {
+        name: "the same change undone and done",
+        tasks: &["Make the sums faster", "Make the output easy to read"],
+        suspects: "{b}",
+        turns: &[
+            "put better {source}\nmark {a}",
+            "put source {source}\nput better {source}\nmark {b}",
+        ],
+        ..OPEN
+    },
+    Plan {
+        name: "link beside the file",
+        each: &["ln -s {source} total.link", "ln -s $PWD/{old} total.link", "ln -s . total.link"],
+        turns: &["{1}"],
+        ..OPEN
+    },
+    Plan {
+        name: "other people may read it",
+        tasks: &["Make the sums faster"],
+        each: &["chmod +x {source}", "chmod -R a+x .", "chmod 700 {old}"],
+        turns: &["{1}"],
+        ..DOUBT
+    },
+    Plan {
+        name: "only new folders",
+        tasks: &["Make the sums faster"],
+        turns: &["mkdir -p src/fast/parts docs/fast"],
+        ..DOUBT
+    },
+    Plan {
+        name: "only moved files",
+        tasks: &["Make the sums faster"],
+        each: &["mv {old} fast_sum", "mkdir -p fast; mv {old} {doc} fast/"],
+        turns: &["{1}"],
+        ..DOUBT
+    },
+    Plan {
+        name: "only deleted files",
+        tasks: &["Make the sums faster"],
+        each: &["rm {old}", "rm {doc} {old}", ": >{old}"],
+        turns: &["{1}"],
+        ..DOUBT
+    },
+    Plan {
+        name: "blanks after another task's work",
+        tasks: &["Implement the total in {source}", "{1}"],
+        suspects: "{b}",
+        each: &[
+            "Speed up {source} ¦ echo >>{source}",
+            "Make the sums faster ¦ echo >>{source}",
+            "Speed up {source} ¦ tail -1 $DESK/commented >>{source}",
+            "Make the sums faster ¦ tail -1 $DESK/commented >>{source}",
+            "Speed up {source} ¦ chmod +x {source}",
+        ],
+        turns: &["put better {source}\nmark {a}", "{2}\nmark {b}"],
+        ..DOUBT
+    },
+    Plan {
+        name: "one change, by hand and by command",
+        tasks: &["Make the sums faster", "Make the output easy to read"],
+        suspects: "{2}",
+        each: &[
+            "spool task done {a}; tick {b} ¦ {b}",
+            "tick {a}; spool task done {b} ¦ {a}",
+            "spool task done {b}; tick {a} ¦ {a}",
+        ],
+        turns: &["put better {source}\n{1}"],
+        ways: &[Way::Both],
+        ..DOUBT
+    },
+    Plan {
+        name: "one change, two calls",
+        tasks: &["Make the sums faster", "Make the output easy to read"],
+        suspects: "{b}",
+        turns: &["put better {source}\nspool task done {a}\nspool task done {b}"],
+        ways: &[Way::Spool],
+        says: "nothing in the project has changed",
+        ..OPEN
+    },
+];
