@@ -132,7 +132,7 @@ impl Git {
             Err(_) if git.is_silent() => {}
             Err(_) => return None,
         }
-        git.armed = git.programs(true).unwrap_or_default();
+        git.armed = git.startable(true).unwrap_or_default();
         Some(git)
     }
 

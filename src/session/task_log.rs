@@ -133,7 +133,7 @@ impl<'a> Books<'a> {
         let owner = claim.and_then(|claim| claim.session).filter(|owner| is_session_id(owner));
         let owner = owner.unwrap_or_else(|| TERMINAL.to_owned());
         // A program that was killed while writing left a file that nobody needs.
-        remove_dead_leftovers(&feature.folder, &[TASKS, STATE]);
+        remove_dead_leftovers(&feature.folder, &[TASKS, STATE, PROGRESS]);
         let (list, text) = read_list(feature)?;
         // Nothing unreadable is overwritten: the stop hook speaks about it.
         let state = State::read_at_once(feature);

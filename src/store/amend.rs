@@ -74,36 +74,45 @@ fn put_whole(path: &Path, before: &[u8], after: &[u8]) -> io::Result<bool> {
 }
 
 fn put_from(beside: &Path, path: &Path, before: &[u8]) -> io::Result<bool> {
+    let mut known = before.to_vec();
     let mut old = open(path, File::options().read(true))?;
-    if !content(&mut old)?.starts_with(before) {
+    // The new content gets what was appended while it was written, until nothing more has come.
+    loop {
+        let now = content(&mut old)?;
+        match now.strip_prefix(&*known) {
+            Some([]) => break,
+            Some(appended) => append(beside, appended)?,
+            None => return Ok(false),
+        }
+        known = now;
+    }
+    if FileId::of(&old) != FileId::at(path) {
         return Ok(false);
     }
-    if !files::exchange(beside, path)? {
+    let is_exchanged = files::exchange(beside, path)?;
+    if !is_exchanged {
         files::rename(beside, path)?;
-        world::pause(LATE);
-        let late = content(&mut old)?;
-        if late.starts_with(before) {
-            return append_late(path, before, &late);
-        }
-        write_whole(path, &late, Flush::ToDisk)?;
-        return Ok(false);
     }
     world::pause(LATE);
     let late = content(&mut old)?;
-    if FileId::of(&old) == FileId::at(beside) && late.starts_with(before) {
-        return append_late(path, before, &late);
+    match late.strip_prefix(&*known) {
+        Some(appended) if !is_exchanged || FileId::of(&old) == FileId::at(beside) => {
+            append(path, appended)?;
+            return Ok(true);
+        }
+        // Another program's version goes back to its place.
+        _ if is_exchanged => files::exchange(beside, path).map(drop)?,
+        _ => write_whole(path, &late, Flush::ToDisk)?,
     }
-    // Another program's version goes back to its place.
-    files::exchange(beside, path)?;
     Ok(false)
 }
 
-/// Appends what another program appended to the old file after it was replaced.
-fn append_late(path: &Path, before: &[u8], late: &[u8]) -> io::Result<bool> {
-    if let Some(appended @ [_, ..]) = late.strip_prefix(before) {
-        open(path, File::options().append(true))?.write_all(appended)?;
+fn append(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if bytes.is_empty() {
+        Ok(())
+    } else {
+        open(path, File::options().append(true))?.write_all(bytes)
     }
-    Ok(true)
 }
 
 fn content(file: &mut File) -> io::Result<Vec<u8>> {

@@ -38,7 +38,7 @@ impl Git {
     }
 
     /// Returns what git would start now; hooks are only started by a commit.
-    pub(super) fn programs(&self, commits: bool) -> Result<Vec<GitProgram>> {
+    pub(super) fn startable(&self, commits: bool) -> Result<Vec<GitProgram>> {
         let mut found = self.configured()?;
         let hooks = self.hooks.iter().filter(|_| commits).flat_map(fs::read_dir).flatten();
         for file in hooks.flatten().map(|hook| hook.path()) {
@@ -83,7 +83,7 @@ impl Git {
     /// Refuses to ask git for anything where it would start what was not there when the loop was armed.
     pub(super) fn refuse_new_programs(&self, commits: bool) -> Result<()> {
         let is_new = |(entry, _): &GitProgram| self.armed.iter().all(|(known, _)| known != entry);
-        let Some((new, _)) = self.programs(commits)?.into_iter().find(is_new) else {
+        let Some((new, _)) = self.startable(commits)?.into_iter().find(is_new) else {
             return Ok(());
         };
         let words = format!(

@@ -507,7 +507,7 @@ fn e10_a_list_between_two_writes_ends_nothing() {
     std::fs::write(bench.feature_path("tasks.md"), "- [x] T001 Begin\n").unwrap();
     let whole = bench.feature_path("tasks.md");
     let writer = std::thread::spawn(move || {
-        std::thread::sleep(std::time::Duration::from_millis(300));
+        ralph_speckit::world::pause(std::time::Duration::from_millis(300));
         std::fs::write(whole, "- [x] T001 Begin\n- [ ] T002 Write\n").unwrap();
     });
     bench.stop("s1").run().reason();

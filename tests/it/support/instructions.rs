@@ -5,7 +5,7 @@ use std::process::Command;
 
 /// Returns how many instructions a program takes with this on its standard input; `None` with a printed line without valgrind.
 pub fn instructions(program: &Command, input: &[u8]) -> Option<u64> {
-    let path = std::env::var_os("PATH")?;
+    let path = ralph_speckit::world::raw_variable("PATH")?;
     let mut folders = std::env::split_paths(&path);
     let Some(folder) = folders.find(|folder| folder.join("valgrind").is_file()) else {
         println!("left out: it needs valgrind");
