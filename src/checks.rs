@@ -188,6 +188,8 @@ pub fn tell(
     project: &Path,
     patience: Duration,
 ) -> Option<String> {
+    // What goes on alone is ended later than it is waited for.
+    let patience = patience.min(NOTICE_LIMIT.saturating_sub(Duration::from_secs(1)));
     let mut shell = shell::line_with_words(command);
     // Of a project that is gone, a person wants to know as well.
     let folder = project.ancestors().find(|it| it.is_dir()).unwrap_or(project);

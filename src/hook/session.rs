@@ -46,10 +46,11 @@ fn carry(event: &HookEvent) -> Option<HookAnswer> {
     match adopt(&project, adopter) {
         Ok(taken) => {
             life::note(&loops, session, transcript);
-            let line = format!(
-                "Ralph-speckit: the loop of {} goes on in this session\nTo stop it: /speckit:cancel",
-                printable(&left.about)
-            );
+            let how = match left.pause() {
+                Some(_) => "is paused in this session, too\nTo let it go on: `spool resume`",
+                None => "goes on in this session\nTo stop it: /speckit:cancel",
+            };
+            let line = format!("Ralph-speckit: the loop of {} {how}", printable(&left.about));
             Some(HookAnswer::session_context(taken.contract).also_notify(&line))
         }
         Err(refusal) => Some(HookAnswer::notify(&format!(

@@ -109,7 +109,8 @@ pub fn is_test(path: &str) -> bool {
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     let is_folder = |part: &str| FOLDERS.contains(&[" ", part, " "].concat());
-    folders.split('/').any(|part| !part.is_empty() && is_folder(part))
+    // The documents of spec-kit are in `specs/`.
+    (folders.split('/').any(|part| !part.is_empty() && is_folder(part)) && !path.ends_with(".md"))
         || BEGINS.iter().any(|it| stem.starts_with(it))
         || ENDS.iter().any(|it| stem.ends_with(it))
 }

@@ -66,6 +66,7 @@ pub const TURNS: [ScriptTurn; 4] = [
             Write("test.sh", include_str!("script/test.sh")),
             Tick("T006"),
             Run("sh test.sh"),
+            Write("RESULT.md", "all tests passed\n"),
             Tick("T007"),
         ],
         words: "ALL_TASKS_COMPLETE",

@@ -77,7 +77,8 @@ pub fn continue_answer(
 ) -> HookAnswer {
     let mut reason = messages::go_on(&session.record, &session.folder, missing, form);
     if asks_for_handoff(session) {
-        reason += &landing::words(HandoffPlace::Words, form);
+        reason.push('\n');
+        reason += landing::words(HandoffPlace::Words, form).trim_start();
     }
     let line = messages::progress(&session.record, missing);
     let quiet = session.context.settings.quiet;

@@ -272,7 +272,7 @@ fn every_shortfall_has_words_of_its_own() {
     - It wrote <promise>COMPLETE</promise>, but in code, in quotation marks, in a sentence that denies it, or not where it has to be: that is not the completion promise. When the task is fully complete, write it alone on the last line.
     - Promise detected, but no tool calls/work were performed; you must actually complete the task before emitting the promise.
     - Promise detected, but only 2 tool calls of 3 were performed; you must actually complete the task before emitting the promise.
-    - Promise detected, but no tool calls/work can be seen: there is no record to read, and no file or commit changed. When the task is really complete, write <promise>COMPLETE</promise> again.
+    - Promise detected, but nothing stands behind it: there is no record to read, and no file or commit changed. When the task is really complete, write <promise>COMPLETE</promise> again.
     - The loop does not end before iteration 4: use this one to look for what is missing or wrong.
     - tasks.md cannot be read. Repair the file.
     ");

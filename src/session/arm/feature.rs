@@ -67,7 +67,8 @@ pub fn arm(
     let optional = request.include_optional.unwrap_or(settings.include_optional);
     let (all, text) = tasks_of(&feature, optional)?;
     let asked = Selection::of(words, &request.literal, &all, &text)?;
-    let tasks = open_part(&feature, all, &asked)?;
+    let may_fail = armer.is_person() && !settings.checks.is_empty();
+    let tasks = open_part(&feature, all, &asked, may_fail)?;
     let mut gate = gate(root, &feature, request, armer)?;
     if armer.is_person() {
         gate.take_converge(root, request.converge, settings.converge, !asked.tasks.is_empty())?;
@@ -174,11 +175,16 @@ fn feature_of<'a>(
     Ok((feature, words))
 }
 
-/// The part of a list that was asked for; one without an open task is refused.
-fn open_part(feature: &Feature, all: TaskList, asked: &Selection) -> Result<TaskList, Refusal> {
+/// The part of a list that was asked for; one without an open task is refused, unless checks may say that it is not done.
+fn open_part(
+    feature: &Feature,
+    all: TaskList,
+    asked: &Selection,
+    may_fail: bool,
+) -> Result<TaskList, Refusal> {
     let beside = text::below(&all.asides_in_words());
     let tasks = all.within(&asked.tasks);
-    if tasks.open().next().is_some() {
+    if tasks.open().next().is_some() || (may_fail && asked.tasks.is_empty()) {
         return Ok(tasks);
     }
     let (count, ids) = (tasks.tasks.len(), in_runs(&asked.tasks));

@@ -108,7 +108,7 @@ fn sentence(shortfall: &Shortfall, reader: Reader<'_>) -> String {
             counted(*calls, "tool call")
         ),
         Shortfall::UnseenWork(why) => format!(
-            "Promise detected, but no tool calls/work can be seen: {why}. When the task is really complete, write {promise} again."
+            "Promise detected, but nothing stands behind it: {why}. When the task is really complete, write {promise} again."
         ),
         Shortfall::TooEarly { first } => format!(
             "The loop does not end before iteration {first}: use this one to look for what is missing or wrong."

@@ -152,6 +152,20 @@ fn without_something_to_do_nothing_is_armed() {
 }
 
 #[test]
+fn a_ticked_list_is_armed_for_its_checks() {
+    let checks = "---\nchecks:\n  - test -e made.txt\n---\n";
+    let bench = Bench::ready().tasks(ALL_DONE).settings(checks);
+    bench.implement("s1", "").context();
+    bench.transcript("s1").tool("Bash");
+    let stop = bench.stop("s1").run();
+    assert!(stop.reason().contains("test -e made.txt"), "{stop}");
+    bench.write("made.txt", "");
+    bench.transcript("s1").tool("Bash");
+    bench.stop("s1").run();
+    assert_eq!(bench.verdicts("s1").last().unwrap(), "end completed");
+}
+
+#[test]
 fn s3_a_file_that_was_meant_as_the_settings_is_named() {
     for name in ["ralph-speckit.md", "ralph-speckit.local.MD", "ralph_speckit.local.md"] {
         if cfg!(windows) && name.ends_with("MD") {

@@ -2,6 +2,7 @@
 
 use crate::hook::outcome::Outcome;
 use crate::hook::support::{Bench, Call};
+use crate::support::scratch::Said;
 use serde_json::json;
 use std::fs;
 
@@ -45,6 +46,18 @@ fn the_loop_goes_on_in_the_next_session() {
         lists(&bench, "s3");
         assert!(clears(&bench, "s3").message().contains("goes on in this session"));
     }
+}
+
+#[test]
+fn a_paused_loop_says_how_it_goes_on() {
+    let bench = Bench::ready();
+    lists(&bench, "s1");
+    in_client(&bench, bench.command("s1", "speckit:implement", ""), "s1").context();
+    Said::of(bench.spool().arg("pause")).ok();
+    lists(&bench, "s2");
+    let answer = clears(&bench, "s2");
+    assert!(answer.message().contains("`spool resume`"), "{answer}");
+    assert!(bench.stop("s2").run().message().contains("paused"));
 }
 
 #[test]

@@ -220,7 +220,7 @@ fn t1_a_promise_with_nothing_behind_it() {
     bench.transcript("s1").tool("Read");
     let stop = bench.stop("s1").saying(PROMISE).run();
     let why = "no check, no changed file, 2 tasks open in TODO.md";
-    assert!(stop.reason().contains(&format!("no tool calls/work can be seen: {why}.")), "{stop}");
+    assert!(stop.reason().contains(&format!("nothing stands behind it: {why}.")), "{stop}");
     bench.transcript("s1").tool("Read");
     let stop = bench.stop("s1").saying(PROMISE).run();
     let told =
