@@ -52,6 +52,8 @@ const APPROVALS: &str =
 const HERE: &str = "0promise0";
 /// The least that a reason has, in bytes of letters.
 const LEAST_REASON: usize = 9;
+/// How many markers of one line are looked at, the last ones.
+const MOST_MARKERS: usize = 16;
 /// Pairs of marks between which a text is quoted.
 const QUOTES: &[(char, char)] = &[
     ('"', '"'),
@@ -170,7 +172,7 @@ fn is_made(text: &str, (start, end): (usize, usize), marker: &str) -> bool {
     if line.trim_start().starts_with('>') {
         return false;
     }
-    line.match_indices(marker).any(|(at, _)| {
+    line.rmatch_indices(marker).take(MOST_MARKERS).any(|(at, _)| {
         let (before, after) = (&line[..at], &line[at + marker.len()..]);
         !is_in_code(before, after)
             && !is_quoted(before, after)
@@ -439,6 +441,12 @@ mod tests {
         assert!(stands_alone(" ALL_DONE \nBye.", "ALL_DONE"));
         assert!(!stands_alone("```\nALL_DONE\n```", "ALL_DONE"));
         assert!(!stands_alone("not ALL_DONE", "ALL_DONE"));
+    }
+
+    #[test]
+    fn many_markers_of_a_line_stay_cheap() {
+        let many = format!("not {MARKER} ").repeat(20_000);
+        assert_eq!(anywhere(&many), Promise::Mentioned);
     }
 
     #[test]

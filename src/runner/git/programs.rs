@@ -62,7 +62,7 @@ impl Git {
         let top = top_of(&self.worktree).unwrap_or(&self.worktree);
         let data = repository_of(&self.worktree).unwrap_or_default();
         let mut files = config_files(&common_folder(&data));
-        files.push(data.join("config.worktree"));
+        files.extend([data.join("config.worktree"), data.join("commondir"), top.join(".git")]);
         let mut found = Vec::new();
         while let (Some(origin), Some(entry)) = (parts.next(), parts.next()) {
             let entry = String::from_utf8_lossy(entry).into_owned();
@@ -73,6 +73,10 @@ impl Git {
             if files.last() != Some(&file) {
                 files.push(file);
             }
+        }
+        // A file that is included may come later.
+        if printed.windows(8).any(|word| word == b"\0include") {
+            return Ok(found);
         }
         let times: Vec<_> = files.iter().map(|file| time(file)).collect();
         let files = files.into_iter().zip(times).collect();

@@ -333,7 +333,7 @@ fn s5_the_hook_leaves_a_runners_session_alone_and_says_so() {
 }
 
 /// Programs that an agent has git start, and how git calls each.
-const GIT_STARTS: [(&str, &str); 7] = [
+const GIT_STARTS: [(&str, &str); 8] = [
     ("git config filter.x.clean \"$TRAP\"", "filter.x.clean"),
     (
         "printf '[filter \"x\"]\\n\\tclean = %s\\n' \"$TRAP\" >evil.cfg; git config include.path ../evil.cfg",
@@ -346,6 +346,10 @@ const GIT_STARTS: [(&str, &str); 7] = [
     (
         "git config extensions.worktreeConfig true; git config --worktree filter.x.process \"$TRAP\"",
         "filter.x.process",
+    ),
+    (
+        "cp -r .git \"$DESK/other\"; echo \"$DESK/other\" >.git/commondir; git config filter.x.clean \"$TRAP\"",
+        "filter.x.clean",
     ),
     ("git config gpg.program \"$TRAP\"; git config commit.gpgSign true", "gpg.program"),
     ("cp \"$TRAP\" .git/hooks/pre-commit", ".git/hooks/pre-commit"),
@@ -370,6 +374,20 @@ fn s11_what_an_agent_has_git_start() {
         ran.warns(&format!("{name}` is new or other since the loop was armed"));
         assert_eq!(bench.git(&["rev-list", "--count", "HEAD"]), "2", "{how}");
     }
+}
+
+#[test]
+fn s11_an_included_file_comes_later() {
+    let bench = Bench::with_tasks(TASKS);
+    bench.git(&["config", "include.path", "../later.cfg"]);
+    let trap = bench.executable("trap", "#!/bin/sh\n: >\"$DESK/trapped\"\ncat\n");
+    bench.agent(&format!(
+        "{TICK}git config -f later.cfg filter.x.clean '{}'\necho '*.txt filter=x' >.gitattributes\necho $n >made.txt",
+        trap.display()
+    ));
+    let ran = bench.ralph("--commit --proof word").run();
+    assert!(!bench.beside("desk/trapped").exists(), "{ran}");
+    ran.warns("filter.x.clean` is new or other since the loop was armed");
 }
 
 #[test]
