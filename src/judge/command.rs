@@ -107,10 +107,10 @@ fn runs_test(words: &[String], path: &str, beside: &str) -> bool {
 /// Returns whether a file is called a test, or is in a folder of tests.
 pub fn is_test(path: &str) -> bool {
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
-    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
     let is_folder = |part: &str| FOLDERS.contains(&[" ", part, " "].concat());
     // The documents of spec-kit are in `specs/`.
-    (folders.split('/').any(|part| !part.is_empty() && is_folder(part)) && !path.ends_with(".md"))
+    (folders.split('/').any(|part| !part.is_empty() && is_folder(part)) && ending != "md")
         || BEGINS.iter().any(|it| stem.starts_with(it))
         || ENDS.iter().any(|it| stem.ends_with(it))
 }

@@ -12,7 +12,7 @@ use crate::engine::order::map_of;
 use crate::engine::proof::LeastProof;
 use crate::engine::scope::in_runs;
 use crate::engine::tasks::TaskList;
-use crate::engine::{Ledger, ReviewWhen};
+use crate::engine::{Check, Ledger, ReviewWhen};
 use crate::evidence::commits;
 use crate::evidence::task_list::{self, TASKS, TaskFile};
 use crate::feature::lists::other_lists;
@@ -97,12 +97,8 @@ pub fn arm(
     let commands =
         if armer.is_person() { verify_commands(&tasks, &text) } else { VerifyCommands::new() };
     let mut pin = pin_of(&feature, &state, &settings, &claim, armer);
-    if armer.is_person() {
-        let mut review = settings.review.unwrap_or_else(|| reviewer(READERS[0]));
-        if let Some(when) = request.review_when {
-            review = review.made(when);
-        }
-        pin.checks.extend(Some(review).filter(|_| has_review));
+    if armer.is_person() && has_review {
+        pin.checks.push(review_of(settings.review, request));
     }
     pin.settings.tracked = tracked;
     pin.hooks = gate.hooks.clone();
@@ -145,6 +141,14 @@ pub fn arm(
     // The loop lives by now: nothing that goes wrong here can refuse it.
     notes.extend(keep_out(&feature.folder));
     Ok(armed(&feature, &tasks, pin.limits, shown, &notes, &gate))
+}
+
+fn review_of(set: Option<Check>, request: &FeatureRequest) -> Check {
+    let review = set.unwrap_or_else(|| reviewer(READERS[0]));
+    match request.review_when {
+        Some(when) => review.made(when),
+        None => review,
+    }
 }
 
 /// Returns nothing; an error where a review is asked for and the specification has nothing to judge.

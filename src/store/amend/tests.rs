@@ -41,7 +41,7 @@ fn crossed(
 
 fn append(path: &Path, line: usize) {
     let mut file = File::options().append(true).open(path).unwrap();
-    write!(file, "- [ ] mine {line}.\n").unwrap();
+    writeln!(file, "- [ ] mine {line}.").unwrap();
 }
 
 #[test]
