@@ -43,7 +43,7 @@ pub enum TestsRun {
 
 /// Lines of well-known runners: in those with no letter before them `+` is the number of tests and `-` one that is taken off, and
 /// `*` is any text. With `p` or `P` the number stands before `passed` or `Passed`; with `1` the line counts as one, with `0` as none.
-const LINES: [(&str, &str); 44] = [
+const LINES: [(&str, &str); 45] = [
     ("p", "test result: *"),
     ("p", "Summary [* run: *"),
     ("p", "Tests:*total"),
@@ -80,6 +80,7 @@ const LINES: [(&str, &str); 44] = [
     ("", "+ successes / *"),
     ("0", "*[no test files]"),
     ("0", "No test*found*"),
+    ("0", "No test matches *"),
     ("0", "no tests ran*"),
     ("0", "*No tests to run."),
     ("0", "No tests were *"),
@@ -261,6 +262,7 @@ mod tests {
             ("No tests found, exiting with code 0", 0),
             (" Test Files  2 passed (2)\n      Tests  9 passed | 1 skipped (10)\n", 9),
             ("No test files found, exiting with code 0", 0),
+            ("No test matches the given testcase filter `None` in a.dll", 0),
             ("  8 passing (12ms)\n", 8),
             ("  0 passing (1ms)\n", 0),
             ("# tests 4\n# pass 3\n# fail 1\n", 3),
