@@ -315,7 +315,7 @@ impl<'a> Group<'a> {
         if task.has_done_parts {
             return Ok((Proof::Tick, "its parts are done".to_owned()));
         }
-        if !has_any {
+        if !has_any && !self.any_new[1] {
             return Err(match self.put_back.as_slice() {
                 [] => Unproved::NothingChanged,
                 files => Unproved::OnlyPutBack(files.to_vec()),

@@ -53,6 +53,9 @@ fn only_what_is_certain_is_refused() {
     let mut back = files(&[], &[SOURCE]);
     back.since_tick = Some(vec![file(SOURCE, CONTENT)]);
     assert_eq!(grade("Be fast", &back), Err(Unproved::OnlyPutBack(vec![SOURCE.to_owned()])));
+    let text = files(&[("specs/001/plan.md", CONTENT)], &[SOURCE]);
+    let unchanged = Err(Unproved::NamedFilesUnchanged(vec![SOURCE.to_owned()]));
+    assert_eq!(grade("Sum up in src/sum.rs", &text), unchanged);
     let held = FileFacts { protected: vec!["a.lock".to_owned()], ..other };
     assert!(grade("Be fast", &held).unwrap_err().holds_up_all());
 }
