@@ -380,7 +380,7 @@ impl TickJudge {
         TaskFacts {
             id: self.id_of(task, list),
             names: names_in(&says),
-            is_check: task.verify,
+            is_check: then.map_or(task, |(then, _)| then).verify,
             has_done_parts: then.is_some_and(|(then, armed)| armed.has_done_parts(then, list)),
             ..TaskFacts::default()
         }
