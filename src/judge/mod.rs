@@ -308,7 +308,7 @@ impl TickJudge {
         if !files.is_empty() {
             let open = self.armed_list().map(ArmedList::open_text).unwrap_or_default();
             let named = names_in(&open);
-            files.retain(|path| !named.iter().any(|name| name.covers(path)));
+            files.retain(|path| !named.iter().any(|name| !name.is_folder() && name.covers(path)));
         }
         files
     }
