@@ -123,15 +123,17 @@ impl FileFacts {
         self.judges.iter().any(|it| it == path)
     }
 
+    /// The task whose work a file is, by the receipts.
+    fn whose(&self, path: &str) -> Option<&String> {
+        let place = self.claimed.binary_search_by(|(claimed, _)| claimed.as_str().cmp(path));
+        Some(&self.claimed[place.ok()?].1)
+    }
+
     /// Whether this file can be the work of a task: it has changed since the tick before, or is nobody else's work.
-    fn may_be_of(&self, task: &TaskFacts, file: &ChangedFile, is_new: bool) -> bool {
-        let place = self.claimed.binary_search_by(|(path, _)| path.cmp(&file.path));
-        is_new
-            || place.is_err()
-            || place.is_ok_and(|place| {
-                let whose = &self.claimed[place].1;
-                *whose == task.id || task.word == SaidWord::With(whose.clone())
-            })
+    fn may_be_of(&self, task: &TaskFacts, path: &str, is_new: bool) -> bool {
+        let is_its =
+            |whose: &String| *whose == task.id || task.word == SaidWord::With(whose.clone());
+        is_new || self.whose(path).is_none_or(is_its)
     }
 }
 
@@ -163,8 +165,8 @@ pub fn judge(tasks: &[TaskFacts], files: &FileFacts) -> Vec<JudgedTask> {
 struct Group<'a> {
     tasks: &'a [TaskFacts],
     files: &'a FileFacts,
-    /// For each file that differs since arming, whether it has changed since the tick before.
-    is_new: Vec<bool>,
+    /// For each file that differs since arming, how it differs since the tick before.
+    new: Vec<Option<FileChange>>,
     /// The files that each task names and that can be its work.
     named: Vec<Vec<Match>>,
     /// For each word of each task whether it names a file that differs from arming, whoever's work that is.
@@ -184,28 +186,28 @@ impl<'a> Group<'a> {
         let all = &files.since_arming;
         let since = files.since_tick.as_deref().unwrap_or_default();
         let place = |path: &str| all.binary_search_by(|it| it.path.as_str().cmp(path)).ok();
-        let (mut is_new, mut put_back) = (vec![false; all.len()], Vec::new());
+        let (mut new, mut put_back) = (vec![None; all.len()], Vec::new());
         for file in since {
             match place(&file.path) {
-                Some(place) => is_new[place] = true,
+                Some(place) => new[place] = Some(file.change),
                 None => put_back.push(file.path.clone()),
             }
         }
         let mut named = vec![Vec::new(); tasks.len()];
         let (found, hits) = matches(tasks, files);
         for found in found {
-            let (task, file) = (&tasks[found.task], &all[found.file]);
-            if files.may_be_of(task, file, is_new[found.file]) {
+            let (task, path) = (&tasks[found.task], &all[found.file].path);
+            if files.may_be_of(task, path, new[found.file].is_some()) {
                 named[found.task].push(found);
             }
         }
         let (own, owner) = (vec![Vec::new(); tasks.len()], vec![None; all.len()]);
         let has_new = |is_text: bool| {
-            let mut new = all.iter().zip(&is_new).filter(|(_, is_new)| **is_new);
+            let mut new = all.iter().zip(&new).filter(|(_, new)| new.is_some());
             new.any(|(file, _)| !file.ignored && files.is_text(&file.path) == is_text)
         };
         let any_new = [has_new(false), has_new(true)];
-        let mut group = Self { tasks, files, is_new, named, hits, own, owner, any_new, put_back };
+        let mut group = Self { tasks, files, new, named, hits, own, owner, any_new, put_back };
         group.divide();
         group
     }
@@ -243,7 +245,11 @@ impl<'a> Group<'a> {
                 && !changed.ignored
                 && !self.files.is_text(&changed.path)
                 && named_by[*file].is_empty()
-                && (self.is_new[*file] || self.tasks[place].before.contains(&changed.path))
+                && self.files.may_be_of(
+                    &self.tasks[place],
+                    &changed.path,
+                    self.new[*file].is_some(),
+                )
         };
         self.own[place] = (0..self.owner.len()).filter(is_rest).collect();
     }
@@ -332,11 +338,22 @@ impl<'a> Group<'a> {
         self.any_new[1] && self.tasks[place].names.iter().all(|name| !name.looks)
     }
 
+    /// How a file differs for a task: what is another one's work by now has to differ from that as well.
+    fn change(&self, place: usize, file: usize) -> FileChange {
+        let ChangedFile { path, change, .. } = &self.files.since_arming[file];
+        let is_others = self.files.whose(path).is_some_and(|whose| *whose != self.tasks[place].id);
+        let new = self.new[file].filter(|_| is_others && *change == FileChange::Content);
+        new.unwrap_or(*change)
+    }
+
     /// Whether a change of this file of a task shows work.
     fn is_strong(&self, place: usize, file: usize) -> bool {
-        let changed = &self.files.since_arming[file];
+        let path = self.path(file);
+        let is_fresh =
+            || self.new[file].is_some() || self.files.whose(path) == Some(&self.tasks[place].id);
         let is_named = self.named[place].iter().any(|it| it.file == file);
-        changed.change == FileChange::Content && (is_named || !self.files.is_judge(&changed.path))
+        let is_its = is_named || (is_fresh() && !self.files.is_judge(path));
+        is_its && self.change(place, file) == FileChange::Content
     }
 
     /// The paths that a task names, that have the look of one, and of which no file differs from arming.
@@ -357,7 +374,6 @@ impl<'a> Group<'a> {
     /// What speaks against a proof by files; empty for nothing.
     fn doubt(&self, place: usize, task: &TaskFacts, unnamed: &[String]) -> String {
         let (named, own) = (&self.named[place], &self.own[place]);
-        let all = &self.files.since_arming;
         if let SaidWord::With(other) = &task.word {
             return ["done with ", other].concat();
         }
@@ -366,15 +382,15 @@ impl<'a> Group<'a> {
                 let is_unsure = named.is_empty() && !unnamed.is_empty();
                 return if is_unsure { could_be(unnamed) } else { String::new() };
             }
-            let first = &all[own[0]];
-            if first.change == FileChange::Content {
+            let first = self.change(place, own[0]);
+            if first == FileChange::Content && self.files.is_judge(self.path(own[0])) {
                 return tests_changed(&self.files.judges);
             }
             let words = DOUBTS
                 .iter()
-                .find(|(change, _)| *change == first.change)
-                .map_or("", |(_, words)| words);
-            let alike = own.iter().filter(|file| all[**file].change == first.change);
+                .find(|(change, _)| *change == first)
+                .map_or("changed before the last tick already:", |(_, words)| words);
+            let alike = own.iter().filter(|file| self.change(place, **file) == first);
             return [words, " ", &few(&mut alike.map(|file| self.path(*file).to_owned()), NAMED)]
                 .concat();
         }

@@ -164,9 +164,18 @@ fn what_is_another_tasks_work_is_no_proof() {
         (judged.proof, judged.doubt.as_str()),
         (Ok(Proof::Tick), "src/sum.rs has changed only for another task")
     );
-    // What another task has not taken waits for the task that names it.
-    old.claimed.clear();
+    old.since_tick = Some(vec![file(SOURCE, FileChange::Blanks)]);
+    for text in ["Speed up src/sum.rs", "Be fast"] {
+        let judged = one(task("T2", text), &old);
+        assert_eq!(
+            (judged.proof, judged.doubt.as_str()),
+            (Ok(Proof::Tick), "only blanks differ in src/sum.rs")
+        );
+    }
+    // What another task has not taken waits for the task that names it, and for one that names nothing.
+    (old.since_tick, old.claimed) = (Some(Vec::new()), Vec::new());
     assert_eq!(one(second(), &old).proof, Ok(Proof::Files));
+    assert_eq!(doubt("Be fast", &old), "changed before the last tick already: src/sum.rs");
 }
 
 #[test]
