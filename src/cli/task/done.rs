@@ -22,7 +22,7 @@ use crate::judge::{FilesSeen, LOOK, TickJudge};
 use crate::refusal::Refusal;
 use crate::runner::options::Form;
 use crate::session::proof::{Unjudged, standing};
-use crate::session::task_log::{ArmedVerify, Done, is_together, no_task, one_line};
+use crate::session::task_log::{ArmedVerify, Done, no_task, one_line};
 use crate::store::receipts::{MOST_FILES, Receipt, Witness};
 use crate::world::Stopwatch;
 
@@ -120,7 +120,7 @@ impl<'a> Ticking<'a> {
         Ok(ticking)
     }
 
-    /// Takes in the work of the tasks that these were done with: those that are named, and the one before in a parallel group.
+    /// Takes in the work of the tasks that these were done with.
     fn share(&mut self, tasks: &[&Task], request: DoneRequest<'_>) -> Result<()> {
         let Ok(judge) = &self.judge else { return Ok(()) };
         for id in request.with {
@@ -140,12 +140,6 @@ impl<'a> Ticking<'a> {
                 let files = receipt.files.unwrap_or_default();
                 facts.before = if receipt.own.is_empty() { files } else { receipt.own };
             }
-        }
-        let last = judge.receipts.last().filter(|it| it.at >= judge.armed.at);
-        if let Some(last) = last
-            && tasks.iter().any(|task| is_together(self.list, task, &last))
-        {
-            self.seen.add_work_of(last.files.as_deref().unwrap_or_default(), &last.own);
         }
         Ok(())
     }
@@ -202,9 +196,8 @@ impl<'a> Ticking<'a> {
         let verify = proved.check.as_ref().map(|check| check.lasted(took));
         let kept = match &self.judge {
             Ok(judge) if judged.is_some() || !is_known => {
-                let last = judge.receipts.last().filter(|it| it.at >= judge.armed.at);
-                let with = |it: &_| self.continues_call || is_together(self.list, task, it);
-                let shared = last.filter(with).and_then(|it| it.commits).unwrap_or_default();
+                let last = self.continues_call.then(|| judge.receipts.last()).flatten();
+                let shared = last.and_then(|it| it.commits).unwrap_or_default();
                 // What the command wrote is not the work of the next task.
                 let again =
                     verify.as_ref().and_then(|_| judge.contents(self.seen.now.as_ref(), LOOK).ok());
