@@ -20,7 +20,7 @@ use crate::evidence::contents::{Contents, ContentsLook, KeptContents, MOST_NAMED
 use crate::evidence::grown::NoLook;
 use crate::feature::HANDOFF;
 use crate::store::loops::VerifyCommands;
-use crate::store::receipts::{KnownReceipt, Receipt, Receipts};
+use crate::store::receipts::{KnownReceipt, MOST_FILES, Receipt, Receipts};
 use crate::system::files::real_path;
 use crate::system::names::with_slashes;
 use crate::world::WallTime;
@@ -469,7 +469,7 @@ impl TickJudge {
     }
 
     /// Returns the ticked tasks of a list whose work is there no more, by their last receipts: none of their files differs from
-    /// what it was when the loop was armed.
+    /// what it was when the loop was armed, or none in more than blanks and comments.
     pub fn gone(&self, list: &TaskList, seen: &FilesSeen) -> Vec<UnprovedTask> {
         let (Some(now), true) = (&seen.now, self.armed.least == LeastProof::Files) else {
             return Vec::new();
@@ -485,11 +485,16 @@ impl TickJudge {
             paths.len() == 0
                 || receipt.proof.is_none_or(|proof| proof == Proof::Word)
                 || paths.any(|path| match changed.binary_search_by(|file| file.path.cmp(path)) {
-                    // That it goes was the work.
-                    Ok(place) => {
-                        let is_gone = changed[place].change == FileChange::Gone;
-                        !is_gone || receipt.proof == Some(Proof::Tick)
-                    }
+                    Ok(place) => match (changed[place].change, receipt.proof) {
+                        // That it goes was the work.
+                        (_, Some(Proof::Tick)) => true,
+                        (FileChange::Gone, _) => false,
+                        // One of its files differed in more, unless that is not among those that are kept.
+                        (FileChange::Blanks | FileChange::Comments | FileChange::Mode, proof) => {
+                            proof != Some(Proof::Files) || receipt.own.len() == MOST_FILES
+                        }
+                        _ => true,
+                    },
                     Err(_) => {
                         path.ends_with('/')
                             && now.has_below(&self.place.looked_at(std::slice::from_ref(path))[0])

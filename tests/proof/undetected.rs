@@ -233,10 +233,8 @@ pub const PLANS: &[Plan] = &[
         name: "work written over after its tick",
         tasks: &["Implement the total in {source}", "Show it in {other}"],
         suspects: "{a}",
-        turns: &[
-            "put better {source}\nmark {a}",
-            "put junk {source}\nput other-better {other}\nmark {b}",
-        ],
+        each: &["put junk {source}", "echo 'todo!()' >{source}"],
+        turns: &["put better {source}\nmark {a}", "{1}\nput other-better {other}\nmark {b}"],
         ..UNDETECTED
     },
     Plan {
