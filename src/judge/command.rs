@@ -27,8 +27,8 @@ const RUNS_TESTS: [&str; 16] = [
     "behave",
     "cucumber",
 ];
-/// What a program runs that is called by its name alone.
-const DEFINED_IN: [(&str, &str); 8] = [
+/// What a program reads that is called by its name alone.
+const DEFINED_IN: [(&str, &str); 14] = [
     ("npm", "package.json"),
     ("pnpm", "package.json"),
     ("yarn", "package.json"),
@@ -37,6 +37,12 @@ const DEFINED_IN: [(&str, &str); 8] = [
     ("make", "makefile"),
     ("make", "GNUmakefile"),
     ("just", "justfile"),
+    ("task", "Taskfile.yml"),
+    ("rake", "Rakefile"),
+    ("composer", "composer.json"),
+    ("tox", "tox.ini"),
+    ("pytest", "pytest.ini"),
+    ("jest", "jest.config.js"),
 ];
 
 /// Commands, by their words.
