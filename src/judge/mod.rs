@@ -372,15 +372,12 @@ impl TickJudge {
     pub fn facts(&self, task: &Task, list: &TaskList, text: &[u8]) -> TaskFacts {
         let armed = self.armed_list();
         let then = armed.and_then(|armed| Some((armed.list.same_task(task, list)?, armed)));
-        let block = match then {
-            Some((then, armed)) => armed.bytes.get(then.block.clone()),
-            None => text.get(task.block.clone()),
-        };
-        let says = String::from_utf8_lossy(block.unwrap_or_default());
+        let (its, bytes) = then.map_or((task, text), |(then, armed)| (then, &*armed.bytes));
+        let says = String::from_utf8_lossy(bytes.get(its.block.clone()).unwrap_or_default());
         TaskFacts {
             id: self.id_of(task, list),
             names: names_in(&says),
-            is_check: then.map_or(task, |(then, _)| then).verify,
+            is_check: its.verify,
             has_done_parts: then.is_some_and(|(then, armed)| armed.has_done_parts(then, list)),
             ..TaskFacts::default()
         }
@@ -450,20 +447,21 @@ impl TickJudge {
         }
     }
 
-    /// Whose work which of these files is by the receipts: the id of the task by the path.
+    /// Whose work which of these files is by the receipts: the id of the task by the path; none for what a tick has left over.
     fn claims(&self, files: &[ChangedFile]) -> Vec<(String, String)> {
         let texts = match files.len() {
             ..=64 => files.iter().map(|file| in_json(&file.path)).collect(),
-            _ => vec!["\"own\":[\"".to_owned()],
+            _ => vec!["\"files\":[\"".to_owned(), "\"own\":[\"".to_owned()],
         };
         let all = self.receipts.claims(&texts, self.armed.at).into_iter().rev();
         let claims = all.flat_map(|receipt| {
-            let task = receipt.task;
-            receipt.own.into_iter().map(move |path| (path, task.clone()))
+            let left = receipt.files.into_iter().map(|path| (path, String::new()));
+            receipt.own.into_iter().map(move |path| (path, receipt.task.clone())).chain(left)
         });
         // Of several claims on one file the newest counts.
-        let mut claims =
-            sorted(claims.collect(), |(one, _): &(String, _), (other, _)| one.cmp(other));
+        let mut claims = sorted(claims.collect(), |(path, task): &(String, String), other| {
+            path.cmp(&other.0).then(task.is_empty().cmp(&other.1.is_empty()))
+        });
         claims.dedup_by(|(one, _), (other, _)| one == other);
         claims
     }
@@ -476,9 +474,8 @@ impl TickJudge {
         };
         let changed = &seen.facts.since_arming;
         let mut newest: BTreeMap<String, KnownReceipt> = BTreeMap::new();
-        let all = self.receipts.since(self.armed.at);
-        for (number, receipt) in all.into_iter().enumerate() {
-            newest.insert(receipt.task.clone(), KnownReceipt { number, ..receipt });
+        for (number, it) in self.receipts.since(self.armed.at).into_iter().enumerate() {
+            newest.insert(it.task.clone(), KnownReceipt { number, ..it });
         }
         let stands = |receipt: &KnownReceipt| {
             let mut paths = receipt.paths().iter();

@@ -57,8 +57,6 @@ pub struct TaskFacts {
     pub has_done_parts: bool,
     pub verify: VerifyShown,
     pub word: SaidWord,
-    /// What had changed for it when it was ticked before, by its receipt.
-    pub before: Vec<String>,
     /// The files that its command or a check runs, that have changed and that no open task names.
     pub tests: Vec<String>,
 }
@@ -70,7 +68,8 @@ pub struct FileFacts {
     pub since_tick: Option<Vec<ChangedFile>>,
     /// Those that differ since the loop was armed.
     pub since_arming: Vec<ChangedFile>,
-    /// Whose work a file is, by the receipts: path and id of the task, in the order of the alphabet.
+    /// Whose work a file is, by the receipts: path and id of the task, in the order of the alphabet; no id for what a tick has
+    /// left over.
     pub claimed: Vec<(String, String)>,
     /// Those that are protected and that no task names.
     pub protected: Vec<String>,
@@ -115,6 +114,7 @@ impl FileFacts {
             && path.rsplit_once('.').is_some_and(|(_, end)| end == "md")
     }
 
+    /// Whether a file of exactly this path was there when the loop was armed.
     fn is_known(&self, path: &str) -> bool {
         is_among(&self.known, path)
     }
@@ -123,7 +123,7 @@ impl FileFacts {
         self.judges.iter().any(|it| it == path)
     }
 
-    /// The task whose work a file is, by the receipts.
+    /// The task whose work a file is, by the receipts; empty where a tick has left it over.
     fn whose(&self, path: &str) -> Option<&String> {
         let place = self.claimed.binary_search_by(|(claimed, _)| claimed.as_str().cmp(path));
         Some(&self.claimed[place.ok()?].1)
@@ -131,8 +131,9 @@ impl FileFacts {
 
     /// Whether this file can be the work of a task: it has changed since the tick before, or is nobody else's work.
     fn may_be_of(&self, task: &TaskFacts, path: &str, is_new: bool) -> bool {
-        let is_its =
-            |whose: &String| *whose == task.id || task.word == SaidWord::With(whose.clone());
+        let is_its = |whose: &String| {
+            whose.is_empty() || *whose == task.id || task.word == SaidWord::With(whose.clone())
+        };
         is_new || self.whose(path).is_none_or(is_its)
     }
 }
@@ -234,39 +235,25 @@ impl<'a> Group<'a> {
             let task = &self.tasks[*place];
             let says = matches!(task.word, SaidWord::None | SaidWord::Elsewhere(_));
             let has_none = !self.hits[*place].contains(&true)
-                && !self.unchanged_names(*place).iter().any(|name| self.is_certain(name));
+                && !self.unchanged_names(*place).iter().any(|name| self.files.is_known(name));
             has_none && !task.is_check && !task.has_done_parts && says
         };
         let nameless: Vec<usize> = (0..self.tasks.len()).filter(is_nameless).collect();
         let [place] = nameless[..] else { return };
+        let is_its = |whose: &String| whose.is_empty() || *whose == self.tasks[place].id;
         let is_rest = |file: &usize| {
-            let changed = &self.files.since_arming[*file];
+            let ChangedFile { path, ignored, .. } = &self.files.since_arming[*file];
             self.owner[*file].is_none()
-                && !changed.ignored
-                && !self.files.is_text(&changed.path)
+                && !ignored
+                && !self.files.is_text(path)
                 && named_by[*file].is_empty()
-                && self.files.may_be_of(
-                    &self.tasks[place],
-                    &changed.path,
-                    self.new[*file].is_some(),
-                )
+                && (self.new[*file].is_some() || self.files.whose(path).is_some_and(is_its))
         };
         self.own[place] = (0..self.owner.len()).filter(is_rest).collect();
     }
 
     fn path(&self, file: usize) -> &str {
         &self.files.since_arming[file].path
-    }
-
-    /// Whether anything has changed in the project since the tick before, or can be the work of the task.
-    fn has_any(&self, place: usize) -> bool {
-        let differs = |path: &String| {
-            self.files.since_arming.binary_search_by(|file| file.path.cmp(path)).is_ok()
-        };
-        self.any_new[0]
-            || !self.named[place].is_empty()
-            || !self.own[place].is_empty()
-            || self.tasks[place].before.iter().any(differs)
     }
 
     /// The same; where its tests were changed, nothing proves more than a tick.
@@ -288,10 +275,11 @@ impl<'a> Group<'a> {
             return sure(if has_passed { Proof::Command } else { Proof::Word });
         }
         let (named, own) = (&self.named[place], &self.own[place]);
-        let has_any = self.has_any(place) || self.is_text_only(place);
+        let is_text_work = self.any_new[1] && task.names.iter().all(|name| !name.looks);
+        let has_any = self.any_new[0] || is_text_work || !named.is_empty() || !own.is_empty();
         let unnamed = self.unchanged_names(place);
         let doubt = self.doubt(place, task, &unnamed);
-        let names_others = named.is_empty() && unnamed.iter().any(|name| self.is_certain(name));
+        let names_others = named.is_empty() && unnamed.iter().any(|name| self.files.is_known(name));
         if has_passed && (task.is_check || (has_any && !names_others)) {
             return sure(Proof::Command);
         }
@@ -327,21 +315,19 @@ impl<'a> Group<'a> {
                 files => Unproved::OnlyPutBack(files.to_vec()),
             });
         }
-        if named.is_empty() && unnamed.iter().any(|name| self.is_certain(name)) {
+        if names_others {
             return Err(Unproved::NamedFilesUnchanged(unnamed));
         }
         Ok((Proof::Tick, doubt))
     }
 
-    /// Whether only texts about the feature have changed: that is a doubt.
-    fn is_text_only(&self, place: usize) -> bool {
-        self.any_new[1] && self.tasks[place].names.iter().all(|name| !name.looks)
-    }
-
     /// How a file differs for a task: what is another one's work by now has to differ from that as well.
     fn change(&self, place: usize, file: usize) -> FileChange {
         let ChangedFile { path, change, .. } = &self.files.since_arming[file];
-        let is_others = self.files.whose(path).is_some_and(|whose| *whose != self.tasks[place].id);
+        let is_others = self
+            .files
+            .whose(path)
+            .is_some_and(|whose| !whose.is_empty() && *whose != self.tasks[place].id);
         let new = self.new[file].filter(|_| is_others && *change == FileChange::Content);
         new.unwrap_or(*change)
     }
@@ -364,11 +350,6 @@ impl<'a> Group<'a> {
             !**hit && may_be && !self.files.is_text(&name.path)
         };
         names.filter(is_it).map(|(name, _)| name.path.clone()).collect()
-    }
-
-    /// Whether a file of exactly this path was there when the loop was armed.
-    fn is_certain(&self, path: &str) -> bool {
-        self.files.is_known(path)
     }
 
     /// What speaks against a proof by files; empty for nothing.
@@ -407,7 +388,7 @@ impl<'a> Group<'a> {
         if !unnamed.is_empty() {
             return could_be(unnamed);
         }
-        if self.is_text_only(place) && !self.has_any(place) {
+        if self.any_new[1] && !self.any_new[0] {
             return "only texts about the feature have changed".to_owned();
         }
         "files have changed, and nothing shows that they are its work".to_owned()

@@ -116,12 +116,12 @@ impl<'a> Ticking<'a> {
         let seen = judge.as_ref().map(|judge| judge.look(LOOK)).unwrap_or_default();
         let (continues_call, ticked_list) = (false, None);
         let mut ticking = Self { job, list, judge, seen, facts, continues_call, ticked_list };
-        ticking.share(tasks, request)?;
+        ticking.share(request)?;
         Ok(ticking)
     }
 
     /// Takes in the work of the tasks that these were done with.
-    fn share(&mut self, tasks: &[&Task], request: DoneRequest<'_>) -> Result<()> {
+    fn share(&mut self, request: DoneRequest<'_>) -> Result<()> {
         let Ok(judge) = &self.judge else { return Ok(()) };
         for id in request.with {
             let other =
@@ -133,13 +133,6 @@ impl<'a> Ticking<'a> {
                 return Err(Refusal::new(what, next).into());
             };
             self.seen.add_work_of(receipt.files.as_deref().unwrap_or_default(), &receipt.own);
-        }
-        for (task, facts) in tasks.iter().zip(&mut self.facts) {
-            // A box that was opened again needs no more work than what is still there of its own.
-            if let Some(receipt) = judge.receipts_of(task, self.list).pop() {
-                let files = receipt.files.unwrap_or_default();
-                facts.before = if receipt.own.is_empty() { files } else { receipt.own };
-            }
         }
         Ok(())
     }

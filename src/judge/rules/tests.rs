@@ -173,9 +173,12 @@ fn what_is_another_tasks_work_is_no_proof() {
         );
     }
     // What another task has not taken waits for the task that names it, and for one that names nothing.
-    (old.since_tick, old.claimed) = (Some(Vec::new()), Vec::new());
+    (old.since_tick, old.claimed) = (Some(Vec::new()), vec![(SOURCE.to_owned(), String::new())]);
     assert_eq!(one(second(), &old).proof, Ok(Proof::Files));
     assert_eq!(doubt("Be fast", &old), "changed before the last tick already: src/sum.rs");
+    // What a command wrote after a tick is nobody's.
+    old.claimed.clear();
+    assert_eq!(grade("Be fast", &old), Err(Unproved::NothingChanged));
 }
 
 #[test]
