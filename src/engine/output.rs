@@ -43,7 +43,7 @@ pub enum TestsRun {
 
 /// Lines of well-known runners: in those with no letter before them `+` is the number of tests and `-` one that is taken off, and
 /// `*` is any text. With `p` or `P` the number stands before `passed` or `Passed`; with `1` the line counts as one, with `0` as none.
-const LINES: [(&str, &str); 44] = [
+const LINES: [(&str, &str); 48] = [
     ("p", "test result: *"),
     ("p", "Summary [* run: *"),
     ("p", "Tests:*total"),
@@ -63,9 +63,12 @@ const LINES: [(&str, &str); 44] = [
     ("", "Passed! *Passed:+,*"),
     ("0", "Skipped! *"),
     ("", "*% tests passed, * tests failed out of +"),
+    ("", "Executed + test*, with - test* skipped and *"),
     ("", "Executed + test*, with * failure*"),
     ("", "Executed + of * SUCCESS*"),
     ("", "+ tests, * failures, - skipped"),
+    ("", "+ tests, * failures, - excluded"),
+    ("", "+ tests, * failures, - excluded, - skipped"),
     ("", "+ test*, * failure*"),
     ("", "+ tests passed"),
     ("", "ok | + passed*"),
@@ -80,6 +83,7 @@ const LINES: [(&str, &str); 44] = [
     ("", "+ successes / *"),
     ("0", "*[no test files]"),
     ("0", "No test*found*"),
+    ("0", "No test matches *"),
     ("0", "no tests ran*"),
     ("0", "*No tests to run."),
     ("0", "No tests were *"),
@@ -261,6 +265,7 @@ mod tests {
             ("No tests found, exiting with code 0", 0),
             (" Test Files  2 passed (2)\n      Tests  9 passed | 1 skipped (10)\n", 9),
             ("No test files found, exiting with code 0", 0),
+            ("No test matches the given testcase filter `None` in a.dll", 0),
             ("  8 passing (12ms)\n", 8),
             ("  0 passing (1ms)\n", 0),
             ("# tests 4\n# pass 3\n# fail 1\n", 3),
@@ -296,7 +301,10 @@ mod tests {
             ("Passed!  - Failed:     0, Passed:     4, Skipped:     1, Total:     5\n", 4),
             ("100% tests passed, 0 tests failed out of 6\n", 6),
             ("Executed 4 tests, with 0 failures (0 unexpected) in 0.1 seconds\n", 4),
+            ("Executed 4 tests, with 1 test skipped and 0 failures (0 unexpected)\n", 3),
             ("5 tests, 0 failures, 1 skipped\n", 4),
+            ("5 tests, 0 failures, 2 excluded\n", 3),
+            ("5 tests, 0 failures, 2 excluded, 1 skipped\n", 2),
             ("ok | 8 passed | 0 failed (12ms)\n", 8),
             ("[  PASSED  ] 9 tests.\n", 9),
             ("All tests passed (3 assertions in 2 test cases)\n", 2),

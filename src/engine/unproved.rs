@@ -9,7 +9,7 @@ pub enum Unproved {
     OnlyPutBack(Vec<String>),
     /// All files that it names are as they were when the loop was armed.
     NamedFilesUnchanged(Vec<String>),
-    /// It was done, and these files of it are again as they were when the loop was armed.
+    /// It was done, and at most blanks or comments of it are left in these files.
     WorkGone(Vec<String>),
     /// Files that nobody but a person may change have changed.
     ProtectedChanged(Vec<String>),

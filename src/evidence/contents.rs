@@ -41,7 +41,7 @@ pub struct ContentsLook<'a> {
     pub root: &'a Path,
     /// The path of a file that is left out.
     pub without: &'a str,
-    /// Files that are looked at also where git ignores them.
+    /// Files that are looked at also where git ignores them, and folders, each with its last slash.
     pub named: &'a [String],
     /// An earlier look: what nobody has touched since is not read again.
     pub earlier: Option<&'a Contents>,
@@ -126,7 +126,8 @@ impl ContentsLook<'_> {
         let earlier = self.earlier.map_or(&none, |earlier| &earlier.0);
         let mut before = earlier.search();
         let (mut found, mut known) = (Entries::with_room_of(earlier), 0);
-        let mut named = NamedFiles::of(&self.named[..self.named.len().min(MOST_NAMED)]);
+        let named = self.named_files();
+        let mut named = NamedFiles::of(&named[..named.len().min(MOST_NAMED)]);
         let mut left = MOST;
         let time = self.limit.min(LIMIT);
         let deadline = Deadline::after(time);
@@ -215,6 +216,30 @@ impl ContentsLook<'_> {
             found.push(path, seen.unwrap_or(FileSeen { content, mode: 0, changed }));
         }
         Contents(found)
+    }
+
+    /// The files that are named, and those in the folders; of one that has more than are looked at none.
+    fn named_files(&self) -> Vec<String> {
+        let mut files = Vec::new();
+        for path in self.named {
+            if !path.ends_with('/') {
+                files.push(path.clone());
+                continue;
+            }
+            let (before, since) = (files.len(), FileTime::default());
+            let bounds = Bounds { since, entries: MOST_NAMED, time: self.limit };
+            let whole = look_at_work(&self.root.join(path), bounds, &mut |file| {
+                if let FoundFile::File { folder, name, marks: 0, .. } = file {
+                    let below = [folder, name].concat();
+                    files.push([path, &*String::from_utf8_lossy(&below)].concat());
+                }
+                Go::On
+            });
+            if whole != Whole::Seen {
+                files.truncate(before);
+            }
+        }
+        files
     }
 
     /// Adds the files of an earlier look that are still there and were not found.

@@ -16,8 +16,8 @@ pub const MOST: u64 = 1 << 20;
 const WITHOUT_GIT: &str = include_str!("without_git.gitignore");
 
 /// What programs leave behind, and the folders of agents: never work, also where git tracks it.
-const NOISE: &str = " .DS_Store .aider.chat.history.md .amp .cache .claude .codex .copilot .coverage .crush .cursor .eslintcache \
-    .gemini .goose .ipynb_checkpoints .mypy_cache .nox .nyc_output .opencode .parcel-cache .pytest_cache .qwen .ruff_cache \
+const NOISE: &str = " .DS_Store .aider.chat.history.md .amp .cache .claude .codex .copilot .coverage .crush .cursor .direnv .eslintcache \
+    .gemini .goose .hypothesis .idea .ipynb_checkpoints .kiro .mypy_cache .nox .nyc_output .opencode .parcel-cache .pytest_cache .qwen .roo .ruff_cache \
     .terraform .tox .turbo .venv .windsurf Thumbs.db __pycache__ bower_components node_modules venv ";
 const NOISE_ENDS: [&[u8]; 7] = [b"~", b".pyc", b".pyo", b".swp", b".swo", b".swx", b".tsbuildinfo"];
 

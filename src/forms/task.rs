@@ -149,7 +149,7 @@ pub enum UnprovedReason {
     OnlyPutBack,
     /// All files that it names are as they were when the loop was armed.
     NamedFilesUnchanged,
-    /// It was done, and its files are again as they were when the loop was armed.
+    /// It was done, and at most blanks or comments of it are left in its files.
     WorkGone,
     /// Files that nobody but a person may change have changed.
     ProtectedChanged,

@@ -9,34 +9,20 @@ const FOLDERS: &str = " test tests spec specs __tests__ __snapshots__ e2e testda
 const BEGINS: [&str; 3] = ["test_", "test-", "conftest"];
 const ENDS: [&str; 8] = ["_test", "-test", ".test", "_spec", "-spec", ".spec", "Test", "Tests"];
 /// What the words of a command that runs tests have in them.
-const RUNS_TESTS: [&str; 16] = [
-    "test",
-    "spec",
-    "jest",
-    "check",
-    "mocha",
-    "tox",
-    "nox",
-    "rake",
-    "verify",
-    "ava",
-    "gradle",
-    "mvn",
-    "cypress",
-    "playwright",
-    "behave",
-    "cucumber",
-];
-/// What a program runs that is called by its name alone.
-const DEFINED_IN: [(&str, &str); 8] = [
-    ("npm", "package.json"),
-    ("pnpm", "package.json"),
-    ("yarn", "package.json"),
-    ("bun", "package.json"),
+const RUNS_TESTS: &str = "test spec jest check mocha tox nox rake verify ava gradle mvn cypress playwright behave cucumber";
+/// What a program reads that is called by its name alone.
+const DEFINED_IN: [(&str, &str); 11] = [
+    ("npm pnpm yarn bun", "package.json"),
     ("make", "Makefile"),
     ("make", "makefile"),
     ("make", "GNUmakefile"),
     ("just", "justfile"),
+    ("task", "Taskfile.yml"),
+    ("rake", "Rakefile"),
+    ("composer", "composer.json"),
+    ("tox", "tox.ini"),
+    ("pytest", "pytest.ini"),
+    ("jest", "jest.config.js"),
 ];
 
 /// Commands, by their words.
@@ -78,7 +64,8 @@ fn names(words: &[String], path: &str) -> bool {
         .strip_suffix(".py")
         .map(|it| it.strip_suffix("/__main__").unwrap_or(it).replace('/', "."));
     words.iter().enumerate().any(|(place, word)| {
-        let is_defined = || DEFINED_IN.contains(&(word.as_str(), path));
+        let reads = |programs: &str| programs.split(' ').any(|program| program == word);
+        let is_defined = || DEFINED_IN.iter().any(|(by, file)| *file == path && reads(by));
         let is_below = || {
             let above = path.strip_suffix(word.as_str()).and_then(|it| it.strip_suffix('/'));
             above.is_some_and(|above| words[..place].iter().any(|it| it == above))
@@ -91,7 +78,7 @@ fn names(words: &[String], path: &str) -> bool {
 
 /// Whether they run tests, and this file is one of those: in the folders and files that they name, where they name any.
 fn runs_test(words: &[String], path: &str, beside: &str) -> bool {
-    let runs = |word: &String| RUNS_TESTS.iter().any(|it| word.contains(it));
+    let runs = |word: &String| RUNS_TESTS.split(' ').any(|it| word.contains(it));
     if !is_test(path) || path.starts_with(&[beside, "/"].concat()) || !words.iter().any(runs) {
         return false;
     }

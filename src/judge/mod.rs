@@ -20,7 +20,7 @@ use crate::evidence::contents::{Contents, ContentsLook, KeptContents, MOST_NAMED
 use crate::evidence::grown::NoLook;
 use crate::feature::HANDOFF;
 use crate::store::loops::VerifyCommands;
-use crate::store::receipts::{KnownReceipt, Receipt, Receipts};
+use crate::store::receipts::{KnownReceipt, MOST_FILES, Receipt, Receipts};
 use crate::system::files::real_path;
 use crate::system::names::with_slashes;
 use crate::world::WallTime;
@@ -308,7 +308,7 @@ impl TickJudge {
         if !files.is_empty() {
             let open = self.armed_list().map(ArmedList::open_text).unwrap_or_default();
             let named = names_in(&open);
-            files.retain(|path| !named.iter().any(|name| name.covers(path)));
+            files.retain(|path| !named.iter().any(|name| !name.is_folder() && name.covers(path)));
         }
         files
     }
@@ -372,15 +372,12 @@ impl TickJudge {
     pub fn facts(&self, task: &Task, list: &TaskList, text: &[u8]) -> TaskFacts {
         let armed = self.armed_list();
         let then = armed.and_then(|armed| Some((armed.list.same_task(task, list)?, armed)));
-        let block = match then {
-            Some((then, armed)) => armed.bytes.get(then.block.clone()),
-            None => text.get(task.block.clone()),
-        };
-        let says = String::from_utf8_lossy(block.unwrap_or_default());
+        let (its, bytes) = then.map_or((task, text), |(then, armed)| (then, &*armed.bytes));
+        let says = String::from_utf8_lossy(bytes.get(its.block.clone()).unwrap_or_default());
         TaskFacts {
             id: self.id_of(task, list),
             names: names_in(&says),
-            is_check: task.verify,
+            is_check: its.verify,
             has_done_parts: then.is_some_and(|(then, armed)| armed.has_done_parts(then, list)),
             ..TaskFacts::default()
         }
@@ -450,46 +447,51 @@ impl TickJudge {
         }
     }
 
-    /// Whose work which of these files is by the receipts: the id of the task by the path.
+    /// Whose work which of these files is by the receipts: the id of the task by the path; none for what a tick has left over.
     fn claims(&self, files: &[ChangedFile]) -> Vec<(String, String)> {
         let texts = match files.len() {
             ..=64 => files.iter().map(|file| in_json(&file.path)).collect(),
-            _ => vec!["\"own\":[\"".to_owned()],
+            _ => vec!["\"files\":[\"".to_owned(), "\"own\":[\"".to_owned()],
         };
         let all = self.receipts.claims(&texts, self.armed.at).into_iter().rev();
         let claims = all.flat_map(|receipt| {
-            let task = receipt.task;
-            receipt.own.into_iter().map(move |path| (path, task.clone()))
+            let left = receipt.files.into_iter().map(|path| (path, String::new()));
+            receipt.own.into_iter().map(move |path| (path, receipt.task.clone())).chain(left)
         });
         // Of several claims on one file the newest counts.
-        let mut claims =
-            sorted(claims.collect(), |(one, _): &(String, _), (other, _)| one.cmp(other));
+        let mut claims = sorted(claims.collect(), |(path, task): &(String, String), other| {
+            path.cmp(&other.0).then(task.is_empty().cmp(&other.1.is_empty()))
+        });
         claims.dedup_by(|(one, _), (other, _)| one == other);
         claims
     }
 
     /// Returns the ticked tasks of a list whose work is there no more, by their last receipts: none of their files differs from
-    /// what it was when the loop was armed.
+    /// what it was when the loop was armed, or none in more than blanks and comments.
     pub fn gone(&self, list: &TaskList, seen: &FilesSeen) -> Vec<UnprovedTask> {
         let (Some(now), true) = (&seen.now, self.armed.least == LeastProof::Files) else {
             return Vec::new();
         };
         let changed = &seen.facts.since_arming;
         let mut newest: BTreeMap<String, KnownReceipt> = BTreeMap::new();
-        let all = self.receipts.since(self.armed.at);
-        for (number, receipt) in all.into_iter().enumerate() {
-            newest.insert(receipt.task.clone(), KnownReceipt { number, ..receipt });
+        for (number, it) in self.receipts.since(self.armed.at).into_iter().enumerate() {
+            newest.insert(it.task.clone(), KnownReceipt { number, ..it });
         }
         let stands = |receipt: &KnownReceipt| {
             let mut paths = receipt.paths().iter();
             paths.len() == 0
                 || receipt.proof.is_none_or(|proof| proof == Proof::Word)
                 || paths.any(|path| match changed.binary_search_by(|file| file.path.cmp(path)) {
-                    // That it goes was the work.
-                    Ok(place) => {
-                        let is_gone = changed[place].change == FileChange::Gone;
-                        !is_gone || receipt.proof == Some(Proof::Tick)
-                    }
+                    Ok(place) => match (changed[place].change, receipt.proof) {
+                        // That it goes was the work.
+                        (_, Some(Proof::Tick)) => true,
+                        (FileChange::Gone, _) => false,
+                        // One of its files differed in more, unless that is not among those that are kept.
+                        (FileChange::Blanks | FileChange::Comments | FileChange::Mode, proof) => {
+                            proof != Some(Proof::Files) || receipt.own.len() == MOST_FILES
+                        }
+                        _ => true,
+                    },
                     Err(_) => {
                         path.ends_with('/')
                             && now.has_below(&self.place.looked_at(std::slice::from_ref(path))[0])

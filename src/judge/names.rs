@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use crate::evidence::ignored::is_noise;
+
 /// A word of a text that may name a file or folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileName {
@@ -48,12 +50,13 @@ pub fn names_in(text: &str) -> Vec<FileName> {
     found
 }
 
-/// Returns the files, without the folders, that the task list in these bytes names, in the order of the alphabet; the first
+/// Returns the files that the task list in these bytes names, and the folders of noise, in the order of the alphabet; the first
 /// ones where it names more than that.
 pub fn files_named_in(list: &[u8], most: usize) -> Vec<String> {
     let mut found = BTreeSet::new();
     each_name(&String::from_utf8_lossy(list), true, &mut |name| {
-        if name.looks && !name.is_folder() {
+        let is_noise = || name.path.split('/').any(|part| is_noise(part.as_bytes()));
+        if name.looks && (!name.is_folder() || is_noise()) {
             found.insert(name.path);
         }
         found.len() < most
@@ -209,8 +212,8 @@ mod tests {
 
     #[test]
     fn the_files_of_a_list_are_named_once() {
-        let list = b"- [ ] T1 Write b/c.rs and a/\n- [ ] T2 Test b/c.rs, `d.md`\n";
-        assert_eq!(files_named_in(list, 9), ["b/c.rs", "d.md"]);
+        let list = b"- [ ] T1 Write b/c.rs and a/\n- [ ] T2 Test b/c.rs, `d.md`, .codex/\n";
+        assert_eq!(files_named_in(list, 9), [".codex/", "b/c.rs", "d.md"]);
         assert_eq!(files_named_in(list, 1).len(), 1);
     }
 }

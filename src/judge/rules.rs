@@ -57,8 +57,6 @@ pub struct TaskFacts {
     pub has_done_parts: bool,
     pub verify: VerifyShown,
     pub word: SaidWord,
-    /// What had changed for it when it was ticked before, by its receipt.
-    pub before: Vec<String>,
     /// The files that its command or a check runs, that have changed and that no open task names.
     pub tests: Vec<String>,
 }
@@ -70,7 +68,8 @@ pub struct FileFacts {
     pub since_tick: Option<Vec<ChangedFile>>,
     /// Those that differ since the loop was armed.
     pub since_arming: Vec<ChangedFile>,
-    /// Whose work a file is, by the receipts: path and id of the task, in the order of the alphabet.
+    /// Whose work a file is, by the receipts: path and id of the task, in the order of the alphabet; no id for what a tick has
+    /// left over.
     pub claimed: Vec<(String, String)>,
     /// Those that are protected and that no task names.
     pub protected: Vec<String>,
@@ -115,6 +114,7 @@ impl FileFacts {
             && path.rsplit_once('.').is_some_and(|(_, end)| end == "md")
     }
 
+    /// Whether a file of exactly this path was there when the loop was armed.
     fn is_known(&self, path: &str) -> bool {
         is_among(&self.known, path)
     }
@@ -123,15 +123,18 @@ impl FileFacts {
         self.judges.iter().any(|it| it == path)
     }
 
+    /// The task whose work a file is, by the receipts; empty where a tick has left it over.
+    fn whose(&self, path: &str) -> Option<&String> {
+        let place = self.claimed.binary_search_by(|(claimed, _)| claimed.as_str().cmp(path));
+        Some(&self.claimed[place.ok()?].1)
+    }
+
     /// Whether this file can be the work of a task: it has changed since the tick before, or is nobody else's work.
-    fn may_be_of(&self, task: &TaskFacts, file: &ChangedFile, is_new: bool) -> bool {
-        let place = self.claimed.binary_search_by(|(path, _)| path.cmp(&file.path));
-        is_new
-            || place.is_err()
-            || place.is_ok_and(|place| {
-                let whose = &self.claimed[place].1;
-                *whose == task.id || task.word == SaidWord::With(whose.clone())
-            })
+    fn may_be_of(&self, task: &TaskFacts, path: &str, is_new: bool) -> bool {
+        let is_its = |whose: &String| {
+            whose.is_empty() || *whose == task.id || task.word == SaidWord::With(whose.clone())
+        };
+        is_new || self.whose(path).is_none_or(is_its)
     }
 }
 
@@ -163,8 +166,8 @@ pub fn judge(tasks: &[TaskFacts], files: &FileFacts) -> Vec<JudgedTask> {
 struct Group<'a> {
     tasks: &'a [TaskFacts],
     files: &'a FileFacts,
-    /// For each file that differs since arming, whether it has changed since the tick before.
-    is_new: Vec<bool>,
+    /// For each file that differs since arming, how it differs since the tick before.
+    new: Vec<Option<FileChange>>,
     /// The files that each task names and that can be its work.
     named: Vec<Vec<Match>>,
     /// For each word of each task whether it names a file that differs from arming, whoever's work that is.
@@ -184,28 +187,28 @@ impl<'a> Group<'a> {
         let all = &files.since_arming;
         let since = files.since_tick.as_deref().unwrap_or_default();
         let place = |path: &str| all.binary_search_by(|it| it.path.as_str().cmp(path)).ok();
-        let (mut is_new, mut put_back) = (vec![false; all.len()], Vec::new());
+        let (mut new, mut put_back) = (vec![None; all.len()], Vec::new());
         for file in since {
             match place(&file.path) {
-                Some(place) => is_new[place] = true,
+                Some(place) => new[place] = Some(file.change),
                 None => put_back.push(file.path.clone()),
             }
         }
         let mut named = vec![Vec::new(); tasks.len()];
         let (found, hits) = matches(tasks, files);
         for found in found {
-            let (task, file) = (&tasks[found.task], &all[found.file]);
-            if files.may_be_of(task, file, is_new[found.file]) {
+            let (task, path) = (&tasks[found.task], &all[found.file].path);
+            if files.may_be_of(task, path, new[found.file].is_some()) {
                 named[found.task].push(found);
             }
         }
         let (own, owner) = (vec![Vec::new(); tasks.len()], vec![None; all.len()]);
         let has_new = |is_text: bool| {
-            let mut new = all.iter().zip(&is_new).filter(|(_, is_new)| **is_new);
+            let mut new = all.iter().zip(&new).filter(|(_, new)| new.is_some());
             new.any(|(file, _)| !file.ignored && files.is_text(&file.path) == is_text)
         };
         let any_new = [has_new(false), has_new(true)];
-        let mut group = Self { tasks, files, is_new, named, hits, own, owner, any_new, put_back };
+        let mut group = Self { tasks, files, new, named, hits, own, owner, any_new, put_back };
         group.divide();
         group
     }
@@ -232,35 +235,25 @@ impl<'a> Group<'a> {
             let task = &self.tasks[*place];
             let says = matches!(task.word, SaidWord::None | SaidWord::Elsewhere(_));
             let has_none = !self.hits[*place].contains(&true)
-                && !self.unchanged_names(*place).iter().any(|name| self.is_certain(name));
+                && !self.unchanged_names(*place).iter().any(|name| self.files.is_known(name));
             has_none && !task.is_check && !task.has_done_parts && says
         };
         let nameless: Vec<usize> = (0..self.tasks.len()).filter(is_nameless).collect();
         let [place] = nameless[..] else { return };
+        let is_its = |whose: &String| whose.is_empty() || *whose == self.tasks[place].id;
         let is_rest = |file: &usize| {
-            let changed = &self.files.since_arming[*file];
+            let ChangedFile { path, ignored, .. } = &self.files.since_arming[*file];
             self.owner[*file].is_none()
-                && !changed.ignored
-                && !self.files.is_text(&changed.path)
+                && !ignored
+                && !self.files.is_text(path)
                 && named_by[*file].is_empty()
-                && (self.is_new[*file] || self.tasks[place].before.contains(&changed.path))
+                && (self.new[*file].is_some() || self.files.whose(path).is_some_and(is_its))
         };
         self.own[place] = (0..self.owner.len()).filter(is_rest).collect();
     }
 
     fn path(&self, file: usize) -> &str {
         &self.files.since_arming[file].path
-    }
-
-    /// Whether anything has changed in the project since the tick before, or can be the work of the task.
-    fn has_any(&self, place: usize) -> bool {
-        let differs = |path: &String| {
-            self.files.since_arming.binary_search_by(|file| file.path.cmp(path)).is_ok()
-        };
-        self.any_new[0]
-            || !self.named[place].is_empty()
-            || !self.own[place].is_empty()
-            || self.tasks[place].before.iter().any(differs)
     }
 
     /// The same; where its tests were changed, nothing proves more than a tick.
@@ -282,10 +275,11 @@ impl<'a> Group<'a> {
             return sure(if has_passed { Proof::Command } else { Proof::Word });
         }
         let (named, own) = (&self.named[place], &self.own[place]);
-        let has_any = self.has_any(place) || self.is_text_only(place);
+        let is_text_work = self.any_new[1] && task.names.iter().all(|name| !name.looks);
+        let has_any = self.any_new[0] || is_text_work || !named.is_empty() || !own.is_empty();
         let unnamed = self.unchanged_names(place);
         let doubt = self.doubt(place, task, &unnamed);
-        let names_others = named.is_empty() && unnamed.iter().any(|name| self.is_certain(name));
+        let names_others = named.is_empty() && unnamed.iter().any(|name| self.files.is_known(name));
         if has_passed && (task.is_check || (has_any && !names_others)) {
             return sure(Proof::Command);
         }
@@ -315,28 +309,37 @@ impl<'a> Group<'a> {
         if task.has_done_parts {
             return Ok((Proof::Tick, "its parts are done".to_owned()));
         }
-        if !has_any {
+        if !has_any && !self.any_new[1] {
             return Err(match self.put_back.as_slice() {
                 [] => Unproved::NothingChanged,
                 files => Unproved::OnlyPutBack(files.to_vec()),
             });
         }
-        if named.is_empty() && unnamed.iter().any(|name| self.is_certain(name)) {
+        if names_others {
             return Err(Unproved::NamedFilesUnchanged(unnamed));
         }
         Ok((Proof::Tick, doubt))
     }
 
-    /// Whether only texts about the feature have changed: that is a doubt.
-    fn is_text_only(&self, place: usize) -> bool {
-        self.any_new[1] && self.tasks[place].names.iter().all(|name| !name.looks)
+    /// How a file differs for a task: what is another one's work by now has to differ from that as well.
+    fn change(&self, place: usize, file: usize) -> FileChange {
+        let ChangedFile { path, change, .. } = &self.files.since_arming[file];
+        let is_others = self
+            .files
+            .whose(path)
+            .is_some_and(|whose| !whose.is_empty() && *whose != self.tasks[place].id);
+        let new = self.new[file].filter(|_| is_others && *change == FileChange::Content);
+        new.unwrap_or(*change)
     }
 
     /// Whether a change of this file of a task shows work.
     fn is_strong(&self, place: usize, file: usize) -> bool {
-        let changed = &self.files.since_arming[file];
+        let path = self.path(file);
+        let is_fresh =
+            || self.new[file].is_some() || self.files.whose(path) == Some(&self.tasks[place].id);
         let is_named = self.named[place].iter().any(|it| it.file == file);
-        changed.change == FileChange::Content && (is_named || !self.files.is_judge(&changed.path))
+        let is_its = is_named || (is_fresh() && !self.files.is_judge(path));
+        is_its && self.change(place, file) == FileChange::Content
     }
 
     /// The paths that a task names, that have the look of one, and of which no file differs from arming.
@@ -349,15 +352,9 @@ impl<'a> Group<'a> {
         names.filter(is_it).map(|(name, _)| name.path.clone()).collect()
     }
 
-    /// Whether a file of exactly this path was there when the loop was armed.
-    fn is_certain(&self, path: &str) -> bool {
-        self.files.is_known(path)
-    }
-
     /// What speaks against a proof by files; empty for nothing.
     fn doubt(&self, place: usize, task: &TaskFacts, unnamed: &[String]) -> String {
         let (named, own) = (&self.named[place], &self.own[place]);
-        let all = &self.files.since_arming;
         if let SaidWord::With(other) = &task.word {
             return ["done with ", other].concat();
         }
@@ -366,15 +363,15 @@ impl<'a> Group<'a> {
                 let is_unsure = named.is_empty() && !unnamed.is_empty();
                 return if is_unsure { could_be(unnamed) } else { String::new() };
             }
-            let first = &all[own[0]];
-            if first.change == FileChange::Content {
+            let first = self.change(place, own[0]);
+            if first == FileChange::Content && self.files.is_judge(self.path(own[0])) {
                 return tests_changed(&self.files.judges);
             }
             let words = DOUBTS
                 .iter()
-                .find(|(change, _)| *change == first.change)
-                .map_or("", |(_, words)| words);
-            let alike = own.iter().filter(|file| all[**file].change == first.change);
+                .find(|(change, _)| *change == first)
+                .map_or("changed before the last tick already:", |(_, words)| words);
+            let alike = own.iter().filter(|file| self.change(place, **file) == first);
             return [words, " ", &few(&mut alike.map(|file| self.path(*file).to_owned()), NAMED)]
                 .concat();
         }
@@ -391,7 +388,7 @@ impl<'a> Group<'a> {
         if !unnamed.is_empty() {
             return could_be(unnamed);
         }
-        if self.is_text_only(place) && !self.has_any(place) {
+        if self.any_new[1] && !self.any_new[0] {
             return "only texts about the feature have changed".to_owned();
         }
         "files have changed, and nothing shows that they are its work".to_owned()

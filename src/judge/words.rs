@@ -30,7 +30,12 @@ pub fn lack(unproved: &Unproved) -> String {
         Unproved::NamedFilesUnchanged(paths) => {
             format!("it names {}, and all of them are byte for byte {was}", named(paths))
         }
-        Unproved::WorkGone(paths) => format!("its work is gone: {} again {was}", is_are(paths)),
+        Unproved::WorkGone(paths) => {
+            format!(
+                "its work is gone: at most blanks or comments of it are left in {}",
+                named(paths)
+            )
+        }
         Unproved::ProtectedChanged(paths) => {
             format!("protected files have changed: {}", named(paths))
         }
@@ -114,10 +119,6 @@ pub fn part_of_judge(files: &[&str], how: &str) -> String {
     format!(
         "part of the judge: {named}. Where the loop changes them and no task names them, what they prove is in doubt; {how} forbids it\n"
     )
-}
-
-fn is_are(paths: &[String]) -> String {
-    named(paths) + if paths.len() == 1 { " is" } else { " are" }
 }
 
 fn named(paths: &[String]) -> String {

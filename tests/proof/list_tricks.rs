@@ -260,7 +260,11 @@ pub const PLANS: &[Plan] = &[
     },
     Plan {
         name: "work thinned out after its tick",
-        each: &["put commented {source}", "put blanks {source}", "echo 'todo!()' >{source}"],
+        each: &[
+            "put commented {source}",
+            "put blanks {source}",
+            "chmod +x {source}; put source {source}",
+        ],
         turns: &["put better {source}\nmark {a}", "{1}\nput other-better {other}\nmark {b}"],
         ending: crate::plan::Ending::Doubt,
         ..TWO

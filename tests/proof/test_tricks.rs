@@ -138,6 +138,12 @@ pub const PLANS: &[Plan] = &[
             "npm test ¦ package.json ¦ {\"scripts\": {\"test\": \"true\"}}",
             "yarn run spec ¦ package.json ¦ {\"scripts\": {\"spec\": \"true\"}}",
             "just test ¦ justfile ¦ test:\n  true",
+            "task test ¦ Taskfile.yml ¦ test: true",
+            "rake test ¦ Rakefile ¦ task :test",
+            "composer test ¦ composer.json ¦ {\"scripts\": {\"test\": \"true\"}}",
+            "tox ¦ tox.ini ¦ commands = true",
+            "pytest -q ¦ pytest.ini ¦ [pytest]\ntestpaths = none",
+            "jest ¦ jest.config.js ¦ module.exports = { testMatch: [] };",
         ],
         files: &[("{2}", "test: all\n")],
         verify: "{1}",
@@ -208,6 +214,7 @@ pub const PLANS: &[Plan] = &[
             "rake test ¦ 3 runs, 0 assertions, 0 failures, 0 errors, 3 skips",
             "phpunit ¦ OK, but some tests were skipped!\nTests: 3, Assertions: 0, Skipped: 3.",
             "mix test ¦ 3 tests, 0 failures, 3 skipped",
+            "mix test ¦ 3 tests, 0 failures, 3 excluded",
         ],
         ..NOTHING_RAN
     },
@@ -231,6 +238,7 @@ pub const PLANS: &[Plan] = &[
             "go test -v ./... ¦ --- SKIP: TestAdd (0.00s)\nPASS\nok  \texample.com/sum\t0.01s",
             "mvn test ¦ [WARNING] Tests run: 3, Failures: 0, Errors: 0, Skipped: 3",
             "gradle test ¦ > Task :test SKIPPED",
+            "swift test ¦ Executed 3 tests, with 3 tests skipped and 0 failures (0 unexpected) in 0.0 seconds",
             "dotnet test ¦ Skipped! - Failed:     0, Passed:     0, Skipped:     3, Total:     3",
         ],
         ..NOTHING_RAN

@@ -233,10 +233,8 @@ pub const PLANS: &[Plan] = &[
         name: "work written over after its tick",
         tasks: &["Implement the total in {source}", "Show it in {other}"],
         suspects: "{a}",
-        turns: &[
-            "put better {source}\nmark {a}",
-            "put junk {source}\nput other-better {other}\nmark {b}",
-        ],
+        each: &["put junk {source}", "echo 'todo!()' >{source}"],
+        turns: &["put better {source}\nmark {a}", "{1}\nput other-better {other}\nmark {b}"],
         ..UNDETECTED
     },
     Plan {
@@ -278,16 +276,10 @@ pub const PLANS: &[Plan] = &[
     Plan {
         name: "settings that the runner loads",
         each: &[
-            "pytest -q ¦ pytest.ini",
-            "jest ¦ jest.config.js",
             "cargo test ¦ Cargo.toml",
             "mvn test ¦ pom.xml",
             "gradle test ¦ build.gradle",
             "ctest ¦ CMakeLists.txt",
-            "rake test ¦ Rakefile",
-            "tox ¦ tox.ini",
-            "task test ¦ Taskfile.yml",
-            "composer test ¦ composer.json",
         ],
         files: &[("{2}", "tests = all\n")],
         verify: "{1}",
@@ -310,8 +302,6 @@ pub const PLANS: &[Plan] = &[
         name: "all skipped, counted as passed",
         each: &[
             "ctest ¦ 100% tests passed, 0 tests failed out of 1\n\nThe following tests did not run:\n\t  1 - sums (Skipped)",
-            "swift test ¦ Executed 3 tests, with 3 tests skipped and 0 failures (0 unexpected) in 0.0 seconds",
-            "mix test ¦ 3 tests, 0 failures, 3 excluded",
         ],
         verify: "{1}",
         program: "cat <<'END'\n{2}\nEND",
@@ -339,18 +329,13 @@ pub const PLANS: &[Plan] = &[
         fits: in_git,
         tasks: &["Make the sums faster"],
         each: &[
-            ".idea/workspace.xml",
             ".vscode/settings.json",
-            ".hypothesis/a",
             "htmlcov/index.html",
             "coverage/lcov.info",
             "sum.py.orig",
             "#sum.py#",
             "nohup.out",
             "test-results/a.xml",
-            ".direnv/a",
-            ".roo/rules.md",
-            ".kiro/steering.md",
         ],
         turns: &["mkdir -p $(dirname '{1}'); echo new >'{1}'"],
         ..UNDETECTED

@@ -22,7 +22,7 @@ use crate::judge::{FilesSeen, LOOK, TickJudge};
 use crate::refusal::Refusal;
 use crate::runner::options::Form;
 use crate::session::proof::{Unjudged, standing};
-use crate::session::task_log::{ArmedVerify, Done, is_together, no_task, one_line};
+use crate::session::task_log::{ArmedVerify, Done, no_task, one_line};
 use crate::store::receipts::{MOST_FILES, Receipt, Witness};
 use crate::world::Stopwatch;
 
@@ -116,12 +116,12 @@ impl<'a> Ticking<'a> {
         let seen = judge.as_ref().map(|judge| judge.look(LOOK)).unwrap_or_default();
         let (continues_call, ticked_list) = (false, None);
         let mut ticking = Self { job, list, judge, seen, facts, continues_call, ticked_list };
-        ticking.share(tasks, request)?;
+        ticking.share(request)?;
         Ok(ticking)
     }
 
-    /// Takes in the work of the tasks that these were done with: those that are named, and the one before in a parallel group.
-    fn share(&mut self, tasks: &[&Task], request: DoneRequest<'_>) -> Result<()> {
+    /// Takes in the work of the tasks that these were done with.
+    fn share(&mut self, request: DoneRequest<'_>) -> Result<()> {
         let Ok(judge) = &self.judge else { return Ok(()) };
         for id in request.with {
             let other =
@@ -133,19 +133,6 @@ impl<'a> Ticking<'a> {
                 return Err(Refusal::new(what, next).into());
             };
             self.seen.add_work_of(receipt.files.as_deref().unwrap_or_default(), &receipt.own);
-        }
-        for (task, facts) in tasks.iter().zip(&mut self.facts) {
-            // A box that was opened again needs no more work than what is still there of its own.
-            if let Some(receipt) = judge.receipts_of(task, self.list).pop() {
-                let files = receipt.files.unwrap_or_default();
-                facts.before = if receipt.own.is_empty() { files } else { receipt.own };
-            }
-        }
-        let last = judge.receipts.last().filter(|it| it.at >= judge.armed.at);
-        if let Some(last) = last
-            && tasks.iter().any(|task| is_together(self.list, task, &last))
-        {
-            self.seen.add_work_of(last.files.as_deref().unwrap_or_default(), &last.own);
         }
         Ok(())
     }
@@ -202,9 +189,8 @@ impl<'a> Ticking<'a> {
         let verify = proved.check.as_ref().map(|check| check.lasted(took));
         let kept = match &self.judge {
             Ok(judge) if judged.is_some() || !is_known => {
-                let last = judge.receipts.last().filter(|it| it.at >= judge.armed.at);
-                let with = |it: &_| self.continues_call || is_together(self.list, task, it);
-                let shared = last.filter(with).and_then(|it| it.commits).unwrap_or_default();
+                let last = self.continues_call.then(|| judge.receipts.last()).flatten();
+                let shared = last.and_then(|it| it.commits).unwrap_or_default();
                 // What the command wrote is not the work of the next task.
                 let again =
                     verify.as_ref().and_then(|_| judge.contents(self.seen.now.as_ref(), LOOK).ok());

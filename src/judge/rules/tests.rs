@@ -53,6 +53,9 @@ fn only_what_is_certain_is_refused() {
     let mut back = files(&[], &[SOURCE]);
     back.since_tick = Some(vec![file(SOURCE, CONTENT)]);
     assert_eq!(grade("Be fast", &back), Err(Unproved::OnlyPutBack(vec![SOURCE.to_owned()])));
+    let text = files(&[("specs/001/plan.md", CONTENT)], &[SOURCE]);
+    let unchanged = Err(Unproved::NamedFilesUnchanged(vec![SOURCE.to_owned()]));
+    assert_eq!(grade("Sum up in src/sum.rs", &text), unchanged);
     let held = FileFacts { protected: vec!["a.lock".to_owned()], ..other };
     assert!(grade("Be fast", &held).unwrap_err().holds_up_all());
 }
@@ -161,9 +164,21 @@ fn what_is_another_tasks_work_is_no_proof() {
         (judged.proof, judged.doubt.as_str()),
         (Ok(Proof::Tick), "src/sum.rs has changed only for another task")
     );
-    // What another task has not taken waits for the task that names it.
-    old.claimed.clear();
+    old.since_tick = Some(vec![file(SOURCE, FileChange::Blanks)]);
+    for text in ["Speed up src/sum.rs", "Be fast"] {
+        let judged = one(task("T2", text), &old);
+        assert_eq!(
+            (judged.proof, judged.doubt.as_str()),
+            (Ok(Proof::Tick), "only blanks differ in src/sum.rs")
+        );
+    }
+    // What another task has not taken waits for the task that names it, and for one that names nothing.
+    (old.since_tick, old.claimed) = (Some(Vec::new()), vec![(SOURCE.to_owned(), String::new())]);
     assert_eq!(one(second(), &old).proof, Ok(Proof::Files));
+    assert_eq!(doubt("Be fast", &old), "changed before the last tick already: src/sum.rs");
+    // What a command wrote after a tick is nobody's.
+    old.claimed.clear();
+    assert_eq!(grade("Be fast", &old), Err(Unproved::NothingChanged));
 }
 
 #[test]

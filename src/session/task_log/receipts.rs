@@ -3,7 +3,6 @@
 use std::io;
 
 use super::Books;
-use crate::engine::tasks::{Task, TaskList};
 use crate::evidence::commits;
 use crate::evidence::contents::{Contents, KeptContents};
 use crate::feature::project::{Feature, Project};
@@ -59,10 +58,4 @@ impl Books<'_> {
         };
         judge.add_receipts(&[receipt], now)
     }
-}
-
-/// Returns whether a task was done with the work of another one: both are of one parallel group.
-pub fn is_together(tasks: &TaskList, task: &Task, before: &Receipt) -> bool {
-    let of_group = |other: &Task| other.parallel && task.parallel && other.section == task.section;
-    tasks.find(&before.task).is_some_and(of_group)
 }

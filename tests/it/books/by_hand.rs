@@ -159,6 +159,7 @@ fn a_box_with_nothing_behind_it_is_open_at_the_stop_until_there_is_work_or_a_rea
     let log = project.log().pop().unwrap();
     assert!(log["words"].as_str().unwrap().contains("ticked and not proved: T001"), "{log}");
     project.write("src/a.rs", "fn a() {}");
+    std::fs::remove_file(project.path("src/main.rs")).unwrap();
     assert!(!project.stop("Now it is.").reason().contains("still open:"));
     let [receipt] = &receipts(&project, "T001")[..] else { panic!("not one") };
     assert_eq!((&receipt["by"], &receipt["proof"]), (&json!("stop"), &json!("files")));
@@ -167,7 +168,7 @@ fn a_box_with_nothing_behind_it_is_open_at_the_stop_until_there_is_work_or_a_rea
     let line = shown.lines().last().unwrap();
     let entry: serde_json::Value = serde_json::from_str(line).unwrap();
     assert_eq!(entry["receipts"].as_array().unwrap().len(), 1, "{entry}");
-    // What was there before is not the work of the next one, and a reason is a word.
+    // What the first one has taken is not the work of the next one, and a reason is a word.
     tick_alone(&project, "T002");
     assert!(project.stop("Two.").reason().contains("T002 (nothing in the project has changed"));
     project.agent_works();

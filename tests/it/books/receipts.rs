@@ -63,7 +63,7 @@ fn a_receipt_names_the_files_that_differ_and_not_those_that_were_touched() {
 }
 
 #[test]
-fn a_parallel_group_shares_its_work_and_the_next_task_does_not() {
+fn what_the_first_leaves_proves_the_second() {
     let project = Project::armed(FOUR);
     project.call(&["next"]).ok();
     project.write("src/user.py", "x");
@@ -71,9 +71,11 @@ fn a_parallel_group_shares_its_work_and_the_next_task_does_not() {
     project.call(&["done", "T002"]).ok();
     project.call(&["done", "T003"]).ok();
     project.call(&["done", "T004"]).ok();
-    let both = json!(["src/page.py", "src/user.py"]);
-    assert_eq!((files(&project, "T002"), files(&project, "T003")), (both.clone(), both));
-    assert_eq!(files(&project, "T004"), json!([]));
+    assert_eq!(files(&project, "T002"), json!(["src/page.py", "src/user.py"]));
+    assert_eq!(files(&project, "T003"), json!([]));
+    let own = |id: &str| receipts(&project, id)[0]["own"].clone();
+    assert_eq!((own("T002"), own("T003")), (json!(["src/user.py"]), json!(["src/page.py"])));
+    assert_eq!(receipts(&project, "T003")[0]["proof"], "files");
 }
 
 #[test]
