@@ -102,8 +102,6 @@ impl Aside {
     /// Returns a line of this kind.
     pub fn new(kind: AsideKind, line: usize, text: &[u8], is_open: bool) -> Self {
         let text = cut(&String::from_utf8_lossy(text.trim_ascii()), SHOWN);
-        // What a legend shows is no box.
-        let is_open = is_open && kind != AsideKind::Legend;
         Self { id: None, line, kind, why: kind.why(), text, is_open }
     }
 
@@ -138,7 +136,11 @@ impl Aside {
 /// Returns what a person has to know of such lines, a line each.
 pub fn in_words(asides: &[Aside]) -> Vec<String> {
     let together = |kind: AsideKind| {
-        let mut names = asides.iter().filter(|aside| aside.kind == kind).map(Aside::name);
+        let mut names = asides.iter().filter(|aside| aside.kind == kind).map(|aside| {
+            // It may be work below a word that names a legend elsewhere.
+            let may_be_work = kind == AsideKind::Legend && aside.is_open;
+            if may_be_work { aside.named_at_end() } else { aside.name() }
+        });
         let first = few(&mut names, NAMED);
         (!first.is_empty()).then(|| format!("{}: {first}", kind.why()))
     };

@@ -34,9 +34,11 @@ pub fn open_in(words: &[u8]) -> Option<usize> {
     all(&without_code(words)).find(|(_, found)| found.is_blank).map(|(at, _)| at)
 }
 
-/// The place of the first byte that every box begins with.
+/// The place of a byte that boxes begin with.
 fn may_have_box(words: &[u8]) -> Option<usize> {
-    memchr::memchr3(b'[', 0xe2, 0xf0, words).or_else(|| memchr::memchr(0xef, words))
+    memchr::memchr3(b'[', 0xe2, 0xf0, words)
+        .or_else(|| memchr::memchr3(b'(', 0xe3, 0xef, words))
+        .or_else(|| memmem::find(words, b"&#"))
 }
 
 /// Whether one of the checkboxes that HTML draws is open, `None` for none.
@@ -57,7 +59,13 @@ fn open_in_html(words: &[u8], below: &[u8]) -> Option<bool> {
 
 /// All that may be boxes, each with its place.
 fn all(words: &[u8]) -> impl Iterator<Item = (usize, TaskBox)> {
-    let places = (0..words.len()).filter(|at| matches!(words[*at], b'[' | 0xe2 | 0xef | 0xf0));
+    let may_begin = |at: &usize| match words[*at] {
+        b'[' | b'&' | 0xe2 | 0xe3 | 0xef | 0xf0 => true,
+        // A call has nothing between its brackets.
+        b'(' => *at == 0 || !words[at - 1].is_ascii_alphanumeric(),
+        _ => false,
+    };
+    let places = (0..words.len()).filter(may_begin);
     places.filter_map(|at| Some((at, TaskBox::any(&words[at..])?)))
 }
 

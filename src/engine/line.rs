@@ -110,10 +110,15 @@ impl TaskBox {
         let is_free = starts_blank(&behind[star..]);
         let is_link = !is_free && (b"([".contains(&behind[0]) || is_target(behind));
         let is_blank = bare.is_empty() && !written.is_empty();
-        if (more > 0 && (is_words || bare.contains('[')))
+        let is_text = (more > 0 && is_words)
             || (!is_free && mark.is_alphanumeric() && !is_tick(mark))
-            || (is_link && !is_blank)
-        {
+            || (is_link && !is_blank);
+        // Words before an id say how far the task is, unless they number something themselves.
+        let may_be_state = || {
+            let has_digit = more > 0 && bare.contains(|it: char| it.is_ascii_digit());
+            !has_digit && begins_with_id(behind)
+        };
+        if (more > 0 && bare.contains('[')) || (is_text && !may_be_state()) {
             return None;
         }
         let blanks = if bare.is_empty() { 0 } else { written.len() - written.trim_start().len() };
@@ -127,12 +132,26 @@ impl TaskBox {
         })
     }
 
-    /// A square that is a letter.
+    /// A square that is a letter, also by its number in HTML, or a blank between other brackets.
     fn drawn(words: &[u8]) -> Option<Self> {
-        let length = if words.first() == Some(&0xf0) { 4 } else { 3 };
-        let mark = std::str::from_utf8(words.get(..length)?).ok()?.chars().next()?;
+        let near = words.len().min(LONGEST_MARK);
+        let text = words[..near].utf8_chunks().next()?.valid();
+        let mut letters = text.chars();
+        let mark = letters.next()?;
+        let (mark, text_at) = if let Some(rest) = text.strip_prefix("&#") {
+            let (number, _) = rest.split_once(';')?;
+            let hex = number.strip_prefix(['x', 'X']).map(|hex| u32::from_str_radix(hex, 16));
+            let mark = char::from_u32(hex.unwrap_or_else(|| number.parse()).ok()?)?;
+            (mark, "&#;".len() + number.len())
+        } else if let Some((_, close)) = PAIRS.into_iter().find(|(open, _)| *open == mark) {
+            let inner = letters.as_str().strip_prefix(char::is_whitespace)?;
+            let behind = inner.trim_start().strip_prefix(close)?;
+            ('\u{2610}', text.len() - behind.len())
+        } else {
+            (mark, mark.len_utf8())
+        };
         let is_blank = !is_tick(mark);
-        let found = Self { mark, text_at: length, is_blank, is_odd: true, ..Self::default() };
+        let found = Self { mark, text_at, is_blank, is_odd: true, ..Self::default() };
         SQUARES.contains(mark).then_some(found)
     }
 
@@ -148,18 +167,32 @@ const LONGEST_TARGET: usize = 2_000;
 const LONGEST_MARK: usize = 40;
 /// Boxes that are drawn; a wide bracket is the beginning of one.
 const SQUARES: &str = "\u{2610}\u{2611}\u{2612}\u{25a1}\u{25a2}\u{25fb}\u{25fd}\u{274f}\u{2750}\u{2751}\u{2752}\u{2b1a}\u{2b1c}\u{1f532}\u{1f533}\u{1f5f9}\u{ff3b}";
+/// Brackets that hold a box of theirs where nothing but a blank is between them.
+const PAIRS: [(char, char); 4] =
+    [('(', ')'), ('\u{ff08}', '\u{ff09}'), ('\u{3010}', '\u{3011}'), ('\u{3014}', '\u{3015}')];
 /// Say how a letter is drawn.
 const DRAWN: [char; 2] = ['\u{fe0e}', '\u{fe0f}'];
 
 /// Whether a mark says that the task is done: an x, or a check mark of any kind. A cross may as well say that it has failed.
 fn is_tick(mark: char) -> bool {
-    "xX\u{d7}\u{221a}\u{2611}\u{2705}\u{2713}\u{2714}\u{1f5f8}\u{1f5f9}".contains(mark)
+    "xX\u{221a}\u{2611}\u{2705}\u{2713}\u{2714}\u{1f5f8}\u{1f5f9}".contains(mark)
 }
 
 /// Whether a colon with one word behind it stands here: where a link leads to.
 fn is_target(text: &[u8]) -> bool {
     text.strip_prefix(b":")
         .is_some_and(|words| words.len() <= LONGEST_TARGET && !words.trim_ascii().contains(&b' '))
+}
+
+/// Whether an id stands here, or one in brackets that is no name of a page.
+fn begins_with_id(text: &[u8]) -> bool {
+    let text = std::str::from_utf8(text).unwrap_or_default().trim_start();
+    let bare = text.trim_start_matches(['(', '[', '*', '`']);
+    let end = |letter: char| letter.is_whitespace() || ")]:*`".contains(letter);
+    let id = bare.split(end).next().unwrap_or_default();
+    let may_be_page = text.starts_with(['(', '['])
+        && (id.contains('.') || !id.starts_with(|first: char| first.is_ascii_uppercase()));
+    is_id(id) && !may_be_page
 }
 
 fn starts_blank(text: &[u8]) -> bool {

@@ -67,7 +67,6 @@ impl TaskList {
 }
 
 /// What stands above a line.
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of the lines above")]
 #[derive(Default)]
 struct Above {
     /// Whether that is a blank line.
@@ -76,17 +75,31 @@ struct Above {
     is_hidden: bool,
     /// The words of the heading right above, with nothing but blank lines between.
     heading: Option<Arc<str>>,
-    /// Whether the heading is of a legend.
-    has_legend: bool,
-    /// Whether the line above is of a legend.
-    begins_legend: bool,
+    legend: Legend,
     /// Whether a line says that what follows is a gate.
     says_gate: bool,
 }
 
+/// A legend is the first list below its name.
+#[derive(Clone, Copy, Default, PartialEq)]
+enum Legend {
+    #[default]
+    None,
+    Named,
+    Begun,
+}
+
 impl Above {
-    fn is_legend(&self) -> bool {
-        self.has_legend || self.begins_legend
+    fn begin_legend(&mut self) {
+        if self.legend == Legend::Named {
+            self.legend = Legend::Begun;
+        }
+    }
+
+    fn end_legend(&mut self) {
+        if self.legend == Legend::Begun {
+            self.legend = Legend::None;
+        }
     }
 }
 
@@ -150,12 +163,13 @@ impl ListReader {
             }
             Kind::Blank => {
                 self.above.is_blank = true;
+                self.above.end_legend();
                 return;
             }
             Kind::Heading(level) => self.heading(number, line, level),
             Kind::Rule => {
                 self.close(0, line.start);
-                self.above.begins_legend = false;
+                self.above.legend = Legend::None;
             }
             Kind::Quote | Kind::Code => {
                 self.leave_after_blank(line);
@@ -173,7 +187,10 @@ impl ListReader {
         self.phases += usize::from(level < 3 || phase_of(&title).is_some());
         self.section += 1;
         self.base = 0;
-        self.above = Above { has_legend: is_legend(&title), ..Above::default() };
+        self.above = Above::default();
+        if is_legend(&title) {
+            self.above.legend = Legend::Named;
+        }
         self.phase = title.into();
         if let Some(found) = line.task_box() {
             self.task(number, line, &found, None);
@@ -193,9 +210,12 @@ impl ListReader {
         }
         self.leave_after_blank(line);
         let plain = text_of(words);
-        self.above.begins_legend =
-            !plain.trim_end_matches(['*', '_', ' ', ':', '\u{ff1a}']).contains([':', '\u{ff1a}'])
-                && is_legend(&plain);
+        let name = plain.trim_end_matches(['*', '_', ' ', ':', '\u{ff1a}']);
+        if is_legend(&plain) && !name.contains([':', '\u{ff1a}']) {
+            self.above.legend = Legend::Named;
+        } else if name.len() < plain.trim_end().len() {
+            self.above.end_legend();
+        }
         self.above.says_gate |= words_of(&plain).next().is_some_and(is_gate);
         self.above.heading = None;
         self.check(line, words);
@@ -204,6 +224,7 @@ impl ListReader {
 
     fn item(&mut self, number: usize, line: &Line<'_>) {
         let words = line.words();
+        self.above.begin_legend();
         self.leave((line.column + self.base + 1).saturating_sub(NESTED), line.start);
         let Some(found) = line.task_box() else {
             self.check(line, words);
@@ -287,7 +308,7 @@ impl ListReader {
         match task.aside {
             _ if found.is_optional => Some(AsideKind::Optional),
             _ if self.has_formats && says_format(said) => Some(AsideKind::Placeholder),
-            _ if task.id.is_none() && self.above.is_legend() => Some(AsideKind::Legend),
+            _ if task.id.is_none() && self.above.legend == Legend::Begun => Some(AsideKind::Legend),
             _ if task.id.is_none() && self.is_gate() => Some(AsideKind::Gate),
             // A part of a task that does not count does not count either.
             own => own.or_else(|| self.tasks[*self.open.last()?].aside),
@@ -344,7 +365,9 @@ impl ListReader {
         let end = line.start + line.text.len();
         let below = self.whole.as_deref().and_then(|whole| whole.as_bytes().get(end..));
         if let Some((kind, is_open)) = boxes::seen_in(line, below.unwrap_or_default()) {
-            let is_legend = self.above.is_legend() || is_legend(&text_of(line.words()));
+            self.above.begin_legend();
+            let is_legend =
+                self.above.legend == Legend::Begun || is_legend(&text_of(line.words()));
             let kind = if is_legend { AsideKind::Legend } else { kind };
             self.unread.push(Aside::new(kind, number, line.text, is_open));
         }

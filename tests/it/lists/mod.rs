@@ -354,6 +354,31 @@ fn no_open_box_is_silent() {
         &format!("|{blanks}[-] | T2 |"),
         &format!("- Status of T2:{blanks}[~] begun"),
         &format!("-{blanks}[ ] T2 b"),
+        "## Legend\n- [ ] open\n- [x] done\n\n---\n\n- [ ] Write the docs",
+        "## Legend\n- [ ] open\n\n**Tasks**\n- [ ] Write the docs",
+        "## Symbols\n- [ ] Draw them",
+        "**Symbols**\n- [ ] Draw them",
+        "### Notation\n- [ ] Write it",
+        "Key:\n\n- [ ] Rotate it",
+        "- Key: [ ] rotate the signing key",
+        "- [\u{d7}] T2 b",
+        "- ( ) T2 b",
+        "1. (  ) b",
+        "- \u{ff08} \u{ff09} T2 b",
+        "- \u{ff08}\u{3000}\u{ff09} T2 b",
+        "- \u{3010} \u{3011} T2 b",
+        "- \u{3014}\u{3000}\u{3015}T2 b",
+        "&#9744; b",
+        "- &#x2610; T2 b",
+        "| T2 | b | &#9744; |",
+        "- [~](T002) write",
+        "- [~][T002] write",
+        "- [o]T002 write",
+        "- [TODO] T002 write",
+        "- [pending] T002: write",
+        "- [wip] **T002** write",
+        "- [in progress] 1.2 write",
+        "- [in_progress] T002",
         "<input\n type=\"checkbox\"> T2",
         "<input type=\"checkbox\"\n class=\"checked\"> T2",
     ] {
@@ -368,6 +393,21 @@ fn no_open_box_is_silent() {
 fn a_tag_may_end_below() {
     let list = list_with("<input type=\"checkbox\"\n checked> T2 a");
     assert_eq!((list.uncounted(), named(&list).as_str()), (None, "L3:code"));
+}
+
+#[test]
+fn a_legend_is_its_first_list() {
+    for end in ["", "---\n", "**Tasks**\n", "The tasks:\n\n", "Now to do.\n\n"] {
+        let text = format!("## Legend\n- [ ] open\n- [x] done\n\n{end}- [ ] Write the docs\n");
+        let list = TaskList::parse(text.as_bytes());
+        assert_eq!((list.open().count(), named(&list).as_str()), (1, "L2:legend L3:legend"), "{end}");
+        let told = "a legend, and no work: line 2 (legend: open), line 3";
+        assert_eq!(list.asides_in_words(), [told]);
+        let open = "1 box is open and does not count: line 2 (legend: open)";
+        assert_eq!(list.uncounted().as_deref(), Some(open));
+    }
+    let list = TaskList::parse(b"Legend:\n- [ ] open\n- [x] done\n**Tasks**\n- [ ] Write\n");
+    assert_eq!(list.open().count(), 1);
 }
 
 #[test]
@@ -398,6 +438,10 @@ fn what_is_no_box_is_silent() {
         "- Press [/] to search, `[ ]` to mark",
         "- arrays `a[ ]` too",
         "see note[*] here",
+        "- Call load( ) and then save()",
+        "- [^](#top) and [~](notes2.md)",
+        "- [US1] T002 comes first",
+        "- Wait (see T002) &#8212; then go",
         "- [x] T2 the list `- [ ] a`",
         "- [x] T2 a [link](to) and [two][1] of `x`",
         "[![](badge.svg)](https://example.org)",
