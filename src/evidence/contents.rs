@@ -125,10 +125,9 @@ impl ContentsLook<'_> {
         let none = Entries::default();
         let earlier = self.earlier.map_or(&none, |earlier| &earlier.0);
         let mut before = earlier.search();
-        let (mut found, mut known) = (Entries::with_room_of(earlier), 0);
+        let (mut found, mut known, mut left) = (Entries::with_room_of(earlier), 0, MOST);
         let named = self.named_files();
         let mut named = NamedFiles::of(&named[..named.len().min(MOST_NAMED)]);
-        let mut left = MOST;
         let time = self.limit.min(LIMIT);
         let deadline = Deadline::after(time);
         let mut unread: Vec<UnreadFile<'_>> = Vec::new();
