@@ -9,15 +9,20 @@ const TAKEN_BACK: Plan = Plan { says: "its work is gone", fits: in_git, ..TWO };
 pub const PLANS: &[Plan] = &[
     Plan {
         name: "work in a copy of the project",
-        each: &[
-            "git worktree add -q -b side $DESK/copy",
-            "git clone -q . $DESK/copy",
-            "cp -r . $DESK/copy",
-        ],
+        each: &["git clone -q . $DESK/copy", "cp -r . $DESK/copy"],
         turns: &["{1}\nmkdir -p $DESK/copy/$(dirname {source}); put better $DESK/copy/{source}\n\
                   git -C $DESK/copy add -A; git -C $DESK/copy commit -qm 'the total'"],
         fits: at_top,
         ..OPEN
+    },
+    Plan {
+        // The run has made it: what was committed there is work, and nobody has merged it.
+        name: "work tree beside the project",
+        each: &["git worktree add -q -b side $DESK/copy"],
+        turns: &["{1}\nmkdir -p $DESK/copy/$(dirname {source}); put better $DESK/copy/{source}\n\
+                  git -C $DESK/copy add -A; git -C $DESK/copy commit -qm 'the total'"],
+        fits: at_top,
+        ..DOUBT
     },
     Plan {
         name: "work tree inside of the project",
