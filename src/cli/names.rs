@@ -5,6 +5,7 @@ use anyhow::{Result, anyhow};
 use crate::feature::project::{Feature, FeatureError, Project, folder_typed, printable};
 use crate::refusal::Refusal;
 use crate::runner::target::{did_you_mean, matching};
+use crate::store::loops::Loops;
 
 /// The least letters of a session's id that stand for it where it is not said that they are a session's.
 const LEAST: usize = 4;
@@ -95,6 +96,21 @@ impl TypedName<'_> {
             return Err(self.several(&found));
         }
         Ok(found)
+    }
+
+    /// Refuses the path of a feature where the loop of its name is in another folder.
+    pub fn check_path(self, project: &Project) -> Result<()> {
+        let is_path = self.text.contains(['/', '\\']);
+        let feature = is_path.then(|| project.feature_at(self.text).ok()).flatten();
+        let Some(Feature { name, relative, .. }) = feature else { return Ok(()) };
+        let claim = Loops::of(&project.root).claim(&name).filter(|claim| claim.closed.is_none());
+        let other = claim.map(|claim| claim.folder).filter(|folder| *folder != relative);
+        other.map_or(Ok(()), |other| {
+            let other = printable(&other);
+            Err(anyhow!(
+                "the loop of `{name}` is that in `{other}`, and none is in `{relative}`\nname `{other}` where it is meant"
+            ))
+        })
     }
 
     /// Returns the error for a name that may be several loops: the candidates, as they are typed.

@@ -114,6 +114,7 @@ impl WhichLoop {
 
 impl Around {
     fn named(&self, typed: TypedName<'_>) -> Result<SelectedLoop> {
+        self.project.iter().try_for_each(|project| typed.check_path(project))?;
         let names = self.names()?;
         let found = typed.find(&names)?;
         let living: Vec<LoopName> = found.iter().filter(|it| it.lives).cloned().collect();

@@ -114,6 +114,8 @@ impl Now {
         }
         let mut now = Self { report, runners, reviews, is_named: false };
         if let Some(typed) = args.which.typed() {
+            let project = args.which.place().with_loops();
+            project.iter().try_for_each(|project| typed.check_path(project))?;
             let names = now.names();
             let found = typed.find(&names)?;
             if found.is_empty() {

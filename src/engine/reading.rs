@@ -52,13 +52,11 @@ impl TaskList {
     /// Returns how many boxes of a checklist are open, and how many there are. None is work, and all count but those in prose and
     /// those that say how a list is read.
     pub fn boxes(text: &[u8]) -> (usize, usize) {
-        use AsideKind::{Later, Legend, Mark, Optional, Placeholder, Struck};
+        use AsideKind::{Legend, Mark, Optional, Placeholder, Struck};
         let (list, mut open, mut all) = (Self::parse(text), 0, 0);
         for aside in list.asides() {
-            let is_prose = aside.text.starts_with('[');
-            if !is_prose
-                && !matches!(aside.kind, Later | Legend | Mark | Optional | Placeholder | Struck)
-            {
+            let is_prose = aside.text.starts_with('[') && !aside.text.contains("CHK");
+            if !is_prose && !matches!(aside.kind, Legend | Mark | Optional | Placeholder | Struck) {
                 (open, all) = (open + usize::from(aside.is_open), all + 1);
             }
         }
@@ -366,8 +364,7 @@ impl ListReader {
         let below = self.whole.as_deref().and_then(|whole| whole.as_bytes().get(end..));
         if let Some((kind, is_open)) = boxes::seen_in(line, below.unwrap_or_default()) {
             self.above.begin_legend();
-            let is_legend =
-                self.above.legend == Legend::Begun || is_legend(&text_of(line.words()));
+            let is_legend = self.above.legend == Legend::Begun || is_legend(&text_of(line.words()));
             let kind = if is_legend { AsideKind::Legend } else { kind };
             self.unread.push(Aside::new(kind, number, line.text, is_open));
         }

@@ -130,11 +130,12 @@ impl HeadingWord {
         words
     }
 
-    /// Whether it counts: `2`, `3.2`, `iv`, and `b` where nothing or a title of its own stands behind it.
+    /// Whether it counts: `2`, `3.2`, `20a`, `iv`, and `b` where nothing or a title of its own stands behind it.
     fn is_number(&self, next: Option<&Self>) -> bool {
         let text = &self.text;
         let is_point = |letter: char| letter.is_ascii_digit() || letter == '.';
-        (text.starts_with(|letter: char| letter.is_ascii_digit()) && text.chars().all(is_point))
+        let bare = text.strip_suffix(|last: char| last.is_ascii_lowercase()).unwrap_or(text);
+        (text.starts_with(|letter: char| letter.is_ascii_digit()) && bare.chars().all(is_point))
             || text.chars().all(|letter| "ivx".contains(letter))
             || (text.len() == 1 && next.is_none_or(|next| next.begins))
     }
@@ -288,7 +289,7 @@ mod tests {
 
     #[test]
     fn a_kind_of_part_has_any_name() {
-        let text = "## Phase 3.1: Setup\n- [ ] T1 a\n## Phase 3.2: Tests\n- [ ] T2 a\n## Fase 4 - Resto\n- [ ] T3 a\n## Phase IV\n- [ ] T4 a\n## \u{9636}\u{6bb5} 2\u{ff1a}\u{57fa}\n- [ ] T5 a\n## \u{7b2c}2\u{9636}\u{6bb5}\n- [ ] T6 a\n## Wave B\n- [ ] T7 a\n";
+        let text = "## Phase 3.1: Setup\n- [ ] T1 a\n## Phase 3.2: Tests\n- [ ] T2 a\n## Fase 4 - Resto\n- [ ] T3 a\n## Phase IV\n- [ ] T4 a\n## \u{9636}\u{6bb5} 2\u{ff1a}\u{57fa}\n- [ ] T5 a\n## \u{7b2c}2\u{9636}\u{6bb5}\n- [ ] T6 a\n## Wave B\n- [ ] T7 a\n## Phase 20a: Late\n- [ ] T8 a\n";
         let list = TaskList::parse(text.as_bytes());
         for (typed, wanted) in [
             ("phase 3.2", "T2"),
@@ -299,6 +300,8 @@ mod tests {
             ("\u{9636}\u{6bb5} 2", "T5"),
             ("\u{7b2c}2\u{9636}\u{6bb5} now", "T6"),
             ("wave b", "T7"),
+            ("phase 20a", "T8"),
+            ("phase 20", ""),
             ("wave", ""),
         ] {
             let mut marks = vec![false; list.tasks.len()];

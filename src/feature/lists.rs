@@ -6,6 +6,7 @@ use super::project::is_feature_name;
 use crate::engine::tasks::TaskList;
 use crate::evidence::task_list::{MOST, TASKS};
 use crate::store::read;
+use crate::text;
 
 /// The most entries that are read of a folder with changes.
 pub const MOST_NAMES: usize = 10_000;
@@ -14,8 +15,8 @@ pub const MOST_NAMES: usize = 10_000;
 const MOST_FOLDERS: usize = 1_000;
 /// The most that is read of a file of OpenSpec, in bytes.
 const MOST_OF_YAML: u64 = 64 << 10;
-/// A folder whose documents are lists.
-const LIST_FOLDER: &str = "tasks";
+/// Words in the name of a list, or of a folder whose documents are lists.
+const LIST_WORDS: [&str; 3] = ["tasks", "todo", "todos"];
 
 /// The names in a folder that can be shown, in the order of the alphabet, and whether the folder has
 /// more than [`MOST_NAMES`] entries: those beyond are left out.
@@ -27,10 +28,18 @@ pub fn names_in(folder: &Path) -> (Vec<String>, bool) {
     (names, found.has_more)
 }
 
-/// The lists in the folder of a feature or a change that no loop goes by, by their names there: those in folders inside of it, those in
-/// capitals, documents in a folder `tasks`, and what its schema of OpenSpec calls its list. A list that cannot be read is one of them.
-pub fn other_lists(root: &Path, own: &Path) -> Vec<String> {
-    let (tracked, mut found) = (tracked(root, own), Vec::new());
+/// The same as [`other_lists`] in words, `None` where there are none.
+pub fn others_in_words(own: &Path) -> Option<String> {
+    let others = other_lists(own).join(", ");
+    let words =
+        format!("boxes are open in lists that the loop does not go by: {}", text::line(&others));
+    (!others.is_empty()).then_some(words)
+}
+
+/// The lists with open boxes in the folder of a feature or a change that no loop goes by, by their names there: documents with `tasks` or
+/// `todo` in their path, and what its schema of OpenSpec calls its list. A list that cannot be read is one of them.
+pub fn other_lists(own: &Path) -> Vec<String> {
+    let (tracked, mut found) = (tracked(own), Vec::new());
     let mut folders = vec![String::new()];
     for at in 0.. {
         let Some(inside) = folders.get(at).cloned() else { break };
@@ -41,12 +50,7 @@ pub fn other_lists(root: &Path, own: &Path) -> Vec<String> {
         let folder = own.join(&inside);
         for name in names_in(&folder).0 {
             let path = format!("{inside}{name}");
-            let is_list = inside
-                .rsplit('/')
-                .nth(1)
-                .is_some_and(|name| name.eq_ignore_ascii_case(LIST_FOLDER))
-                && is_markdown(&name)
-                || name.eq_ignore_ascii_case(TASKS)
+            let is_list = is_markdown(&name) && has_list_word(&path)
                 || tracked.as_deref().is_some_and(|tracked| is_called(&path, tracked));
             if folder.join(&name).is_dir() {
                 folders.push(path + "/");
@@ -59,8 +63,9 @@ pub fn other_lists(root: &Path, own: &Path) -> Vec<String> {
 }
 
 /// What the schema of a change of OpenSpec calls the list of tasks.
-fn tracked(root: &Path, own: &Path) -> Option<String> {
-    let openspec = root.join("openspec");
+fn tracked(own: &Path) -> Option<String> {
+    let mut around = own.ancestors().map(|folder| folder.join("openspec"));
+    let openspec = around.find(|folder| folder.is_dir())?;
     let own = value_of(own, ".openspec.yaml", "schema");
     let of_project = || {
         ["config.yaml", "config.yml"].iter().find_map(|name| value_of(&openspec, name, "schema"))
@@ -76,6 +81,11 @@ fn has_work(folder: &Path, name: &str) -> bool {
     list.map_or(true, |list| list.open().next().is_some() || list.uncounted().is_some())
 }
 
+fn has_list_word(path: &str) -> bool {
+    let mut words = path.split(|letter: char| !letter.is_alphabetic());
+    words.any(|word| LIST_WORDS.iter().any(|list| word.eq_ignore_ascii_case(list)))
+}
+
 fn is_markdown(name: &str) -> bool {
     Path::new(name)
         .extension()
@@ -86,11 +96,16 @@ fn is_markdown(name: &str) -> bool {
 fn value_of(folder: &Path, name: &str, key: &str) -> Option<String> {
     let file = read::read_in(folder, name, MOST_OF_YAML).ok()?;
     let text = String::from_utf8_lossy(&file.bytes);
-    let value = |line: &str| {
-        let value = line.trim().strip_prefix(key)?.strip_prefix(':')?.split(" #").next()?;
-        Some(value.trim().trim_matches(['"', '\'']).to_owned())
+    let is_quote = |letter| matches!(letter, '"' | '\'');
+    let value = |line: &str, at: usize| {
+        let before = line[..at].trim_end_matches(is_quote).trim_end();
+        let rest = line[at + key.len()..].trim_start_matches(is_quote).trim_start();
+        let value = rest.strip_prefix(':')?.split(" #").next()?.split([',', '}']).next()?;
+        (before.is_empty() || before.ends_with(['{', ',']))
+            .then(|| value.trim().trim_matches(is_quote).to_owned())
     };
-    text.lines().find_map(value)
+    let mut lines = text.lines();
+    lines.find_map(|line| line.match_indices(key).find_map(|(at, _)| value(line, at)))
 }
 
 /// Whether a path is the one that a schema names, where a star stands for anything.

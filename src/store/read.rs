@@ -48,7 +48,7 @@ impl fmt::Display for Problem {
             Self::TooLarge { size, most } => {
                 write!(out, "it has {size} bytes, and at most {most} are read")
             }
-            Self::Outside => write!(out, "a symbolic link leads out of the project"),
+            Self::Outside => write!(out, "a symbolic link leads out of its folder"),
             Self::Refused(words) => write!(out, "{words}"),
         }
     }

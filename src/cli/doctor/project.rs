@@ -3,6 +3,7 @@
 use super::finding::{Finding, one_line};
 use crate::cli::environment::Environment;
 use crate::evidence::task_list::{self, TASKS};
+use crate::feature::lists::others_in_words;
 use crate::feature::project::Project;
 use crate::feature::settings::{SETTINGS, Settings, misnamed};
 use crate::session::pinned;
@@ -108,6 +109,7 @@ pub fn check_list(environment: &Environment) -> Vec<Finding> {
         .with_optional(settings.include_optional)
         .asides_in_words()
         .iter()
+        .chain(&others_in_words(&feature.folder))
         .map(finding)
         .collect()
 }

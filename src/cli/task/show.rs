@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use super::job::{TaskJob, agent, for_agent};
 use crate::engine::tasks::{Task, TaskList};
+use crate::feature::lists::others_in_words;
 use crate::feature::project::printable;
 use crate::feature::state::State;
 use crate::forms;
@@ -125,7 +126,8 @@ pub fn list(job: &TaskJob<'_>, most: usize) -> Result<ExitCode> {
             text::title(&task.title, TITLE)
         );
     }
-    for aside in list.asides_in_words() {
+    let others = others_in_words(&job.feature.folder);
+    for aside in list.asides_in_words().into_iter().chain(others) {
         outln!("{}", text::line(&aside));
     }
     let more = if whole { "" } else { "; `spool task list --all` shows every task" };

@@ -387,7 +387,7 @@ fn s3_only_a_missing_file_means_that_nothing_is_set() {
         std::fs::write(scratch.path().join("outside.md"), "---\n---\n").unwrap();
         std::fs::remove_file(&path).unwrap();
         symlink("../../outside.md", &path).unwrap();
-        assert_eq!(what(), "a symbolic link leads out of the project");
+        assert_eq!(what(), "a symbolic link leads out of its folder");
         std::fs::remove_file(&path).unwrap();
         symlink("inside.md", &path).unwrap();
         std::fs::write(root.join(".claude/inside.md"), "---\nchecks: [x]\n---\n").unwrap();

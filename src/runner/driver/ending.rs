@@ -8,6 +8,7 @@ use super::parts::Driver;
 use crate::checks::{NOTE, NOTICE_LIMIT, PersonNotice, tell};
 use crate::engine::scoreboard::Scoreboard;
 use crate::engine::{self, Contract, Demand, Observation, Obstacle, TerminalReason};
+use crate::feature::lists::others_in_words;
 use crate::feature::project::printable;
 use crate::forms::events::{RunnerEnd, RunnerEvent};
 use crate::forms::plain;
@@ -31,7 +32,6 @@ use crate::session::messages::shortfall::converged;
 use crate::store::journal::Entry;
 use crate::store::names::{EndName, JournalEvent};
 use crate::store::receipts::Receipts;
-use crate::text;
 use crate::world;
 
 impl Driver<'_> {
@@ -165,13 +165,7 @@ impl Driver<'_> {
     fn doubts(&self, reason: &TerminalReason) -> Vec<String> {
         let list = self.view.tasks.as_ref().filter(|_| *reason == TerminalReason::Completed);
         // The agent may have written another list meanwhile.
-        let others = list.map(|_| self.plan.change.other_lists()).unwrap_or_default();
-        let others = (!others.is_empty()).then(|| {
-            format!(
-                "boxes are open in lists that the loop does not go by: {}",
-                text::line(&others.join(", "))
-            )
-        });
+        let others = list.and_then(|_| others_in_words(&self.plan.change.folder));
         caveats::doubts(&Facts {
             uncounted: list.and_then(|tasks| tasks.looked().list.uncounted()),
             worktree: self.view.folder,

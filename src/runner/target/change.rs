@@ -58,7 +58,7 @@ impl Change {
 
     /// The lists of the change that no loop goes by.
     pub fn other_lists(&self) -> Vec<String> {
-        other_lists(&self.root, &self.folder)
+        other_lists(&self.folder)
     }
 
     /// Returns a line for a person who has to choose: the id, and how many tasks are done.

@@ -17,6 +17,9 @@ const SHOWN: usize = 8;
 /// What a part of a list is called.
 const PARTS: &str = "phase story wave step stage milestone sprint fase etapa paso \u{e9}tape schritt \u{9636}\u{6bb5} \u{30d5}\u{30a7}\u{30fc}\u{30ba}";
 const NUMBERS: &str = "one two three four five six seven eight nine ten";
+/// Joins numbers, as in `phase 1 to 3`.
+const JOINTS: &str =
+    "and & + - – — .. … / ~ to through thru until till or bis und oder a hasta y o à et ou";
 /// What joins the ends of a range.
 const DASHES: [&str; 5] = ["..", "…", "–", "—", "-"];
 
@@ -48,10 +51,11 @@ impl Selection {
         }
         let tasks = reader.selected();
         // `phase 1, 2` asks for more than what was found.
-        let next = Some(first_item(rest))
-            .map(|(word, behind)| if is_joint(word) { first_item(behind).0 } else { word });
-        if let Some(next) = next.filter(|next| !tasks.is_empty() && is_number(next)) {
-            return Err(not_clear(next));
+        let (word, behind) = first_item(rest);
+        let next = first_item(behind).0;
+        let is_joined = JOINTS.split(' ').any(|joint| joint == word) && is_part_number(next);
+        if !tasks.is_empty() && (is_joined || is_number(word)) {
+            return Err(not_clear(if is_joined { next } else { word }));
         }
         if tasks.is_empty() && rest.len() < words.trim_matches(is_gap).len() {
             let typed = printable(words.trim_end_matches(rest).trim());
@@ -245,9 +249,15 @@ impl<'a> TaskReader<'a> {
             if word.eq_ignore_ascii_case("user") { first_item(after) } else { (word, after) };
         let (number, rest) = first_item(after);
         let bare = number.trim_end_matches([':', ';', '.']);
-        if !is_part_number(bare) {
+        // Two words and no more name sooner a part than work, as `fase dos` does.
+        let is_whole = slips > 0 && rest.is_empty() && !bare.is_empty();
+        let is_vowel = "aeiouy".contains(&bare.to_lowercase());
+        let is_letter = bare.len() == 1 && bare.is_ascii() && (is_whole || !is_vowel);
+        let has_number = is_part_number(bare) || is_letter;
+        if !has_number && !is_whole {
             return None;
         }
+        let slips = if has_number { slips } else { 0 };
         let word = word.to_lowercase();
         let one = word.strip_suffix("ies").map(|stem| stem.to_owned() + "y");
         let one = one.unwrap_or_else(|| word.trim_end_matches('s').to_owned());
@@ -257,7 +267,8 @@ impl<'a> TaskReader<'a> {
             number.trim_start().starts_with(|letter: char| letter.is_ascii_digit())
                 && is_meant(&kind.to_lowercase())
         };
-        let is_part = PARTS.split(' ').any(is_meant) || self.list.tasks.iter().any(is_kind);
+        let is_part =
+            (has_number && PARTS.split(' ').any(is_meant)) || self.list.tasks.iter().any(is_kind);
         let end = text.len() - rest.len() - (number.len() - bare.len());
         is_part.then(|| (text[..end].trim_matches(is_gap), rest))
     }
@@ -297,7 +308,8 @@ fn is_joint(word: &str) -> bool {
 /// Whether a word is the number of a part, or several: `2`, `3.1`, `1-2`, `4/5`, `m3`, `iv`, `two`.
 fn is_part_number(word: &str) -> bool {
     let bare = word.trim_end_matches([':', ';', '.']);
-    let digits = bare.strip_prefix(|letter: char| letter.is_ascii_alphabetic()).unwrap_or(bare);
+    let digits = bare.trim_matches(|letter: char| letter.is_ascii_alphabetic());
+    let digits = if digits.len() + 1 < bare.len() { bare } else { digits };
     let is_roman =
         !bare.is_empty() && bare.to_lowercase().chars().all(|letter| "ivx".contains(letter));
     is_number(digits)
@@ -308,7 +320,7 @@ fn is_part_number(word: &str) -> bool {
 fn is_number(word: &str) -> bool {
     let word = word.trim_end_matches([':', ';', '.']);
     word.starts_with(|letter: char| letter.is_ascii_digit())
-        && word.chars().all(|letter| letter.is_ascii_digit() || ".-–/".contains(letter))
+        && word.chars().all(|letter| letter.is_ascii_digit() || ".-–/+&~…—".contains(letter))
 }
 
 const LIST: &str = "`spool task list` shows the tasks";
@@ -401,6 +413,33 @@ mod tests {
 
     fn refused(words: &str) -> String {
         asked(words).expect_err(words)
+    }
+
+    #[test]
+    fn several_parts_are_never_the_first() {
+        for words in [
+            "phase 1 - 3",
+            "phase 1 – 3",
+            "phase 2 to 3",
+            "phase 1 through 3",
+            "phase 1 until 3",
+            "phase 1 bis 3",
+            "phase 1 or 2",
+            "phase 1 to three",
+            "phase 1+2",
+            "phase 1 + 2",
+            "phase 20a",
+            "phase b",
+            "wave c",
+            "wave c fast",
+            "phase a",
+            "phase dos",
+        ] {
+            refused(words);
+        }
+        assert_eq!(asked("phase 1 use 3 threads").unwrap().1, "use 3 threads");
+        assert_eq!(asked("phase out the old page").unwrap().1, "phase out the old page");
+        assert_eq!(asked("stage it").unwrap().1, "stage it");
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! Arming the loop of a feature: it gets its state file, the session its record, and the two are bound.
 
-use std::path::Path;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -15,7 +14,7 @@ use crate::engine::tasks::TaskList;
 use crate::engine::{Check, Ledger, ReviewWhen};
 use crate::evidence::commits;
 use crate::evidence::task_list::{self, TASKS, TaskFile};
-use crate::feature::lists::other_lists;
+use crate::feature::lists::others_in_words;
 use crate::feature::project::{Feature, Project, printable};
 use crate::feature::requirements::specification;
 use crate::feature::settings::{READERS, SETTINGS, Settings, reviewer};
@@ -87,7 +86,7 @@ pub fn arm(
     arming.remember(PinKey::Feature(&feature.name), &paths)?;
     let (mut state, kept_aside) = state_to_start_from(&feature, found, &mut arming.undo)?;
     let mut notes = asked_notes(&tasks, &asked);
-    notes.extend(others_note(root, &feature));
+    notes.extend(others_in_words(&feature.folder));
     notes.extend(kept_aside);
     notes.extend(handoff_note(&feature, &settings));
     let last = arming.pins.as_ref().ok().and_then(|pins| last_limits(pins, &feature));
@@ -229,13 +228,6 @@ fn handoff_note(feature: &Feature, settings: &Settings) -> Option<String> {
             "An earlier loop left {HANDOFF} beside {TASKS}: read it first. Where it and the files differ, the files count."
         )
     })
-}
-
-/// What is said of lists of the feature that no loop goes by, `None` where there are none.
-fn others_note(root: &Path, feature: &Feature) -> Option<String> {
-    let others = other_lists(root, &feature.folder).join(", ");
-    let note = format!("No loop goes by the other lists of this feature: {}", text::line(&others));
-    (!others.is_empty()).then_some(note)
 }
 
 /// What is said of what was asked for, a line each.

@@ -10,6 +10,7 @@ use crate::engine::TerminalReason;
 use crate::engine::scope::in_runs;
 use crate::evidence::task_list::TASKS;
 use crate::feature::PROGRESS;
+use crate::feature::lists::others_in_words;
 use crate::feature::project::printable;
 use crate::feature::snapshot::{FeatureSnapshot, TaskPosition};
 use crate::store::loops::Record;
@@ -80,9 +81,12 @@ pub fn gone_tasks(record: &Record) -> Option<String> {
     Some(format!("{tasks} open before and gone from {TASKS} at the end: {}", ids(gone)))
 }
 
-/// Returns which boxes of its list are open and do not count, `None` where there are none.
+/// Returns which boxes of its lists are open and do not count, `None` where there are none. Who named tasks left out the others.
 pub fn uncounted(snapshot: &FeatureSnapshot) -> Option<String> {
-    Some(text::line(&snapshot.tasks.as_ref()?.uncounted()?).into_owned())
+    let own = snapshot.tasks.as_ref()?.uncounted();
+    let others = others_in_words(&snapshot.feature.folder).filter(|_| !snapshot.place().named);
+    let all: Vec<String> = own.into_iter().chain(others).collect();
+    (!all.is_empty()).then(|| text::line(&all.join("; ")).into_owned())
 }
 
 /// Returns what the person is told when all that counts of a list is done, but tasks are gone from it, or boxes are open.

@@ -14,6 +14,7 @@ use crate::engine::scoreboard::Scoreboard;
 use crate::engine::tasks::TaskList;
 use crate::engine::{Ledger, TerminalReason};
 use crate::evidence::task_list::TASKS;
+use crate::feature::lists::others_in_words;
 use crate::feature::project::{Feature, Project, printable};
 use crate::feature::settings::Settings;
 use crate::feature::snapshot::{FeatureSnapshot, TaskPosition};
@@ -65,6 +66,8 @@ pub struct FeatureReport {
     pub open: Vec<String>,
     /// The lines of its list that do not count, or have an odd mark.
     pub asides: Vec<Aside>,
+    /// What is said of its other lists, `None` for nothing.
+    pub others: Option<String>,
     /// The attempt that the present task is at.
     pub attempt: u32,
     /// The attempts that a task has.
@@ -227,6 +230,7 @@ impl FeatureReport {
             place: snapshot.place(),
             open: open_ids(&snapshot),
             asides: snapshot.tasks.as_ref().map(TaskList::asides).unwrap_or_default(),
+            others: others_in_words(&feature.folder),
             attempt: snapshot.state.task_iteration(),
             max_attempts: snapshot.limits.max_task_iterations,
             max_iterations: snapshot.limits.max_iterations,
@@ -270,8 +274,8 @@ impl FeatureReport {
                 more => writeln!(text, "  Open: next {next}, then {more} more"),
             };
         }
-        for aside in in_words(&self.asides) {
-            let _ = writeln!(text, "  List: {}", printable(&aside));
+        for aside in in_words(&self.asides).iter().chain(&self.others) {
+            let _ = writeln!(text, "  List: {}", printable(aside));
         }
         #[cfg(feature = "cli")]
         write_proofs(text, &self.proofs);

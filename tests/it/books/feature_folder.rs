@@ -127,11 +127,32 @@ fn a_number_before_a_task_is_a_feature() {
 }
 
 #[test]
+fn a_path_names_no_other_folder() {
+    let bench = project("specs/team/api/003-deep", "specs/team/api/003-deep");
+    bench.write("specs/team/web/003-deep/tasks.md", LIST);
+    armed(&bench, "");
+    let said = |words: &str| Said::of(bench.spool().args(words.split(' ')));
+    for command in ["stop", "pause", "status"] {
+        let refused = said(&format!("{command} specs/team/web/003-deep")).refused();
+        assert!(refused.contains("is that in `specs/team/api/003-deep`"), "{refused}");
+    }
+    said("stop specs/team/api/003-deep").ok();
+}
+
+#[test]
 fn a_second_list_is_named_at_arming() {
     let bench = project("specs/001-x", "specs/001-x");
     bench.write("specs/001-x/backend/tasks.md", LIST);
     let answer = bench.implement("s1", "");
-    let named = "No loop goes by the other lists of this feature: backend/tasks.md";
+    let named = "boxes are open in lists that the loop does not go by: backend/tasks.md";
+    assert!(answer.message().contains(named), "{answer}");
+    for command in [["status"].as_slice(), &["task", "list"], &["doctor"]] {
+        let said = Said::of(bench.spool().args(command)).out;
+        assert!(said.contains(named), "{command:?}: {said}");
+    }
+    bench.write("made.txt", "made\n");
+    bench.write("specs/001-x/tasks.md", LIST.replace("[ ]", "[x]"));
+    let answer = bench.stop("s1").run();
     assert!(answer.message().contains(named), "{answer}");
 }
 

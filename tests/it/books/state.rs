@@ -108,7 +108,7 @@ fn a_link_out_of_the_project_is_not_followed_neither_to_read_nor_to_write() {
     fs::write(&outside, FOUR).unwrap();
     crate::support::system::symlink(&outside, project.tasks_path()).unwrap();
     let said = project.task(&["done", "T002"]).refused();
-    assert!(said.contains("a symbolic link leads out of the project"), "{said}");
+    assert!(said.contains("a symbolic link leads out of its folder"), "{said}");
     assert_eq!(fs::read_to_string(&outside).unwrap(), FOUR);
 }
 

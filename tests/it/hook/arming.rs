@@ -196,7 +196,7 @@ fn a_list_that_is_no_file_of_the_project_is_refused() {
     let bench = Bench::project().current_feature(FEATURE);
     fs::write(bench.outside().join("tasks.md"), THREE_TASKS).unwrap();
     symlink(bench.outside().join("tasks.md"), bench.feature_path("tasks.md")).unwrap();
-    assert!(refused(&bench, "").reason().contains("leads out of the project"));
+    assert!(refused(&bench, "").reason().contains("leads out of its folder"));
 }
 
 #[test]

@@ -107,7 +107,7 @@ fn a_checklist_that_cannot_be_read_counts_as_open_and_is_named() {
     for line in [
         "folder.md: cannot be read: it is a folder, not a file",
         "large.md: cannot be read: it has 550000 bytes, and at most 262144 are read",
-        "link.md: cannot be read: a symbolic link leads out of the project",
+        "link.md: cannot be read: a symbolic link leads out of its folder",
     ] {
         assert!(said.contains(line), "{said}");
     }

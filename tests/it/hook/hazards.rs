@@ -88,11 +88,11 @@ fn in_the_place_of_the_state_file() {
     a pipe: block: ERROR: Corrupt state file at PROJECT/.specify/specs/001-login/.speckit-state.json | Problem: it is a pipe, not a file
     a socket: block: ERROR: Corrupt state file at PROJECT/.specify/specs/001-login/.speckit-state.json | Problem: it is a socket, not a file
     a folder: block: ERROR: Corrupt state file at PROJECT/.specify/specs/001-login/.speckit-state.json | Problem: it is a folder, not a file
-    a device: block: ERROR: Corrupt state file at PROJECT/.specify/specs/001-login/.speckit-state.json | Problem: a symbolic link leads out of the project
+    a device: block: ERROR: Corrupt state file at PROJECT/.specify/specs/001-login/.speckit-state.json | Problem: a symbolic link leads out of its folder
     a link to itself: block: ERROR: Corrupt state file at PROJECT/.specify/specs/001-login/.speckit-state.json | Problem: Too many levels of symbolic links
     a link to nothing: silent
-    a link outside: block: ERROR: Corrupt state file at PROJECT/.specify/specs/001-login/.speckit-state.json | Problem: a symbolic link leads out of the project
-    a link to a folder outside: block: ERROR: Corrupt state file at PROJECT/.specify/specs/001-login/.speckit-state.json | Problem: a symbolic link leads out of the project
+    a link outside: block: ERROR: Corrupt state file at PROJECT/.specify/specs/001-login/.speckit-state.json | Problem: a symbolic link leads out of its folder
+    a link to a folder outside: block: ERROR: Corrupt state file at PROJECT/.specify/specs/001-login/.speckit-state.json | Problem: a symbolic link leads out of its folder
     3 GB: block: ERROR: Corrupt state file at PROJECT/.specify/specs/001-login/.speckit-state.json | Problem: it has 3221225472 bytes, and at most 1048576 are read
     empty: block: ERROR: Corrupt state file at PROJECT/.specify/specs/001-login/.speckit-state.json | Problem: the file is empty (line 1)
     not UTF-8: block: ERROR: Corrupt state file at PROJECT/.specify/specs/001-login/.speckit-state.json | Problem: expected value at line 1 column 1
@@ -108,11 +108,11 @@ fn in_the_place_of_the_task_list() {
     a pipe: block: ERROR: Corrupt task list at PROJECT/.specify/specs/001-login/tasks.md | Problem: it is a pipe, not a file
     a socket: block: ERROR: Corrupt task list at PROJECT/.specify/specs/001-login/tasks.md | Problem: it is a socket, not a file
     a folder: block: ERROR: Corrupt task list at PROJECT/.specify/specs/001-login/tasks.md | Problem: it is a folder, not a file
-    a device: block: ERROR: Corrupt task list at PROJECT/.specify/specs/001-login/tasks.md | Problem: a symbolic link leads out of the project
+    a device: block: ERROR: Corrupt task list at PROJECT/.specify/specs/001-login/tasks.md | Problem: a symbolic link leads out of its folder
     a link to itself: block: ERROR: Corrupt task list at PROJECT/.specify/specs/001-login/tasks.md | Problem: Too many levels of symbolic links
     a link to nothing: block: Continue feature: 001-login (Task 2/3, Iter 1)
-    a link outside: block: ERROR: Corrupt task list at PROJECT/.specify/specs/001-login/tasks.md | Problem: a symbolic link leads out of the project
-    a link to a folder outside: block: ERROR: Corrupt task list at PROJECT/.specify/specs/001-login/tasks.md | Problem: a symbolic link leads out of the project
+    a link outside: block: ERROR: Corrupt task list at PROJECT/.specify/specs/001-login/tasks.md | Problem: a symbolic link leads out of its folder
+    a link to a folder outside: block: ERROR: Corrupt task list at PROJECT/.specify/specs/001-login/tasks.md | Problem: a symbolic link leads out of its folder
     3 GB: block: ERROR: Corrupt task list at PROJECT/.specify/specs/001-login/tasks.md | Problem: it has 3221225472 bytes, and at most 8388608 are read
     empty: block: Continue feature: 001-login (Task 2/3, Iter 1)
     not UTF-8: block: Continue feature: 001-login (Task 2/3, Iter 1)
@@ -128,11 +128,11 @@ fn in_the_place_of_the_settings() {
     a pipe: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`: it is a pipe, not a file; put a readable text file in its place, or remove it
     a socket: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`: it is a socket, not a file; put a readable text file in its place, or remove it
     a folder: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`: it is a folder, not a file; put a readable text file in its place, or remove it
-    a device: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`: a symbolic link leads out of the project; put a readable text file in its place, or remove it
+    a device: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`: a symbolic link leads out of its folder; put a readable text file in its place, or remove it
     a link to itself: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`: Too many levels of symbolic links; put a readable text file in its place, or remove it
     a link to nothing: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`: it is a link to nothing; put a readable text file in its place, or remove it
-    a link outside: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`: a symbolic link leads out of the project; put a readable text file in its place, or remove it
-    a link to a folder outside: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`: a symbolic link leads out of the project; put a readable text file in its place, or remove it
+    a link outside: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`: a symbolic link leads out of its folder; put a readable text file in its place, or remove it
+    a link to a folder outside: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`: a symbolic link leads out of its folder; put a readable text file in its place, or remove it
     3 GB: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`: it has 3221225472 bytes, and at most 65536 are read; put a readable text file in its place, or remove it
     empty: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`: it is empty; put the settings between two lines of `---` at the top of the file, or remove it
     not UTF-8: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`, line 1: it is UTF-16 text; save it as UTF-8 text
@@ -148,11 +148,11 @@ fn in_the_place_of_the_file_that_names_the_feature() {
     a pipe: silent | `PROJECT/.specify/.current-feature` does not name a feature: it is a pipe, not a file
     a socket: silent | `PROJECT/.specify/.current-feature` does not name a feature: it is a socket, not a file
     a folder: silent | `PROJECT/.specify/.current-feature` does not name a feature: it is a folder, not a file
-    a device: silent | `PROJECT/.specify/.current-feature` does not name a feature: a symbolic link leads out of the project
+    a device: silent | `PROJECT/.specify/.current-feature` does not name a feature: a symbolic link leads out of its folder
     a link to itself: silent | `PROJECT/.specify/.current-feature` does not name a feature: Too many levels of symbolic links
     a link to nothing: silent
-    a link outside: silent | `PROJECT/.specify/.current-feature` does not name a feature: a symbolic link leads out of the project
-    a link to a folder outside: silent | `PROJECT/.specify/.current-feature` does not name a feature: a symbolic link leads out of the project
+    a link outside: silent | `PROJECT/.specify/.current-feature` does not name a feature: a symbolic link leads out of its folder
+    a link to a folder outside: silent | `PROJECT/.specify/.current-feature` does not name a feature: a symbolic link leads out of its folder
     3 GB: silent | `PROJECT/.specify/.current-feature` does not name a feature: it has 3221225472 bytes, and at most 65536 are read
     empty: silent
     not UTF-8: silent | `PROJECT/.specify/.current-feature` does not name a feature: it is not UTF-8 text
@@ -163,11 +163,11 @@ fn in_the_place_of_the_file_that_names_the_feature() {
     a pipe: silent | `PROJECT/.specify/feature.json` does not name a feature: it is a pipe, not a file
     a socket: silent | `PROJECT/.specify/feature.json` does not name a feature: it is a socket, not a file
     a folder: silent | `PROJECT/.specify/feature.json` does not name a feature: it is a folder, not a file
-    a device: silent | `PROJECT/.specify/feature.json` does not name a feature: a symbolic link leads out of the project
+    a device: silent | `PROJECT/.specify/feature.json` does not name a feature: a symbolic link leads out of its folder
     a link to itself: silent | `PROJECT/.specify/feature.json` does not name a feature: Too many levels of symbolic links
     a link to nothing: block: Continue feature: 001-login (Task 2/3, Iter 1)
-    a link outside: silent | `PROJECT/.specify/feature.json` does not name a feature: a symbolic link leads out of the project
-    a link to a folder outside: silent | `PROJECT/.specify/feature.json` does not name a feature: a symbolic link leads out of the project
+    a link outside: silent | `PROJECT/.specify/feature.json` does not name a feature: a symbolic link leads out of its folder
+    a link to a folder outside: silent | `PROJECT/.specify/feature.json` does not name a feature: a symbolic link leads out of its folder
     3 GB: silent | `PROJECT/.specify/feature.json` does not name a feature: it has 3221225472 bytes, and at most 65536 are read
     empty: silent | `PROJECT/.specify/feature.json` does not name a feature: EOF while parsing a value at line 1 column 0
     not UTF-8: silent | `PROJECT/.specify/feature.json` does not name a feature: it is not UTF-8 text
@@ -326,11 +326,11 @@ fn in_the_place_of_the_folders_for_notes() {
     a pipe: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude`: it is not a folder. Fix that; the loop continues with your next prompt.
     a socket: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude`: it is not a folder. Fix that; the loop continues with your next prompt.
     a folder: block: Continue feature: 001-login (Task 2/3, Iter 1)
-    a device: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude`: a symbolic link leads out of the project. Fix that; the loop continues with your next prompt.
+    a device: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude`: a symbolic link leads out of its folder. Fix that; the loop continues with your next prompt.
     a link to itself: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude`: Too many levels of symbolic links. Fix that; the loop continues with your next prompt. | `.claude/ralph-speckit.local.md`: Too many levels of symbolic links; put a readable text file in its place, or remove it
     a link to nothing: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude`: it does not exist. Fix that; the loop continues with your next prompt.
-    a link outside: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude`: a symbolic link leads out of the project. Fix that; the loop continues with your next prompt.
-    a link to a folder outside: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude`: a symbolic link leads out of the project. Fix that; the loop continues with your next prompt.
+    a link outside: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude`: a symbolic link leads out of its folder. Fix that; the loop continues with your next prompt.
+    a link to a folder outside: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude`: a symbolic link leads out of its folder. Fix that; the loop continues with your next prompt.
     3 GB: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude`: it is not a folder. Fix that; the loop continues with your next prompt.
     empty: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude`: it is not a folder. Fix that; the loop continues with your next prompt.
     not UTF-8: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude`: it is not a folder. Fix that; the loop continues with your next prompt.
@@ -341,11 +341,11 @@ fn in_the_place_of_the_folders_for_notes() {
     a pipe: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph`: it is not a folder. Fix that; the loop continues with your next prompt.
     a socket: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph`: it is not a folder. Fix that; the loop continues with your next prompt.
     a folder: block: Continue feature: 001-login (Task 2/3, Iter 1)
-    a device: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph`: a symbolic link leads out of the project. Fix that; the loop continues with your next prompt.
+    a device: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph`: a symbolic link leads out of its folder. Fix that; the loop continues with your next prompt.
     a link to itself: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph`: Too many levels of symbolic links. Fix that; the loop continues with your next prompt.
     a link to nothing: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph`: it does not exist. Fix that; the loop continues with your next prompt.
-    a link outside: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph`: a symbolic link leads out of the project. Fix that; the loop continues with your next prompt.
-    a link to a folder outside: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph`: a symbolic link leads out of the project. Fix that; the loop continues with your next prompt.
+    a link outside: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph`: a symbolic link leads out of its folder. Fix that; the loop continues with your next prompt.
+    a link to a folder outside: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph`: a symbolic link leads out of its folder. Fix that; the loop continues with your next prompt.
     3 GB: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph`: it is not a folder. Fix that; the loop continues with your next prompt.
     empty: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph`: it is not a folder. Fix that; the loop continues with your next prompt.
     not UTF-8: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph`: it is not a folder. Fix that; the loop continues with your next prompt.
@@ -356,11 +356,11 @@ fn in_the_place_of_the_folders_for_notes() {
     a pipe: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/s1`: it is not a folder. Fix that; the loop continues with your next prompt.
     a socket: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/s1`: it is not a folder. Fix that; the loop continues with your next prompt.
     a folder: block: Continue feature: 001-login (Task 2/3, Iter 1)
-    a device: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/s1`: a symbolic link leads out of the project. Fix that; the loop continues with your next prompt.
+    a device: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/s1`: a symbolic link leads out of its folder. Fix that; the loop continues with your next prompt.
     a link to itself: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/s1`: Too many levels of symbolic links. Fix that; the loop continues with your next prompt.
     a link to nothing: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/s1`: it does not exist. Fix that; the loop continues with your next prompt.
-    a link outside: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/s1`: a symbolic link leads out of the project. Fix that; the loop continues with your next prompt.
-    a link to a folder outside: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/s1`: a symbolic link leads out of the project. Fix that; the loop continues with your next prompt.
+    a link outside: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/s1`: a symbolic link leads out of its folder. Fix that; the loop continues with your next prompt.
+    a link to a folder outside: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/s1`: a symbolic link leads out of its folder. Fix that; the loop continues with your next prompt.
     3 GB: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/s1`: it is not a folder. Fix that; the loop continues with your next prompt.
     empty: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/s1`: it is not a folder. Fix that; the loop continues with your next prompt.
     not UTF-8: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/s1`: it is not a folder. Fix that; the loop continues with your next prompt.

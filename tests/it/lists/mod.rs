@@ -263,6 +263,10 @@ fn every_case_has_its_right_value() {
         "> - [ ] a",
         "-[ ] a",
         "2.[ ] a",
+        "[ ] CHK001 a",
+        "- **[ ] CHK001** a",
+        "- CHK001 a [ ]",
+        "Status: [ ] passed",
     ] {
         assert_eq!(TaskList::boxes(format!("- [x] b\n\n{line}\n").as_bytes()), (1, 2), "{line}");
     }
@@ -400,7 +404,11 @@ fn a_legend_is_its_first_list() {
     for end in ["", "---\n", "**Tasks**\n", "The tasks:\n\n", "Now to do.\n\n"] {
         let text = format!("## Legend\n- [ ] open\n- [x] done\n\n{end}- [ ] Write the docs\n");
         let list = TaskList::parse(text.as_bytes());
-        assert_eq!((list.open().count(), named(&list).as_str()), (1, "L2:legend L3:legend"), "{end}");
+        assert_eq!(
+            (list.open().count(), named(&list).as_str()),
+            (1, "L2:legend L3:legend"),
+            "{end}"
+        );
         let told = "a legend, and no work: line 2 (legend: open), line 3";
         assert_eq!(list.asides_in_words(), [told]);
         let open = "1 box is open and does not count: line 2 (legend: open)";

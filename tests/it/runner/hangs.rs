@@ -12,7 +12,7 @@ const TASKS: &str = "- [ ] T001 Begin it\n- [ ] T002 End it\n";
 /// Ways to put something else in the place of a task list, and what is said of it.
 const IN_ITS_PLACE: [(&str, &str); 4] = [
     ("mkfifo \"$list\"", "a pipe"),
-    ("ln -s /dev/zero \"$list\"", "a symbolic link leads out of the project"),
+    ("ln -s /dev/zero \"$list\"", "a symbolic link leads out of its folder"),
     ("truncate -s 64M \"$list\"", "at most 8388608 are read"),
     ("mkdir \"$list\"", "a folder"),
 ];

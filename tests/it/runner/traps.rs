@@ -597,7 +597,7 @@ fn lists_that_no_loop_goes_by_are_named() {
     fs::write(change.join("backend/tasks.md"), "No task.\n").unwrap();
     bench.ralph("--max-iterations 1").run().warns("No tasks.md found");
     std::os::unix::fs::symlink("/etc/passwd", change.join("tasks.md")).unwrap();
-    bench.ralph("").run().with_code(2).warns("a symbolic link leads out of the project");
+    bench.ralph("").run().with_code(2).warns("a symbolic link leads out of its folder");
     assert_eq!(bench.runs(), 1);
 }
 
@@ -611,6 +611,12 @@ fn other_lists_have_many_forms() {
     fs::write(beside.join("deep/tasks.md"), "- [ ] 1.1 Make it\n").unwrap();
     for (path, text) in [
         ("TASKS.md", "- [ ] 1.1 Make it\n"),
+        ("tasks-backend.md", "- [ ] 1.1 Make it\n"),
+        ("backend-tasks.md", "- [ ] 1.1 Make it\n"),
+        ("tasks_backend.md", "- [ ] 1.1 Make it\n"),
+        ("tasks2.md", "- [ ] 1.1 Make it\n"),
+        ("TODO.md", "- [ ] 1.1 Make it\n"),
+        ("tasks/a/b.md", "- [ ] 1.1 Make it\n"),
         ("tasks/01-login.md", "- [ ] 1.1 Make it\n"),
         ("api/Tasks.md", "- [ ] 1.1 Make it\n"),
         ("api/tasks.md", "\u{0}\u{1}- [ ] 1.1 Make it\n"),
@@ -670,6 +676,9 @@ fn only_its_own_schema_names_a_list() {
         fs::write(change.join(".openspec.yaml"), format!("schema: {schema}\n")).unwrap();
         bench.ralph("").run().with_code(2).warns(&format!("than a loop goes by: {list}\n"));
     }
+    bench.write("openspec/schemas/flow/schema.yaml", "apply: {requires: [x], tracks: steps.md}\n");
+    fs::write(change.join(".openspec.yaml"), "{schema: flow}\n").unwrap();
+    bench.ralph("").run().with_code(2).warns("than a loop goes by: steps.md\n");
     fs::remove_file(change.join(".openspec.yaml")).unwrap();
     bench.write("openspec/config.yaml", "schema: theirs\n");
     bench.ralph("").run().with_code(2).warns("than a loop goes by: steps.md\n");

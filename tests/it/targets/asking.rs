@@ -75,7 +75,7 @@ fn done_by_tasks_without_a_list_is_refused() {
     fs::write(bench.beside("tasks.md"), "- [ ] T001 of somebody else\n").unwrap();
     bench.link(&bench.beside("tasks.md"), ".spool/changes/002-01_add-ralph-loop/tasks.md");
     let said = bench.plan(&["--change", CHANGE, "--done", "tasks"]).refused();
-    assert!(said.contains("a symbolic link leads out of the project"), "{said}");
+    assert!(said.contains("a symbolic link leads out of its folder"), "{said}");
 }
 
 #[test]
