@@ -101,7 +101,6 @@ pub struct ArmedList {
 }
 
 impl ArmedTerms {
-    /// Returns the commands of these checks.
     pub fn commands_of(checks: &[Check]) -> Vec<String> {
         checks.iter().filter(|check| !check.is_review()).map(|check| check.run.clone()).collect()
     }

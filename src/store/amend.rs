@@ -13,7 +13,7 @@ use crate::world;
 /// How often a change is made again that another program has crossed.
 const TRIES: usize = 50;
 /// How long a program that had the file open before it was replaced has for the rest of its write.
-const LATE: Duration = Duration::from_millis(5);
+const LATE: Duration = Duration::from_millis(100);
 
 /// Changes a file by what `change` makes of its bytes, flushed to the disk, and returns the new bytes.
 ///
@@ -90,21 +90,23 @@ fn put_from(beside: &Path, path: &Path, before: &[u8]) -> io::Result<bool> {
         return Ok(false);
     }
     let is_exchanged = files::exchange(beside, path)?;
-    if !is_exchanged {
+    if is_exchanged {
+        // In this moment another program may have saved a file of its own.
+        old = open(beside, File::options().read(true))?;
+    } else {
         files::rename(beside, path)?;
     }
-    world::pause(LATE);
-    let late = content(&mut old)?;
-    match late.strip_prefix(&*known) {
-        Some(appended) if !is_exchanged || FileId::of(&old) == FileId::at(beside) => {
-            append(path, appended)?;
-            return Ok(true);
+    for wait in [Duration::ZERO, LATE] {
+        world::pause(wait);
+        let now = content(&mut old)?;
+        match now.strip_prefix(&*known) {
+            Some(appended) => append(path, appended)?,
+            None if is_exchanged => return files::exchange(beside, path).map(|_| false),
+            None => return write_whole(path, &now, Flush::ToDisk).map(|()| false),
         }
-        // Another program's version goes back to its place.
-        _ if is_exchanged => files::exchange(beside, path).map(drop)?,
-        _ => write_whole(path, &late, Flush::ToDisk)?,
+        known = now;
     }
-    Ok(false)
+    Ok(true)
 }
 
 fn append(path: &Path, bytes: &[u8]) -> io::Result<()> {
