@@ -13,7 +13,7 @@ use crate::world;
 /// How often a change is made again that another program has crossed.
 const TRIES: usize = 50;
 /// How long a program that had the file open before it was replaced has for the rest of its write.
-const LATE: Duration = Duration::from_millis(5);
+const LATE: Duration = Duration::from_millis(100);
 
 /// Changes a file by what `change` makes of its bytes, flushed to the disk, and returns the new bytes.
 ///
@@ -49,10 +49,10 @@ pub fn amend(
     Err(io::Error::other("another program writes it all the time"))
 }
 
-/// Writes the bytes that differ into the file; `false` where its content is another one, or another file has its name now.
+/// Writes the bytes that differ into the file; `false` where that begins with other bytes by now, or another file has its name.
 fn put_in_place(path: &Path, before: &[u8], after: &[u8]) -> io::Result<bool> {
     let mut file = open(path, File::options().read(true).write(true))?;
-    if content(&mut file)? != before {
+    if !content(&mut file)?.starts_with(before) {
         return Ok(false);
     }
     let bytes = before.iter().zip(after).zip(0..);
@@ -64,7 +64,7 @@ fn put_in_place(path: &Path, before: &[u8], after: &[u8]) -> io::Result<bool> {
     Ok(FileId::of(&file) == FileId::at(path))
 }
 
-/// Replaces the file; `false` where its content is another one.
+/// Replaces the file; `false` where that begins with other bytes by now.
 fn put_whole(path: &Path, before: &[u8], after: &[u8]) -> io::Result<bool> {
     let beside = write_next(path, after)?;
     let written = put_from(&beside, path, before);
@@ -74,36 +74,47 @@ fn put_whole(path: &Path, before: &[u8], after: &[u8]) -> io::Result<bool> {
 }
 
 fn put_from(beside: &Path, path: &Path, before: &[u8]) -> io::Result<bool> {
+    let mut known = before.to_vec();
     let mut old = open(path, File::options().read(true))?;
-    if content(&mut old)? != before {
-        return Ok(false);
-    }
-    if !files::exchange(beside, path)? {
-        files::rename(beside, path)?;
-        world::pause(LATE);
-        let late = content(&mut old)?;
-        if late.starts_with(before) {
-            return append_late(path, before, &late);
+    // The new content gets what was appended while it was written, until nothing more has come.
+    loop {
+        let now = content(&mut old)?;
+        match now.strip_prefix(&*known) {
+            Some([]) => break,
+            Some(appended) => append(beside, appended)?,
+            None => return Ok(false),
         }
-        write_whole(path, &late, Flush::ToDisk)?;
+        known = now;
+    }
+    if FileId::of(&old) != FileId::at(path) {
         return Ok(false);
     }
-    world::pause(LATE);
-    let late = content(&mut old)?;
-    if FileId::of(&old) == FileId::at(beside) && late.starts_with(before) {
-        return append_late(path, before, &late);
+    let is_exchanged = files::exchange(beside, path)?;
+    if is_exchanged {
+        // In this moment another program may have saved a file of its own.
+        old = open(beside, File::options().read(true))?;
+    } else {
+        files::rename(beside, path)?;
     }
-    // Another program's version goes back to its place.
-    files::exchange(beside, path)?;
-    Ok(false)
-}
-
-/// Appends what another program appended to the old file after it was replaced.
-fn append_late(path: &Path, before: &[u8], late: &[u8]) -> io::Result<bool> {
-    if let Some(appended @ [_, ..]) = late.strip_prefix(before) {
-        open(path, File::options().append(true))?.write_all(appended)?;
+    for wait in [Duration::ZERO, LATE] {
+        world::pause(wait);
+        let now = content(&mut old)?;
+        match now.strip_prefix(&*known) {
+            Some(appended) => append(path, appended)?,
+            None if is_exchanged => return files::exchange(beside, path).map(|_| false),
+            None => return write_whole(path, &now, Flush::ToDisk).map(|()| false),
+        }
+        known = now;
     }
     Ok(true)
+}
+
+fn append(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if bytes.is_empty() {
+        Ok(())
+    } else {
+        open(path, File::options().append(true))?.write_all(bytes)
+    }
 }
 
 fn content(file: &mut File) -> io::Result<Vec<u8>> {
