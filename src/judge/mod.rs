@@ -419,7 +419,7 @@ impl TickJudge {
             maybe.extend(paths.into_iter().zip(there).filter(|it| it.1).map(|it| it.0));
             facts.maybe = sorted(maybe, Ord::cmp);
         }
-        rules::judge(&tasks, &facts)
+        rules::judge(&tasks, &facts, &|files| self.named_by_none(files))
     }
 
     /// Puts where links lead in the place of what tasks name. A link that has changed is not followed: an agent could make it lead

@@ -148,8 +148,14 @@ struct Match {
 }
 
 /// Returns how well each of these tasks is proved, which were ticked together: in one call, at one stop, in one iteration.
-pub fn judge(tasks: &[TaskFacts], files: &FileFacts) -> Vec<JudgedTask> {
-    let group = Group::of(tasks, files);
+/// `free` keeps those of some files that no open task of the list names.
+pub fn judge(
+    tasks: &[TaskFacts],
+    files: &FileFacts,
+    free: &dyn Fn(Vec<String>) -> Vec<String>,
+) -> Vec<JudgedTask> {
+    let mut group = Group::of(tasks, files);
+    group.divide(free);
     let judged = tasks.iter().enumerate().map(|(place, task)| {
         let own = sorted(group.own[place].clone(), Ord::cmp);
         let (proof, doubt) = match group.proof(place, task) {
@@ -208,14 +214,12 @@ impl<'a> Group<'a> {
             new.any(|(file, _)| !file.ignored && files.is_text(&file.path) == is_text)
         };
         let any_new = [has_new(false), has_new(true)];
-        let mut group = Self { tasks, files, new, named, hits, own, owner, any_new, put_back };
-        group.divide();
-        group
+        Self { tasks, files, new, named, hits, own, owner, any_new, put_back }
     }
 
     /// One change proves once: a file that only one task names is its own, and one that several name goes to the first of them
-    /// that has none yet. What no task names goes to the only one that names nothing.
-    fn divide(&mut self) {
+    /// that has none yet. What no task of the list names goes to the only one that names nothing.
+    fn divide(&mut self, free: &dyn Fn(Vec<String>) -> Vec<String>) {
         let mut named_by: Vec<Vec<usize>> = vec![Vec::new(); self.owner.len()];
         for found in self.named.iter().flatten().filter(|it| it.is_exact) {
             named_by[found.file].push(found.task);
@@ -249,7 +253,13 @@ impl<'a> Group<'a> {
                 && named_by[*file].is_empty()
                 && (self.new[*file].is_some() || self.files.whose(path).is_some_and(is_its))
         };
-        self.own[place] = (0..self.owner.len()).filter(is_rest).collect();
+        let rest: Vec<usize> = (0..self.owner.len()).filter(is_rest).collect();
+        let is_nobodys =
+            |file: &usize| self.files.whose(self.path(*file)).is_none_or(String::is_empty);
+        let nobodys = rest.iter().filter(|file| is_nobodys(file));
+        let free = free(nobodys.map(|file| self.path(*file).to_owned()).collect());
+        let is_its = |file: &usize| !is_nobodys(file) || is_among(&free, self.path(*file));
+        self.own[place] = rest.into_iter().filter(is_its).collect();
     }
 
     fn path(&self, file: usize) -> &str {

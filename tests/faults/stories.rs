@@ -24,7 +24,7 @@ fn arming() -> Vec<Story> {
             long_stride: 2,
             ..Story::new("implement, again", implemented, implement, armed)
         },
-        Story::new("implement, from another", driven_by_other, implement, taken),
+        Story::new("implement, from another", driven_by_other, implement_forced, taken),
         Story::new("implement, corrupt state", corrupt_state, implement, armed),
         Story {
             stride: 4,
@@ -257,6 +257,10 @@ fn check_fails(world: &World) {
 
 fn implement(world: &World) -> Call {
     world.command(OURS, "speckit:implement", "")
+}
+
+fn implement_forced(world: &World) -> Call {
+    world.command(OURS, "speckit:implement", "--force")
 }
 
 fn implement_part(world: &World) -> Call {

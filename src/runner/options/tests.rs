@@ -336,11 +336,11 @@ fn a_project_file_behind_a_link_out_of_the_project_is_refused() {
     let path = bench.root().join(".spool/ralph.toml");
     fs::remove_file(&path).unwrap();
     std::os::unix::fs::symlink(bench.scratch.path().join("user.toml"), &path).unwrap();
-    assert!(bench.refused().contains("leads out of the project"), "{}", bench.refused());
+    assert!(bench.refused().contains("leads out of its folder"), "{}", bench.refused());
     fs::remove_file(&path).unwrap();
     fs::remove_dir(bench.root().join(".spool")).unwrap();
     std::os::unix::fs::symlink(bench.scratch.path(), bench.root().join(".spool")).unwrap();
-    assert!(bench.refused().contains("leads out of the project"), "{}", bench.refused());
+    assert!(bench.refused().contains("leads out of its folder"), "{}", bench.refused());
 }
 
 #[test]

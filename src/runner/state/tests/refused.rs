@@ -76,7 +76,7 @@ fn nothing_is_followed_out_of_the_project() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         symlink(&outside, &path).unwrap();
         let words = desk.refused();
-        assert!(words.contains("leads out of the project"), "{place}: {words}");
+        assert!(words.contains("leads out of its folder"), "{place}: {words}");
         assert_eq!(fs::read_dir(&outside).unwrap().count(), 0, "{place}");
     }
 }
