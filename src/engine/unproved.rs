@@ -9,6 +9,8 @@ pub enum Unproved {
     OnlyPutBack(Vec<String>),
     /// All files that it names are as they were when the loop was armed.
     NamedFilesUnchanged(Vec<String>),
+    /// None of the files that it names is there, nor was when the loop was armed.
+    NamedFilesMissing(Vec<String>),
     /// It was done, and at most blanks or comments of it are left in these files.
     WorkGone(Vec<String>),
     /// Files that nobody but a person may change have changed.

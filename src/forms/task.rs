@@ -149,6 +149,8 @@ pub enum UnprovedReason {
     OnlyPutBack,
     /// All files that it names are as they were when the loop was armed.
     NamedFilesUnchanged,
+    /// None of the files that it names is there, nor was when the loop was armed.
+    NamedFilesMissing,
     /// It was done, and at most blanks or comments of it are left in its files.
     WorkGone,
     /// Files that nobody but a person may change have changed.
@@ -164,6 +166,7 @@ impl From<&Unproved> for UnprovedForm {
             Unproved::NamedFilesUnchanged(files) => {
                 (UnprovedReason::NamedFilesUnchanged, &files[..])
             }
+            Unproved::NamedFilesMissing(files) => (UnprovedReason::NamedFilesMissing, &files[..]),
             Unproved::OnlyPutBack(files) => (UnprovedReason::OnlyPutBack, &files[..]),
             Unproved::WorkGone(files) => (UnprovedReason::WorkGone, &files[..]),
             Unproved::ProtectedChanged(files) => (UnprovedReason::ProtectedChanged, &files[..]),

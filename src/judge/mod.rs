@@ -7,7 +7,7 @@ pub mod ticks;
 pub mod words;
 
 use std::cell::{LazyCell, OnceCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -387,7 +387,9 @@ impl TickJudge {
         let mut facts = seen.facts.clone();
         facts.claimed = self.claims(&facts.since_arming);
         let mut tasks = tasks.to_vec();
-        self.follow_links(&mut tasks, &facts.since_arming);
+        let mut missing = self.follow_links(&mut tasks, &facts.since_arming);
+        without_known(&mut missing, seen);
+        facts.missing = sorted(missing, Ord::cmp);
         if !facts.judges.is_empty() {
             for task in &mut tasks {
                 let verify =
@@ -422,11 +424,12 @@ impl TickJudge {
         rules::judge(&tasks, &facts, &|files| self.named_by_none(files))
     }
 
-    /// Puts where links lead in the place of what tasks name. A link that has changed is not followed: an agent could make it lead
-    /// to the work of another task.
-    fn follow_links(&self, tasks: &mut [TaskFacts], changed: &[ChangedFile]) {
-        let root = self.place.folder.join(&self.place.above);
-        let Ok(top) = real_path(&root) else { return };
+    /// Puts where links lead in the place of what tasks name, and a path from a folder above as one of the project. A link that has
+    /// changed is not followed: an agent could make it lead to the work of another task. Returns those that are not there, although
+    /// their first folder is.
+    fn follow_links(&self, tasks: &mut [TaskFacts], changed: &[ChangedFile]) -> Vec<String> {
+        let (root, mut missing) = (self.place.folder.join(&self.place.above), Vec::new());
+        let Ok(top) = real_path(&root) else { return missing };
         let names = tasks.iter_mut().flat_map(|task| &mut task.names).filter(|name| name.looks);
         for name in names.take(MOST_LINKS) {
             let path = name.path.trim_end_matches('/');
@@ -437,13 +440,23 @@ impl TickJudge {
             if changed.iter().any(is_above) {
                 continue;
             }
-            let Ok(real) = real_path(&root.join(path)) else { continue };
+            let Ok(real) = real_path(&root.join(path)) else {
+                let mut folders = path.match_indices('/').map(|(at, _)| &path[..at]);
+                let is_there = |folder: &str| root.join(folder).is_dir();
+                if folders.clone().next().is_none_or(is_there) {
+                    missing.push(name.path.clone());
+                } else if let Some(above) = folders.rfind(|above| top.ends_with(above)) {
+                    name.path = name.path[above.len() + 1..].to_owned();
+                }
+                continue;
+            };
             let end = real.strip_prefix(&top).map(with_slashes).unwrap_or_default();
             if !end.is_empty() && end != path {
                 let slash = if name.is_folder() { "/" } else { "" };
                 name.path = end + slash;
             }
         }
+        missing
     }
 
     /// Whose work which of these files is by the receipts: the id of the task by the path; none for what a tick has left over.
@@ -592,6 +605,30 @@ impl ArmedList {
         };
         removed.removed.into_iter().filter(|id| !is_elsewhere(id)).collect()
     }
+}
+
+/// Takes out of these names of missing files what may be none: a folder, one that was there since the tick before, one in letters
+/// that can be written in two ways, and without a folder what is somewhere else or has an ending that no file has (`console.log`).
+fn without_known(missing: &mut Vec<String>, seen: &FilesSeen) {
+    let since = seen.facts.since_tick.as_deref().unwrap_or_default();
+    missing.retain(|name| {
+        name.is_ascii() && !name.ends_with('/') && since.iter().all(|file| file.path != *name)
+    });
+    if missing.iter().all(|name| name.contains('/')) {
+        return;
+    }
+    let (mut names, mut endings) = (BTreeSet::new(), BTreeSet::new());
+    for path in seen.now.iter().flat_map(Contents::paths) {
+        let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
+        endings.extend(name.rsplit_once('.').map(|(_, ending)| ending.to_owned()));
+        names.insert(name);
+    }
+    let is_new = |name: &str| !names.contains(name);
+    let is_file = |name: &str| name.rsplit_once('.').is_some_and(|it| endings.contains(it.1));
+    missing.retain(|name| {
+        let lower = name.to_ascii_lowercase();
+        name.contains('/') || (is_new(&lower) && is_file(&lower))
+    });
 }
 
 /// A text as it is in a receipt.

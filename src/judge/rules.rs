@@ -77,6 +77,8 @@ pub struct FileFacts {
     pub judges: Vec<String>,
     /// Those that tasks name and that were there when the loop was armed, in the order of the alphabet.
     pub known: Vec<String>,
+    /// Those that tasks name and that are not there, nor were then, although their first folder is; in the same order.
+    pub missing: Vec<String>,
     /// Words that have not the look of a path and are the names of files that were there then, in the same order.
     pub maybe: Vec<String>,
     /// The folder of the feature: a text in it says what is to be done.
@@ -239,7 +241,7 @@ impl<'a> Group<'a> {
             let task = &self.tasks[*place];
             let says = matches!(task.word, SaidWord::None | SaidWord::Elsewhere(_));
             let has_none = !self.hits[*place].contains(&true)
-                && !self.unchanged_names(*place).iter().any(|name| self.files.is_known(name));
+                && self.unchanged_files(&self.unchanged_names(*place)).is_none();
             has_none && !task.is_check && !task.has_done_parts && says
         };
         let nameless: Vec<usize> = (0..self.tasks.len()).filter(is_nameless).collect();
@@ -289,8 +291,8 @@ impl<'a> Group<'a> {
         let has_any = self.any_new[0] || is_text_work || !named.is_empty() || !own.is_empty();
         let unnamed = self.unchanged_names(place);
         let doubt = self.doubt(place, task, &unnamed);
-        let names_others = named.is_empty() && unnamed.iter().any(|name| self.files.is_known(name));
-        if has_passed && (task.is_check || (has_any && !names_others)) {
+        let unchanged = if named.is_empty() { self.unchanged_files(&unnamed) } else { None };
+        if has_passed && (task.is_check || (has_any && unchanged.is_none())) {
             return sure(Proof::Command);
         }
         let is_strong = own.iter().any(|file| self.is_strong(place, *file));
@@ -325,10 +327,18 @@ impl<'a> Group<'a> {
                 files => Unproved::OnlyPutBack(files.to_vec()),
             });
         }
-        if names_others {
-            return Err(Unproved::NamedFilesUnchanged(unnamed));
-        }
-        Ok((Proof::Tick, doubt))
+        unchanged.map_or(Ok((Proof::Tick, doubt)), Err)
+    }
+
+    /// Which of these names certainly are files, and have not changed.
+    fn unchanged_files(&self, names: &[String]) -> Option<Unproved> {
+        let among = |files: &[String]| {
+            let found: Vec<String> =
+                names.iter().filter(|it| is_among(files, it)).cloned().collect();
+            Some(found).filter(|found| !found.is_empty())
+        };
+        let unchanged = among(&self.files.known).map(Unproved::NamedFilesUnchanged);
+        unchanged.or_else(|| among(&self.files.missing).map(Unproved::NamedFilesMissing))
     }
 
     /// How a file differs for a task: what is another one's work by now has to differ from that as well.

@@ -30,6 +30,9 @@ pub fn lack(unproved: &Unproved) -> String {
         Unproved::NamedFilesUnchanged(paths) => {
             format!("it names {}, and all of them are byte for byte {was}", named(paths))
         }
+        Unproved::NamedFilesMissing(paths) => {
+            format!("it names {}, and no such file is there", named(paths))
+        }
         Unproved::WorkGone(paths) => {
             format!(
                 "its work is gone: at most blanks or comments of it are left in {}",
@@ -70,7 +73,7 @@ pub fn answer(id: &str, unproved: &Unproved, by_command: bool) -> String {
         Unproved::TreeTooLarge(_) => {
             "Remove what is not needed, or name what programs have made in `.gitignore`".to_owned()
         }
-        Unproved::NamedFilesUnchanged(_) => {
+        Unproved::NamedFilesUnchanged(_) | Unproved::NamedFilesMissing(_) => {
             format!("Do the work. If it is in other files: {}", word("elsewhere", "elsewhere"))
         }
         Unproved::WorkGone(_) => {

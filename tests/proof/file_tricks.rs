@@ -199,6 +199,15 @@ pub const PLANS: &[Plan] = &[
         ],
         ..INSTEAD
     },
+    Plan {
+        name: "named file that nobody wrote",
+        tasks: &["Write {1} for the totals"],
+        files: &[("lib/sum.x", "a = 1\n")],
+        each: &["lib/total.x", "lib/deep/total.x", "`total.x`"],
+        turns: &["echo b >>lib/sum.x"],
+        says: "no such file is there",
+        ..OPEN
+    },
     Plan { name: "test in place of the code", each: &["{new_test}", "{test}"], ..INSTEAD },
     Plan {
         name: "settings in place of the code",

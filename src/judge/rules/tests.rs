@@ -54,6 +54,11 @@ fn only_what_is_certain_is_refused() {
     let unchanged = Err(Unproved::NamedFilesUnchanged(vec![SOURCE.to_owned()]));
     assert_eq!(grade("Sum up in src/sum.rs", &other), unchanged);
     assert_eq!(grade("Sum up in `src/sum.rs`, as src/main.rs does", &other), Ok(Proof::Files));
+    let mut missing = other.clone();
+    missing.missing = vec!["src/new.rs".to_owned()];
+    let nowhere = Err(Unproved::NamedFilesMissing(missing.missing.clone()));
+    assert_eq!(grade("Write src/new.rs, then src/later.rs", &missing), nowhere);
+    assert_eq!(grade("Write src/new.rs beside src/main.rs", &missing), Ok(Proof::Files));
     let mut back = files(&[], &[SOURCE]);
     back.since_tick = Some(vec![file(SOURCE, CONTENT)]);
     assert_eq!(grade("Be fast", &back), Err(Unproved::OnlyPutBack(vec![SOURCE.to_owned()])));
