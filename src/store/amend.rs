@@ -33,14 +33,14 @@ pub fn amend(
         let Some(after) = change(&before) else { return Ok(None) };
         let is_written = match after.len() == before.len() {
             _ if after == before => true,
-            true => match put_in_place(path, &before, &after) {
+            true => match put_in_place(path, &before, &after, most) {
                 // The folder may allow what the file does not.
                 Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                    put_whole(path, &before, &after)?
+                    put_whole(path, &before, &after, most)?
                 }
                 result => result?,
             },
-            false => put_whole(path, &before, &after)?,
+            false => put_whole(path, &before, &after, most)?,
         };
         if is_written {
             return Ok(Some(after));
@@ -50,9 +50,9 @@ pub fn amend(
 }
 
 /// Writes the bytes that differ into the file; `false` where that begins with other bytes by now, or another file has its name.
-fn put_in_place(path: &Path, before: &[u8], after: &[u8]) -> io::Result<bool> {
+fn put_in_place(path: &Path, before: &[u8], after: &[u8], most: u64) -> io::Result<bool> {
     let mut file = open(path, File::options().read(true).write(true))?;
-    if !content(&mut file)?.starts_with(before) {
+    if !content(&mut file, most)?.starts_with(before) {
         return Ok(false);
     }
     let bytes = before.iter().zip(after).zip(0..);
@@ -65,20 +65,20 @@ fn put_in_place(path: &Path, before: &[u8], after: &[u8]) -> io::Result<bool> {
 }
 
 /// Replaces the file; `false` where that begins with other bytes by now.
-fn put_whole(path: &Path, before: &[u8], after: &[u8]) -> io::Result<bool> {
+fn put_whole(path: &Path, before: &[u8], after: &[u8], most: u64) -> io::Result<bool> {
     let beside = write_next(path, after)?;
-    let written = put_from(&beside, path, before);
+    let written = put_from(&beside, path, before, most);
     // It may have the place already; where it cannot be removed, it is litter that the next program removes.
     let _ = fs::remove_file(&beside);
     written
 }
 
-fn put_from(beside: &Path, path: &Path, before: &[u8]) -> io::Result<bool> {
+fn put_from(beside: &Path, path: &Path, before: &[u8], most: u64) -> io::Result<bool> {
     let mut known = before.to_vec();
     let mut old = open(path, File::options().read(true))?;
     // The new content gets what was appended while it was written, until nothing more has come.
     loop {
-        let now = content(&mut old)?;
+        let now = content(&mut old, most)?;
         match now.strip_prefix(&*known) {
             Some([]) => break,
             Some(appended) => append(beside, appended)?,
@@ -96,17 +96,25 @@ fn put_from(beside: &Path, path: &Path, before: &[u8]) -> io::Result<bool> {
     } else {
         files::rename(beside, path)?;
     }
-    for wait in [Duration::ZERO, LATE] {
-        world::pause(wait);
-        let now = content(&mut old)?;
-        match now.strip_prefix(&*known) {
-            Some(appended) => append(path, appended)?,
-            None if is_exchanged => return files::exchange(beside, path).map(|_| false),
-            None => return write_whole(path, &now, Flush::ToDisk).map(|()| false),
+    let mut carry = || {
+        for wait in [Duration::ZERO, LATE] {
+            world::pause(wait);
+            let now = content(&mut old, most)?;
+            match now.strip_prefix(&*known) {
+                Some(appended) => append(path, appended)?,
+                None if is_exchanged => return Ok(false),
+                None => return write_whole(path, &now, Flush::ToDisk).map(|()| false),
+            }
+            known = now;
         }
-        known = now;
+        Ok(true)
+    };
+    let written = carry();
+    if is_exchanged && !matches!(written, Ok(true)) {
+        // The old file has all lines.
+        files::exchange(beside, path)?;
     }
-    Ok(true)
+    written
 }
 
 fn append(path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -117,10 +125,13 @@ fn append(path: &Path, bytes: &[u8]) -> io::Result<()> {
     }
 }
 
-fn content(file: &mut File) -> io::Result<Vec<u8>> {
+fn content(file: &mut File, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(0))?;
-    file.read_to_end(&mut bytes)?;
+    let size = file.take(most + 1).read_to_end(&mut bytes)? as u64;
+    if size > most {
+        return Err(io::Error::other(Problem::TooLarge { size, most }.to_string()));
+    }
     Ok(bytes)
 }
 

@@ -23,10 +23,12 @@ fn crossed(
                 written.store(line + 1, Ordering::Release);
             }
         });
-        let mut turn = 0;
-        while written.load(Ordering::Acquire) < LINES {
+        for turn in 0.. {
+            let is_last = written.load(Ordering::Acquire) == LINES;
             amend(&path, MOST, |text| Some(change(text, turn))).unwrap();
-            turn += 1;
+            if is_last {
+                break;
+            }
         }
     });
     let text = fs::read(&path).unwrap();
