@@ -557,7 +557,12 @@ impl ArmedList {
         let parts = self.list.nested_in(then);
         let done = || list.tasks.iter().filter(|task| task.done);
         let is_done = |part: &Task| {
-            done().any(|task| self.list.same_task(task, list).is_some_and(|it| it == part))
+            // As a rule a list keeps its order.
+            let place = self.list.tasks.partition_point(|it| it.mark_at < part.mark_at);
+            let is_same = |now: &&Task| now.id == part.id && now.title == part.title;
+            let near = list.tasks.get(place).filter(is_same);
+            let is_any = || done().any(|it| self.list.same_task(it, list) == Some(part));
+            near.map_or_else(is_any, |now| now.done)
         };
         let first = then.id.split_once('~').and_then(|(first, _)| self.list.find(first));
         let is_repeat = first.is_some_and(|first| {
@@ -593,7 +598,7 @@ impl ArmedList {
     /// task of the list has it now.
     pub fn id_of<'b>(&'b self, task: &'b Task, list: &TaskList) -> &'b str {
         let then = self.list.same_task(task, list).map(|then| then.id.as_str());
-        then.filter(|id| list.find(id).is_some()).unwrap_or(&task.id)
+        then.filter(|id| *id != task.id && list.find(id).is_some()).unwrap_or(&task.id)
     }
 
     /// Returns the tasks that were open and are in a list no more, neither by their id nor by their words.

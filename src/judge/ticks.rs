@@ -119,8 +119,9 @@ impl Ticks {
             });
         }
         let judged = judge.judge(&ticks.facts, &ticks.seen);
-        for (judged, (task, _)) in judged.into_iter().zip(&hand) {
-            ticks.take(&task.id, judged, commands(task));
+        for (place, (judged, (task, _))) in judged.into_iter().zip(&hand).enumerate() {
+            let word = ticks.facts[place].word.clone();
+            ticks.take(&task.id, word, judged, commands(task));
         }
         if !all_done {
             return ticks;
@@ -145,12 +146,11 @@ impl Ticks {
     }
 
     /// Takes in how well a task is proved that was ticked by hand, with the command that a person armed for it.
-    fn take(&mut self, id: &str, judged: JudgedTask, command: Option<String>) {
-        let no_change =
-            self.facts.iter().find(|it| it.id == judged.id).and_then(|facts| match &facts.word {
-                SaidWord::NoChange(why) => Some(why.clone()),
-                _ => None,
-            });
+    fn take(&mut self, id: &str, word: SaidWord, judged: JudgedTask, command: Option<String>) {
+        let no_change = match word {
+            SaidWord::NoChange(why) => Some(why),
+            _ => None,
+        };
         let proof = match judged.proof {
             Ok(proof) => proof,
             // With its command to come, it is no worse than one with nothing else.
@@ -223,19 +223,22 @@ impl Ticks {
                 tick.proof = Proof::Command;
             }
         }
+        // The ticks are in the order of their facts, without those that count as open.
+        let mut facts = self.facts.iter_mut();
         for tick in &mut self.proved {
             let shown = has_run(tick).unwrap_or_default();
-            if let Some(facts) = self.facts.iter_mut().find(|facts| facts.id == tick.task) {
+            if let Some(facts) = facts.find(|facts| facts.id == tick.task) {
                 facts.verify = shown;
             }
         }
         if self.proved.iter().all(|tick| tick.verify.is_none()) {
             return;
         }
-        for judged in judge.judge(&self.facts, &self.seen) {
-            let its = self.proved.iter_mut().find(|tick| tick.task == judged.id);
-            if let (Some(tick), Ok(proof)) = (its, judged.proof) {
-                (tick.proof, tick.doubt) = (proof, judged.doubt);
+        let mut judged = judge.judge(&self.facts, &self.seen).into_iter();
+        for tick in &mut self.proved {
+            let its = judged.find(|judged| judged.id == tick.task);
+            if let Some((proof, doubt)) = its.and_then(|its| Some((its.proof.ok()?, its.doubt))) {
+                (tick.proof, tick.doubt) = (proof, doubt);
             }
         }
     }
