@@ -1,5 +1,7 @@
 //! How well the tasks of a loop are proved, taken together: counts, and the tasks that a person should look at first.
 
+use std::collections::BTreeMap;
+
 use super::proof::Proof;
 use super::scope::in_runs;
 
@@ -12,6 +14,8 @@ const NAMED: usize = 8;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scoreboard {
     tasks: Vec<ScoredTask>,
+    /// The place of each, by its id.
+    places: BTreeMap<String, usize>,
     /// How many receipts it was made from.
     pub receipts: usize,
 }
@@ -43,15 +47,20 @@ impl Scoreboard {
     /// Adds what a receipt says of a task; a later one of the same task replaces it.
     pub fn add(&mut self, task: ScoredTask) {
         self.receipts += 1;
-        match self.tasks.iter_mut().find(|it| it.task == task.task) {
-            Some(known) => *known = task,
-            None => self.tasks.push(task),
+        match self.places.get(&task.task) {
+            Some(place) => self.tasks[*place] = task,
+            None => {
+                self.places.insert(task.task.clone(), self.tasks.len());
+                self.tasks.push(task);
+            }
         }
     }
 
     /// Leaves out the tasks that are not done any more.
     pub fn retain(&mut self, is_done: impl Fn(&ScoredTask) -> bool) {
         self.tasks.retain(is_done);
+        let places = self.tasks.iter().enumerate();
+        self.places = places.map(|(place, it)| (it.task.clone(), place)).collect();
     }
 
     /// Returns how many tasks another agent program has read and found good, whatever else proves them.

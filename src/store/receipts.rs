@@ -490,7 +490,12 @@ impl Receipts {
                 board.add(ScoredTask { task, proof, reviewed, why: no_change.or(doubt), dropped });
             }
         }
-        let is_done = |id: &str| tasks.and_then(|it| it.find(id)).is_some_and(|task| task.done);
+        let places = tasks.map(TaskList::by_id).unwrap_or_default();
+        let find = |list: &TaskList, id: &str| match places.get(id) {
+            Some(place) => list.tasks[*place].done,
+            None => list.find(id).is_some_and(|task| task.done),
+        };
+        let is_done = |id: &str| tasks.is_some_and(|list| find(list, id));
         board.retain(|task| task.dropped || is_done(&task.task));
         board
     }
