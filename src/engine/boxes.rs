@@ -38,7 +38,7 @@ pub fn open_in(words: &[u8]) -> Option<usize> {
 fn may_have_box(words: &[u8]) -> Option<usize> {
     memchr::memchr3(b'[', 0xe2, 0xf0, words)
         .or_else(|| memchr::memchr3(b'(', 0xe3, 0xef, words))
-        .or_else(|| memmem::find(words, b"&#"))
+        .or_else(|| memchr::memchr(b'&', words))
 }
 
 /// Whether one of the checkboxes that HTML draws is open, `None` for none.

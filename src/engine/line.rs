@@ -281,7 +281,7 @@ fn trimmed_start(text: &str) -> &str {
 
 /// The text in these bytes. Whole text is checked in one go; only broken text is gone through
 /// letter by letter, which is ten times dearer.
-pub(super) fn text_of(bytes: &[u8]) -> Cow<'_, str> {
+pub fn text_of(bytes: &[u8]) -> Cow<'_, str> {
     std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
 

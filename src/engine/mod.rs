@@ -16,7 +16,7 @@ pub mod fields;
 mod fingerprint;
 mod landing;
 mod ledger;
-mod line;
+pub mod line;
 pub mod markdown;
 mod observation;
 pub mod order;

@@ -108,13 +108,14 @@ fn says_format(text: &str) -> bool {
 
 /// Whether these words, or those before their colon, are what a legend is called.
 fn is_legend(words: &str) -> bool {
-    let name = words.split([':', '\u{ff1a}']).next().unwrap_or_default();
     // Most headings have a number, and no legend has one.
-    if name.len() > LONGEST_LEGEND || name.bytes().any(|byte| byte.is_ascii_digit()) {
+    let mut bytes = words.bytes().take_while(|byte| *byte != b':' && byte.is_ascii());
+    if bytes.any(|byte| byte.is_ascii_digit()) {
         return false;
     }
-    let name = name.trim_matches(['*', '_', ' ']).to_lowercase();
-    LEGENDS.split('|').any(|legend| legend == name)
+    let name = words.split([':', '\u{ff1a}']).next().unwrap_or_default();
+    let lower = name.trim_matches(['*', '_', ' ']).to_lowercase();
+    name.len() <= LONGEST_LEGEND && LEGENDS.split('|').any(|legend| legend == lower)
 }
 
 fn words_of(text: &str) -> impl Iterator<Item = &str> {

@@ -133,7 +133,11 @@ impl TaskList {
         let first = lines.split(' ').next().unwrap_or_default();
         let mut at = self.tasks.iter().position(|task| task.id == first).unwrap_or(0);
         let mut by_id = None;
-        for line in lines.split_terminator('\n') {
+        let last = Some(lines.len()).filter(|end| *end > 0 && !lines.ends_with('\n'));
+        let mut begin = 0;
+        for end in memchr::memchr_iter(b'\n', lines.as_bytes()).chain(last) {
+            let line = &lines[begin..end];
+            begin = end + 1;
             // As a rule the next task is the next line.
             let next = self.tasks.get(at).and_then(|task| {
                 Some((task.id.as_str(), line.strip_prefix(&*task.id)?.strip_prefix(' ')?))

@@ -46,8 +46,8 @@ const LOOKS: [Comments; 6] = [
     ),
 ];
 
-/// What every stub has a piece of: as a rule a file has none of these, and nothing else is looked for.
-const PIECES: [&str; 3] = ["mplemented", "odo!(", "TODO"];
+/// What every stub has a piece of, each with a byte of it: as a rule a file has none of these, and nothing else is looked for.
+const PIECES: [(u8, &str); 3] = [(b'p', "mplemented"), (b'!', "odo!("), (b'O', "TODO")];
 const STUBS: [&str; 10] = [
     "NotImplemented",
     "ot implemented",
@@ -137,9 +137,11 @@ const fn wide_blank(bytes: &[u8]) -> usize {
 
 fn comments_of(name: &[u8]) -> &'static Comments {
     let dot = name.iter().rposition(|byte| *byte == b'.');
-    let ending = dot.map_or(&b""[..], |dot| &name[dot + 1..]).to_ascii_lowercase();
-    let ending = [b" ", &*ending, b" "].concat();
-    let is_its = |row: &&Comments| memmem::find(row.0.as_bytes(), &ending).is_some();
+    let ending = dot.map_or(&b""[..], |dot| &name[dot + 1..]);
+    let is_its = |row: &&Comments| {
+        let mut endings = row.0.as_bytes().split(|byte| *byte == b' ');
+        endings.any(|its| its.eq_ignore_ascii_case(ending) && !its.is_empty())
+    };
     LOOKS.iter().find(is_its).unwrap_or(&LOOKS[LOOKS.len() - 1])
 }
 
@@ -227,7 +229,9 @@ impl Comments {
 
 /// How many stubs a file has, at most 255: what says that it is one, and in Python a function with nothing in it.
 fn stubs_in(name: &[u8], bytes: &[u8]) -> u64 {
-    let has = |piece: &&str| memmem::find(bytes, piece.as_bytes()).is_some();
+    let has = |(byte, piece): &(u8, &str)| {
+        memchr(*byte, bytes).is_some() && memmem::find(bytes, piece.as_bytes()).is_some()
+    };
     let count = |stub: &&str| memmem::find_iter(bytes, stub.as_bytes()).count();
     let mut found = if PIECES.iter().any(has) { STUBS.iter().map(count).sum() } else { 0 };
     if name.ends_with(b".py") {

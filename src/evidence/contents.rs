@@ -9,6 +9,7 @@ use std::time::Duration;
 use super::comments::Hashes;
 use super::entries::{Entries, FileSeen, NamedFiles, SeenFile};
 use super::grown::{MANY_NEW, MUCH_NEW, NoLook, fullest};
+use super::pattern::end_bits;
 use super::tree::{ASIDE, Bounds, FoundFile, Go, IGNORED, Whole, is_own, look_at_work};
 use crate::engine::Hasher;
 use crate::store::read;
@@ -76,9 +77,11 @@ impl Contents {
         seen.is_some_and(|file| file.seen().content.bytes == Hashes::of(b"", bytes).bytes)
     }
 
-    /// Returns the paths of the files.
-    pub fn paths(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().filter_map(|file| std::str::from_utf8(file.path()).ok())
+    /// Returns the paths of the files that end in one of these ways, as bits.
+    pub fn paths(&self, ends: u64) -> impl Iterator<Item = &str> {
+        let paths =
+            self.0.iter().map(SeenFile::path).filter(move |path| end_bits(path) & ends != 0);
+        paths.filter_map(|path| std::str::from_utf8(path).ok())
     }
 
     /// Returns the same with those of another look besides that have one of these paths and are not among them.
@@ -98,22 +101,14 @@ impl Contents {
     pub fn with_those_of(self, others: &Self, paths: &BTreeSet<&str>) -> Self {
         let is_asked = |path: &[u8]| std::str::from_utf8(path).is_ok_and(|it| paths.contains(it));
         let mut all = Entries::with_room_of(&self.0);
-        for file in self.0.iter().filter(|file| !is_asked(file.path())) {
-            all.push_file(file);
-        }
-        for file in others.0.iter().filter(|file| is_asked(file.path())) {
-            all.push_file(file);
-        }
+        let own = self.0.iter().filter(|file| !is_asked(file.path()));
+        own.chain(others.0.iter().filter(|file| is_asked(file.path())))
+            .for_each(|file| all.push_file(file));
         Self(all)
     }
 }
 
 impl ContentsLook<'_> {
-    /// Returns the contents as they are now; `None` where there is more than can be looked through.
-    pub fn contents(&self) -> Option<Contents> {
-        self.look().ok()
-    }
-
     /// Returns the contents as they are now; an error where there is more than can be looked through.
     pub fn look(&self) -> Result<Contents, NoLook> {
         self.look_at(MOST_FILES)
@@ -137,7 +132,8 @@ impl ContentsLook<'_> {
             let (folder, name, stat, marks) = match file {
                 FoundFile::File { folder, name, stat, marks, .. } => (folder, name, stat, marks),
                 FoundFile::Empty { path } => {
-                    found.push(path, of_folder());
+                    let (content, changed) = (Hashes::of_folder(), FileTime::default());
+                    found.push(path, FileSeen { content, mode: 0, changed });
                     return Go::On;
                 }
                 FoundFile::Folder { .. } => return Go::On,
@@ -314,11 +310,6 @@ impl ContentsLook<'_> {
     }
 }
 
-/// What is known of a folder with nothing in it.
-fn of_folder() -> FileSeen {
-    FileSeen { content: Hashes::of_folder(), mode: 0, changed: FileTime::default() }
-}
-
 /// Whether all is as it was at an earlier look.
 fn is_untouched(then: FileSeen, stat: &FileStat, marks: u64) -> bool {
     then.changed.is_known() && then.changed == stat.changed() && then.mode == stat.mode() | marks
@@ -388,8 +379,9 @@ fn hashes_of_file(path: &Path, name: &[u8], size: u64) -> Option<Hashes> {
     if let Ok(target) = fs::read_link(path) {
         return Some(Hashes::of_link(hash.with(target.as_os_str().as_encoded_bytes())));
     }
-    let mut bytes = Vec::new();
-    let (mut file, _) = read::open(path).ok()?;
+    // A little more saves a reader that does not know the size a try.
+    let room = usize::try_from(size.min(MOST_OF_ONE)).unwrap_or_default() + 32;
+    let (mut bytes, (mut file, _)) = (Vec::with_capacity(room), read::open(path).ok()?);
     if size > MOST_OF_ONE {
         file.by_ref().take(MOST_OF_ONE / 2).read_to_end(&mut bytes).ok()?;
         file.seek(SeekFrom::Start(size - MOST_OF_ONE / 2)).ok()?;

@@ -48,10 +48,10 @@ impl Contents {
             let change = seen.differs_from(&then.seen());
             changed.extend(change.map(|change| (file, change)));
         }
-        if self.0.len() - new.len() - checked_out < earlier.0.len() {
+        let new_files = new.iter().filter(|file| !file.is_folder()).count();
+        if self.0.len() - new_files - checked_out < earlier.0.len() {
             let mut now = self.0.search();
-            let is_own =
-                |file: &SeenFile<'_>| file.seen().mode & ASIDE == 0 && !file.path().ends_with(b"/");
+            let is_own = |file: &SeenFile<'_>| file.seen().mode & ASIDE == 0 && !file.is_folder();
             let own = earlier.0.iter().filter(is_own);
             gone.extend(own.filter(|file| now.find(file.path()).is_none()));
         }

@@ -58,7 +58,7 @@ pub struct EntrySearch<'a> {
 
 impl PartialEq for Entries {
     fn eq(&self, other: &Self) -> bool {
-        self.as_bytes() == other.as_bytes()
+        is_same(self.as_bytes(), other.as_bytes())
     }
 }
 
@@ -68,7 +68,7 @@ impl Entries {
     /// Returns the entries in these bytes behind a place among them, `None` where they are cut off.
     pub fn parse(bytes: Vec<u8>, start: usize) -> Option<Self> {
         let mut rest = EntriesLeft(bytes.get(start..)?);
-        let files = rest.by_ref().count();
+        let files = rest.by_ref().filter(|file| !file.is_folder()).count();
         rest.0.is_empty().then_some(Self { bytes, start, last: start, files })
     }
 
@@ -86,7 +86,7 @@ impl Entries {
     pub fn push_file(&mut self, file: SeenFile<'_>) {
         self.last = self.bytes.len();
         self.bytes.extend_from_slice(file.0);
-        self.files += 1;
+        self.files += usize::from(!file.is_folder());
     }
 
     /// Adds a file that is not among them.
@@ -100,16 +100,15 @@ impl Entries {
         self.last = self.bytes.len();
         self.bytes.extend_from_slice(&head);
         self.bytes.extend_from_slice(path);
-        self.files += 1;
+        self.files += usize::from(!path.ends_with(b"/"));
     }
 
     /// Returns whether the last one that was added has this path.
     pub fn ends_with(&self, path: &[u8]) -> bool {
-        self.files > 0
-            && EntriesLeft(&self.bytes[self.last..]).next().is_some_and(|it| it.path() == path)
+        EntriesLeft(&self.bytes[self.last..]).next().is_some_and(|it| it.path() == path)
     }
 
-    /// Returns how many there are.
+    /// Returns how many files there are; folders with nothing in them are none.
     pub const fn len(&self) -> usize {
         self.files
     }
@@ -142,6 +141,11 @@ impl<'a> SeenFile<'a> {
         self.0.get(HEAD..).unwrap_or_default()
     }
 
+    /// Returns whether it is a folder with nothing in it.
+    pub fn is_folder(self) -> bool {
+        self.0.ends_with(b"/")
+    }
+
     /// Returns what is known of it.
     pub fn seen(self) -> FileSeen {
         let number = |place: usize| {
@@ -158,8 +162,7 @@ impl<'a> EntrySearch<'a> {
     pub fn skip_same(&mut self, files: &mut EntriesLeft<'_>) {
         let (now, then) = (files.0, self.rest.0);
         let both = now.chunks_exact(STEP).zip(then.chunks_exact(STEP));
-        // With `==`, musl compares byte by byte.
-        let same = both.take_while(|(now, then)| is_equal(now, then)).count() * STEP;
+        let same = both.take_while(|(now, then)| is_same(now, then)).count() * STEP;
         loop {
             let mut rest = files.clone();
             let Some(file) = rest.next() else { break };
@@ -176,17 +179,17 @@ impl<'a> EntrySearch<'a> {
     pub fn next_in(&mut self, folder: &[u8], name: &[u8]) -> Option<SeenFile<'a>> {
         let mut rest = self.rest.clone();
         let file = rest.next()?;
-        let is_it = file.path().strip_prefix(folder).is_some_and(|below| below == name);
-        if is_it {
+        let (above, below) = file.path().split_at_checked(folder.len())?;
+        (is_equal(below, name) && is_equal(above, folder)).then(|| {
             self.rest = rest;
-        }
-        is_it.then_some(file)
+            file
+        })
     }
 
     /// Returns the file with this path, `None` for none.
     pub fn find(&mut self, path: &[u8]) -> Option<SeenFile<'a>> {
         let mut rest = self.rest.clone();
-        let next = rest.next().filter(|file| file.path() == path);
+        let next = rest.next().filter(|file| is_equal(file.path(), path));
         if next.is_none() {
             return self.find_anywhere(path);
         }
@@ -199,7 +202,7 @@ impl<'a> EntrySearch<'a> {
         if self.scans < SCANS {
             self.scans += 1;
             for mut rest in [self.rest.clone(), self.all.iter()] {
-                let found = rest.find(|file| file.path() == path);
+                let found = rest.find(|file| is_equal(file.path(), path));
                 if found.is_some() {
                     self.rest = rest;
                     return found;
@@ -220,6 +223,12 @@ impl<'a> EntrySearch<'a> {
         self.rest = rest.clone();
         Some(*file)
     }
+}
+
+/// Whether all bytes are the same. With `==`, musl compares one by one.
+fn is_same(one: &[u8], other: &[u8]) -> bool {
+    let ((steps, end), (others, other_end)) = (one.as_chunks::<32>(), other.as_chunks::<32>());
+    one.len() == other.len() && steps.iter().eq(others) && is_equal(end, other_end)
 }
 
 /// The files that are looked at also where git ignores them, each with whether the look has met it.
@@ -247,9 +256,7 @@ impl<'a> NamedFiles<'a> {
     pub fn meet(&mut self, path: &[u8]) {
         if self.spots[spot_of(path)] {
             let place = self.files.binary_search_by(|(other, _)| other.as_bytes().cmp(path));
-            if let Some((_, met)) = place.ok().and_then(|place| self.files.get_mut(place)) {
-                *met = true;
-            }
+            place.into_iter().for_each(|place| self.files[place].1 = true);
         }
     }
 }
@@ -284,7 +291,8 @@ mod tests {
             for (path, number) in &paths {
                 entries.push(path.as_bytes(), seen(*number));
             }
-            prop_assert_eq!(entries.len(), paths.len());
+            let is_file = |path: &&String| !path.ends_with('/');
+            prop_assert_eq!(entries.len(), paths.keys().filter(is_file).count());
             let known: BTreeMap<&str, FileSeen> =
                 paths.iter().map(|(path, number)| (path.as_str(), seen(*number))).collect();
             let mut search = entries.search();

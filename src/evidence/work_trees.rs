@@ -25,9 +25,8 @@ pub fn begin_run() {
 
 /// The copies of a project in the other work trees where its work goes on, as real paths.
 pub fn copies(root: &Path) -> Vec<PathBuf> {
-    let here = world::current_folder().and_then(|here| real_path(top_of(&here)?).ok());
-    let is_here = |top: &Path| here.as_deref() == Some(top);
-    found(root, &|top| is_here(top) || is_of_run(top)).unwrap_or_default()
+    let here = || real_path(top_of(&world::current_folder()?)?).ok();
+    found(root, &|top| here().as_deref() == Some(top) || is_of_run(top)).unwrap_or_default()
 }
 
 /// Those in all other work trees.

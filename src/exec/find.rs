@@ -18,9 +18,7 @@ static PROJECTS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 /// Has no program looked for in a project, a real path: whoever works on the project can put another one in its place.
 pub fn leave_out(project: &Path) {
     let mut projects = PROJECTS.lock().unwrap_or_else(PoisonError::into_inner);
-    // A repository around the person's own folder has all that the person has installed there.
-    let has_home = world::home().is_some_and(|home| home.starts_with(project));
-    if !has_home && !projects.iter().any(|known| known == project) {
+    if !projects.iter().any(|known| known == project) {
         projects.push(project.to_owned());
     }
 }
@@ -30,7 +28,10 @@ pub fn leave_out(project: &Path) {
 ///
 /// A relative folder of the `PATH` means another one in each folder that a program is started in.
 pub fn find(program: impl AsRef<Path>) -> Option<PathBuf> {
-    let projects = PROJECTS.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let mut projects = PROJECTS.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    // A repository around the person's own folder has all that the person has installed there.
+    let home = world::home().unwrap_or_default();
+    projects.retain(|project| !home.starts_with(project));
     let path = world::raw_variable("PATH").unwrap_or_else(|| WITHOUT_PATH.into());
     find_in(program.as_ref(), &path, &projects)
 }

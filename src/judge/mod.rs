@@ -18,6 +18,7 @@ use crate::engine::proof::{ChangedFile, FileChange, LeastProof, Proof, Unproved,
 use crate::engine::tasks::{Task, TaskList};
 use crate::evidence::contents::{Contents, ContentsLook, KeptContents, MOST_NAMED};
 use crate::evidence::grown::NoLook;
+use crate::evidence::pattern::end_bits;
 use crate::feature::HANDOFF;
 use crate::store::loops::VerifyCommands;
 use crate::store::receipts::{KnownReceipt, MOST_FILES, Receipt, Receipts};
@@ -25,7 +26,7 @@ use crate::system::files::real_path;
 use crate::system::names::with_slashes;
 use crate::world::WallTime;
 use command::Commands;
-use names::{files_named_in, names_in};
+use names::{FileName, files_named_in, names_in};
 use rules::{FileFacts, JudgedTask, TaskFacts, VerifyShown};
 
 /// The longest that the files are looked through.
@@ -147,9 +148,7 @@ impl JudgedPlace {
         let mut changed = now.changed_since(then);
         let handoff = [self.beside(), "/", HANDOFF].concat();
         for file in &mut changed {
-            if !self.above.is_empty() {
-                file.path = self.in_project(&file.path);
-            }
+            file.path = self.in_project(&file.path);
         }
         changed.retain(|file| file.path != self.list && file.path != handoff);
         sorted(changed, |one, other| one.path.cmp(&other.path))
@@ -188,16 +187,10 @@ impl TickJudge {
     }
 
     /// Returns those of these files of the project that its commands run.
-    pub fn run_by_commands<'a>(&self, mut files: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-        let commands = self.armed.commands();
-        let beside = self.place.beside();
-        let mut found = Vec::new();
-        while let Some(path) = files.next().filter(|_| self.armed.least == LeastProof::Files) {
-            if commands.run(path, beside) && path != self.place.list {
-                found.push(path);
-            }
-        }
-        found
+    pub fn run_by_commands<'a>(&self, files: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+        let (commands, beside) = (self.armed.commands(), self.place.beside());
+        let files = files.take_while(|_| self.armed.least == LeastProof::Files);
+        files.filter(|path| commands.run(path, beside) && *path != self.place.list).collect()
     }
 
     fn looks(&self) -> &Looks {
@@ -236,12 +229,8 @@ impl TickJudge {
     #[must_use]
     pub fn of_project(mut self, root: &Path) -> Self {
         let list = self.place.list.clone();
-        self.place = JudgedPlace {
-            folder: root.to_owned(),
-            above: String::new(),
-            list_at: list.clone(),
-            list,
-        };
+        let (folder, list_at) = (root.to_owned(), list.clone());
+        self.place = JudgedPlace { folder, list_at, list, ..JudgedPlace::default() };
         self
     }
 
@@ -268,8 +257,8 @@ impl TickJudge {
             Err(_) => return FilesSeen::default(),
         };
         let since_tick = tick.as_ref().map(|tick| self.place.changed(&now, tick));
-        // Where nobody armed anything, there is no other beginning.
-        let since_arming = match armed {
+        // Where nobody armed anything, there is no other beginning, and until the first tick both are one.
+        let since_arming = match armed.as_ref().filter(|_| armed != tick) {
             Some(armed) => self.place.changed(&now, armed),
             None => since_tick.clone().unwrap_or_default(),
         };
@@ -285,14 +274,18 @@ impl TickJudge {
             return;
         }
         facts.protected = self.protected(&facts.since_arming);
-        let (commands, armed) = (self.armed.commands(), self.looks().armed.as_ref());
-        let was_there = |path: &str| {
-            let path = self.place.looked_at(&[path.to_owned()]);
-            armed.is_some_and(|armed| armed.among(&path)[0])
-        };
-        let changed = facts.since_arming.iter().map(|file| file.path.as_str());
-        let is_run = |path: &&str| commands.run(path, &facts.beside) && was_there(path);
-        facts.judges = self.named_by_none(changed.filter(is_run).map(str::to_owned).collect());
+        let commands = self.armed.commands();
+        let changed = facts.since_arming.iter().map(|file| &file.path);
+        let run = changed.filter(|path| commands.run(path, &facts.beside)).cloned().collect();
+        facts.judges = self.named_by_none(self.were_there(run));
+    }
+
+    /// Those of these paths of the project at which a file was when the loop was armed.
+    fn were_there(&self, paths: Vec<String>) -> Vec<String> {
+        let Some(armed) = &self.looks().armed else { return Vec::new() };
+        let is_there = armed.among(&self.place.looked_at(&paths));
+        let found = paths.into_iter().zip(is_there).filter(|(_, is_there)| *is_there);
+        found.map(|(path, _)| path).collect()
     }
 
     /// Returns those of these files that are protected and that no task names.
@@ -400,26 +393,24 @@ impl TickJudge {
                 task.tests = facts.judges.iter().filter(runs).cloned().collect();
             }
         }
-        let names = tasks.iter().flat_map(|task| &task.names).filter(|name| name.looks);
-        let mut paths = sorted(names.map(|name| name.path.clone()).collect(), Ord::cmp);
-        paths.dedup();
+        let named = |looks: bool| {
+            let names =
+                tasks.iter().flat_map(|task| &task.names).filter(|name| name.looks == looks);
+            let mut paths = sorted(names.map(|name| name.path.clone()).collect(), Ord::cmp);
+            paths.dedup();
+            paths
+        };
         if let Some(armed) = &self.looks().armed {
-            let there = armed.among(&self.place.looked_at(&paths));
-            let known = paths.into_iter().zip(there).filter(|(_, is_there)| *is_there);
-            facts.known = known.map(|(path, _)| path).collect();
-            let others = tasks.iter().flat_map(|task| &task.names).filter(|name| !name.looks);
-            let others = sorted(others.map(|name| name.path.as_str()).collect(), Ord::cmp);
-            let is_beside = |path: &str| path.starts_with(&[&facts.beside, "/"].concat());
-            let there = armed.paths().filter(|path| !others.is_empty() && !is_beside(path));
-            let names = there.map(|path| path.rsplit('/').next().unwrap_or(path));
-            let maybe = names.filter(|name| others.binary_search(name).is_ok());
-            let mut maybe: Vec<String> = maybe.map(str::to_owned).collect();
+            facts.known = self.were_there(named(true));
             // With a slash it is the whole path.
-            let paths = others.iter().filter(|path| path.contains('/'));
-            let paths: Vec<String> = paths.map(|path| (*path).to_owned()).collect();
-            let there = armed.among(&self.place.looked_at(&paths));
-            maybe.extend(paths.into_iter().zip(there).filter(|it| it.1).map(|it| it.0));
-            facts.maybe = sorted(maybe, Ord::cmp);
+            let (paths, names): (Vec<String>, Vec<String>) =
+                named(false).into_iter().partition(|path| path.contains('/'));
+            let ends = names.iter().fold(0, |ends, name| ends | end_bits(name.as_bytes()));
+            let beside = [&facts.beside, "/"].concat();
+            let others = armed.paths(ends).filter(|path| !path.starts_with(&beside));
+            let others = others.map(|path| path.rsplit('/').next().unwrap_or(path).to_owned());
+            let maybe = others.filter(|name| names.binary_search(name).is_ok());
+            facts.maybe = sorted(maybe.chain(self.were_there(paths)).collect(), Ord::cmp);
         }
         rules::judge(&tasks, &facts, &|files| self.named_by_none(files))
     }
@@ -433,11 +424,9 @@ impl TickJudge {
         let names = tasks.iter_mut().flat_map(|task| &mut task.names).filter(|name| name.looks);
         for name in names.take(MOST_LINKS) {
             let path = name.path.trim_end_matches('/');
-            let is_above = |file: &ChangedFile| {
-                path.strip_prefix(&*file.path)
-                    .is_some_and(|it| it.is_empty() || it.starts_with('/'))
-            };
-            if changed.iter().any(is_above) {
+            let below = |file: &ChangedFile| path.strip_prefix(&*file.path);
+            if changed.iter().filter_map(below).any(|rest| rest.is_empty() || rest.starts_with('/'))
+            {
                 continue;
             }
             let Ok(real) = real_path(&root.join(path)) else {
@@ -510,26 +499,22 @@ impl TickJudge {
                     }
                 })
         };
-        let fallen: Vec<&KnownReceipt> =
-            newest.values().filter(|receipt| !stands(receipt)).collect();
+        let fallen: Vec<&KnownReceipt> = newest.values().filter(|one| !stands(one)).collect();
         if fallen.is_empty() {
             return Vec::new();
         }
-        let ticked =
-            list.tasks.iter().filter(|task| task.done).map(|task| (task, self.id_of(task, list)));
-        let ticked: Vec<(&Task, String)> = ticked.collect();
+        let done = list.tasks.iter().filter(|task| task.done);
+        let ticked: Vec<(&Task, String)> =
+            done.map(|task| (task, self.id_of(task, list))).collect();
         // A later task that names a file may have taken it away.
         let is_excused = |receipt: &KnownReceipt| {
-            ticked.iter().any(|(task, id)| {
-                // One without a receipt was ticked just now.
-                let is_later = newest
-                    .get(id)
-                    .is_none_or(|other| other.number > receipt.number && stands(other));
-                is_later
-                    && names_in(&task.title)
-                        .iter()
-                        .any(|name| receipt.paths().iter().any(|path| name.covers(path)))
-            })
+            let covers = |name: &FileName| receipt.paths().iter().any(|path| name.covers(path));
+            // One without a receipt was ticked just now.
+            let is_later = |id: &str| {
+                let its = newest.get(id);
+                its.is_none_or(|other| other.number > receipt.number && stands(other))
+            };
+            ticked.iter().any(|(task, id)| is_later(id) && names_in(&task.title).iter().any(covers))
         };
         let opened = ticked.iter().filter_map(|(task, id)| {
             let receipt = fallen.iter().find(|it| it.task == *id && !is_excused(it))?;

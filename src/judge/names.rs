@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use crate::engine::line::text_of;
 use crate::evidence::ignored::is_noise;
 
 /// A word of a text that may name a file or folder.
@@ -54,7 +55,7 @@ pub fn names_in(text: &str) -> Vec<FileName> {
 /// ones where it names more than that.
 pub fn files_named_in(list: &[u8], most: usize) -> Vec<String> {
     let mut found = BTreeSet::new();
-    each_name(&String::from_utf8_lossy(list), true, &mut |name| {
+    each_name(&text_of(list), true, &mut |name| {
         let is_noise = || name.path.split('/').any(|part| is_noise(part.as_bytes()));
         if name.looks && (!name.is_folder() || is_noise()) {
             found.insert(name.path);
@@ -80,19 +81,32 @@ fn each_name(text: &str, only_paths: bool, visit: &mut dyn FnMut(FileName) -> bo
                 return;
             }
             // Neither blanks nor anything else stands between a path and the words of some languages.
-            let is_end = |it: char| {
-                it.is_whitespace()
-                    || matches!(it, ',' | ';' | '"' | '|' | '<' | '>' | '«' | '»' | '\u{2010}'..='\u{2018}' | '\u{201a}'..='\u{206f}')
-                    || (it >= '\u{2e80}' && !is_code)
+            let is_end = move |it: char| match it {
+                '\t'..='\r' | ' ' | ',' | ';' | '"' | '|' | '<' | '>' => true,
+                '\0'..='\x7f' => false,
+                '«' | '»' | '\u{2010}'..='\u{2018}' | '\u{201a}'..='\u{206f}' => true,
+                _ => it.is_whitespace() || (it >= '\u{2e80}' && !is_code),
             };
-            for word in part.split(is_end).flat_map(|word| word.split("](")) {
-                let has_sign = || memchr::memchr3(b'.', b'/', b'\\', word.as_bytes()).is_some();
-                if !word.is_empty() && (!only_paths || has_sign()) && !next(word, is_code) {
+            let part = if only_paths { around_signs(part, is_end) } else { part };
+            for word in part.split("](").flat_map(|part| part.split(is_end)) {
+                if (!only_paths || word.contains(['.', '/', '\\']))
+                    && !word.is_empty()
+                    && !next(word, is_code)
+                {
                     return;
                 }
             }
         }
     }
+}
+
+/// The words of a text from the first one to the last one that has a point or a slash.
+fn around_signs(text: &str, is_end: impl Fn(char) -> bool) -> &str {
+    let [first, last] = [memchr::memchr3, memchr::memrchr3]
+        .map(|find| find(b'.', b'/', b'\\', text.as_bytes()).unwrap_or(text.len()));
+    let start = text[..first].rfind(&is_end).unwrap_or_default();
+    let end = text[last..].find(&is_end).map_or(text.len(), |end| last + end);
+    &text[start..end]
 }
 
 /// The name in a word; `None` for one that cannot be any.
@@ -103,7 +117,8 @@ fn name_of(word: &str, is_code: bool) -> Option<FileName> {
     };
     // A bracket at its end belongs to it where the other one stands in it: `app/[id]`.
     let trimmed = word.trim_matches(AROUND);
-    let word = if trimmed.contains('[') == trimmed.contains(']') { trimmed } else { &word };
+    let is_whole = trimmed.len() == word.len() || trimmed.contains('[') == trimmed.contains(']');
+    let word = if is_whole { trimmed } else { &word };
     let word =
         ["'s", "\u{2019}s"].iter().fold(word, |word, end| word.strip_suffix(end).unwrap_or(word));
     let word = without_place(word).trim_end_matches(['.', '!', '?', ':', '*']);

@@ -215,11 +215,8 @@ impl Ticks {
             Some(shown(&result.run, &result.tail))
         };
         for tick in &mut self.earlier {
-            let is_changed = !self.seen.facts.judges.is_empty();
-            if has_run(tick) == Some(VerifyShown::Passed)
-                && tick.proof == Proof::Files
-                && !is_changed
-            {
+            let may_rise = tick.proof == Proof::Files && self.seen.facts.judges.is_empty();
+            if has_run(tick) == Some(VerifyShown::Passed) && may_rise {
                 tick.proof = Proof::Command;
             }
         }

@@ -107,15 +107,15 @@ fn own_loop(
     let mut tries = 0;
     while tries < TRIES {
         match look(context, snapshot.take(), checks.take())? {
-            // The notes were taken away while they were read.
-            Look::NoLoop if is_pinned(context)? => tries += 1,
-            Look::NoLoop if notices.is_empty() => return Ok(None),
-            Look::NoLoop => return Ok(Some(notices::with_notices(HookAnswer::silent(), &notices))),
+            Look::NoLoop if !is_pinned(context)? => {
+                let answer = || notices::with_notices(HookAnswer::silent(), &notices);
+                return Ok((!notices.is_empty()).then(answer));
+            }
             Look::Answered(answer) => return Ok(Some(notices::with_notices(answer, &notices))),
             Look::RunChecks(pending, record, ticks) => {
                 checks = Some(run_checks(context, *pending, &record, *ticks));
             }
-            Look::Contradicted => {
+            Look::NoLoop | Look::Contradicted => {
                 tries += 1;
                 // Puts this session's notes right.
                 let (session, transcript) =
@@ -196,11 +196,8 @@ fn to_judge(context: &StopContext<'_>) -> Option<Record> {
 }
 
 fn without_loop(context: &StopContext<'_>) -> io::Result<Look> {
-    if is_pinned(context)? {
-        return Ok(Look::Contradicted);
-    }
     let session = &context.event.session;
-    if context.loops.knows(session) {
+    if context.loops.knows(session) && !is_pinned(context)? {
         // One that cannot be read is looked at under the lock, and moved aside.
         context.loops.session(session)?.record()?;
     }

@@ -4,7 +4,7 @@ use super::*;
 use crate::engine::proof::{ChangedFile, FileChange};
 
 fn look_at(root: &Path, without: &str, named: &[String]) -> Option<Contents> {
-    ContentsLook { root, without, named, earlier: None, limit: LIMIT }.contents()
+    ContentsLook { root, without, named, earlier: None, limit: LIMIT }.look().ok()
 }
 
 #[test]
@@ -26,14 +26,14 @@ fn what_nobody_has_touched_since_an_earlier_look_is_not_read_again() {
     }
     let again = ContentsLook { earlier: Some(&earlier), ..look };
     let content = |look: &ContentsLook<'_>, path: &[u8]| {
-        look.contents().unwrap().0.search().find(path).unwrap().seen().content
+        look.look().ok().unwrap().0.search().find(path).unwrap().seen().content
     };
     assert_eq!(content(&again, b"old"), wrong);
     world::pause(Duration::from_millis(30));
     fs::write(root.join("new"), "age").unwrap();
     assert_eq!(content(&again, b"new"), Hashes::of(b"new", b"age"));
     // What was changed right before a look is read again at the next one.
-    let now = look.contents().unwrap();
+    let now = look.look().ok().unwrap();
     assert!(now.0.iter().all(|file| !file.seen().changed.is_known()), "{now:?}");
 }
 
@@ -86,7 +86,7 @@ fn what_cannot_be_looked_at_now_is_not_gone() {
     }
     let look = |earlier| {
         let named = &[];
-        ContentsLook { root, without: "", named, earlier, limit: LIMIT }.contents()
+        ContentsLook { root, without: "", named, earlier, limit: LIMIT }.look().ok()
     };
     let before = look(None).unwrap();
     fs::remove_file(root.join("gone")).unwrap();
@@ -109,7 +109,7 @@ fn what_cannot_be_looked_at_now_is_not_gone() {
         earlier: None,
         limit: LIMIT,
     };
-    assert_eq!(without.contents(), None);
+    assert_eq!(without.look().ok(), None);
 }
 
 #[test]

@@ -182,7 +182,8 @@ impl Driver<'_> {
     pub(super) fn part_of_judge(&self) -> String {
         let (judge, armed) = (self.tick_judge(), &self.proofs.looks.armed);
         let found = judge.zip(armed.as_ref()).map(|(judge, files)| {
-            let at: Vec<String> = files.paths().map(|path| judge.place.in_project(path)).collect();
+            let at: Vec<String> =
+                files.paths(u64::MAX).map(|at| judge.place.in_project(at)).collect();
             judge
                 .run_by_commands(at.iter().map(String::as_str))
                 .into_iter()

@@ -337,7 +337,7 @@ fn keep_contents(
         return Ok(String::new());
     };
     let how = format!("`protect:` in {SETTINGS}");
-    Ok(part_of_judge(&judge.run_by_commands(files.paths()), &how))
+    Ok(part_of_judge(&judge.run_by_commands(files.paths(u64::MAX)), &how))
 }
 
 /// What is said of the session that drives the feature now; an error where it is still there, a person armed its loop, and

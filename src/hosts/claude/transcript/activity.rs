@@ -4,7 +4,7 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use memchr::memmem::{self, Finder};
-use memchr::{memchr, memchr_iter, memrchr};
+use memchr::{arch::all::is_equal, memchr, memchr_iter, memrchr};
 
 use super::line::lines_with;
 use super::queue::Queue;
@@ -181,7 +181,7 @@ impl Seen {
             let Some(message) = self.message_of(line) else {
                 continue;
             };
-            if let Some((other, last)) = open.filter(|(other, _)| *other != message) {
+            if let Some((other, last)) = open.filter(|(other, _)| !is_equal(other, message)) {
                 self.take_cost(other, last);
             }
             open = Some((message, line));
