@@ -1,0 +1,82 @@
+//! The task list as it was when the loop was armed, and what became of its tasks.
+
+use crate::engine::tasks::{Task, TaskList};
+
+/// The task list as it was when the loop was armed.
+#[derive(Debug)]
+pub struct ArmedList {
+    pub list: TaskList,
+    pub bytes: Vec<u8>,
+}
+
+impl ArmedList {
+    /// Returns the list in these bytes.
+    pub fn of(bytes: Vec<u8>) -> Self {
+        Self { list: TaskList::parse(&bytes), bytes }
+    }
+
+    /// The texts of the tasks that were open.
+    pub(super) fn open_text(&self) -> String {
+        let blocks = self.list.open().filter_map(|task| self.bytes.get(task.block.clone()));
+        blocks.map(String::from_utf8_lossy).collect()
+    }
+
+    /// Whether this task is a repeat, and the first one is ticked in a later list; or tasks were nested in it, and all are.
+    pub(super) fn has_done_parts(&self, then: &Task, list: &TaskList) -> bool {
+        let parts = self.list.nested_in(then);
+        let done = || list.tasks.iter().filter(|task| task.done);
+        let is_done = |part: &Task| {
+            // As a rule a list keeps its order.
+            let place = self.list.tasks.partition_point(|it| it.mark_at < part.mark_at);
+            let is_same = |now: &&Task| now.id == part.id && now.title == part.title;
+            let near = list.tasks.get(place).filter(is_same);
+            let is_any = || done().any(|it| self.list.same_task(it, list) == Some(part));
+            near.map_or_else(is_any, |now| now.done)
+        };
+        let first = then.id.split_once('~').and_then(|(first, _)| self.list.find(first));
+        let is_repeat = first.is_some_and(|first| {
+            let is_first = |now: &Task| now.done && now.title == first.title;
+            first.title == then.title && list.find(&first.id).is_some_and(is_first)
+        });
+        is_repeat || (!parts.is_empty() && parts.iter().all(is_done))
+    }
+
+    /// Returns the tasks that are ticked in a list, and were not when the loop was armed, each with the id that its receipt has.
+    pub fn ticked_since<'b>(&'b self, list: &'b TaskList) -> Vec<(&'b Task, &'b str)> {
+        let mut then = self.list.tasks.as_slice();
+        let mut ticked = Vec::new();
+        for task in list.tasks.iter().filter(|task| task.done) {
+            // As a rule the tasks are in the same order.
+            let is_same = |other: &Task| other.id == task.id && other.title == task.title;
+            let (was_done, id) = if let Some(place) = then.iter().position(is_same) {
+                let was_done = then[place].done;
+                then = &then[place + 1..];
+                (was_done, task.id.as_str())
+            } else {
+                let then = self.list.same_task(task, list);
+                (then.is_some_and(|then| then.done), self.id_of(task, list))
+            };
+            if !was_done {
+                ticked.push((task, id));
+            }
+        }
+        ticked
+    }
+
+    /// Returns the id that the receipt of a task of this list has: that which it had when the loop was armed, where another
+    /// task of the list has it now.
+    pub fn id_of<'b>(&'b self, task: &'b Task, list: &TaskList) -> &'b str {
+        let then = self.list.same_task(task, list).map(|then| then.id.as_str());
+        then.filter(|id| *id != task.id && list.find(id).is_some()).unwrap_or(&task.id)
+    }
+
+    /// Returns the tasks that were open and are in a list no more, neither by their id nor by their words.
+    pub fn missing(&self, list: &TaskList) -> Vec<String> {
+        let (removed, _) = list.since(&self.list.open_lines());
+        let is_elsewhere = |id: &String| {
+            let then = self.list.find(id);
+            then.is_some_and(|then| list.tasks.iter().any(|task| task.title == then.title))
+        };
+        removed.removed.into_iter().filter(|id| !is_elsewhere(id)).collect()
+    }
+}
