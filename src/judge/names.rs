@@ -84,11 +84,8 @@ fn each_name(text: &str, only_paths: bool, visit: &mut dyn FnMut(FileName) -> bo
             let is_end = move |it: char| match it {
                 '\t'..='\r' | ' ' | ',' | ';' | '"' | '|' | '<' | '>' | '«' | '»' => true,
                 '\0'..='\x7f' => false,
-                _ => {
-                    matches!(it, '\u{2010}'..='\u{2018}' | '\u{201a}'..='\u{206f}')
-                        || it.is_whitespace()
-                        || (it >= '\u{2e80}' && !is_code)
-                }
+                '\u{2010}'..='\u{206f}' => it != '\u{2019}',
+                _ => it.is_whitespace() || (it >= '\u{2e80}' && !is_code),
             };
             let part = if only_paths { around_signs(part, is_end) } else { part };
             for word in part.split("](").flat_map(|part| part.split(is_end)) {
