@@ -256,7 +256,9 @@ impl<'a> NamedFiles<'a> {
     pub fn meet(&mut self, path: &[u8]) {
         if self.spots[spot_of(path)] {
             let place = self.files.binary_search_by(|(other, _)| other.as_bytes().cmp(path));
-            place.into_iter().for_each(|place| self.files[place].1 = true);
+            if let Ok(place) = place {
+                self.files[place].1 = true;
+            }
         }
     }
 }

@@ -225,7 +225,7 @@ impl TickJudge {
     pub fn of_project(mut self, root: &Path) -> Self {
         let list = self.place.list.clone();
         let (folder, list_at) = (root.to_owned(), list.clone());
-        self.place = JudgedPlace { folder, list_at, list, ..JudgedPlace::default() };
+        self.place = JudgedPlace { folder, list, list_at, ..JudgedPlace::default() };
         self
     }
 

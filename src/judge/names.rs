@@ -82,9 +82,9 @@ fn each_name(text: &str, only_paths: bool, visit: &mut dyn FnMut(FileName) -> bo
             }
             // Neither blanks nor anything else stands between a path and the words of some languages.
             let is_end = move |it: char| match it {
-                '\t'..='\r' | ' ' | ',' | ';' | '"' | '|' | '<' | '>' => true,
+                '\t'..='\r' | ' ' | ',' | ';' | '"' | '|' | '<' | '>' | '«' | '»' => true,
                 '\0'..='\x7f' => false,
-                '«' | '»' | '\u{2010}'..='\u{2018}' | '\u{201a}'..='\u{206f}' => true,
+                '\u{2010}'..='\u{206f}' => it != '\u{2019}',
                 _ => it.is_whitespace() || (it >= '\u{2e80}' && !is_code),
             };
             let part = if only_paths { around_signs(part, is_end) } else { part };

@@ -448,8 +448,7 @@ fn folder_name(root: &Path) -> String {
     let name = root.file_name().unwrap_or_default().as_encoded_bytes().iter().copied();
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"._-".contains(byte);
     let plain = name.filter(is_plain).take(40).skip_while(|byte| *byte == b'.');
-    let mut folder = String::with_capacity(64);
-    folder.extend(plain.map(char::from));
+    let mut folder: String = plain.map(char::from).collect();
     let _ = write!(folder, "-{:016x}", hash_of(root.as_os_str().as_encoded_bytes()));
     folder
 }
