@@ -47,12 +47,11 @@ impl Scoreboard {
     /// Adds what a receipt says of a task; a later one of the same task replaces it.
     pub fn add(&mut self, task: ScoredTask) {
         self.receipts += 1;
-        match self.places.get(&task.task) {
-            Some(place) => self.tasks[*place] = task,
-            None => {
-                self.places.insert(task.task.clone(), self.tasks.len());
-                self.tasks.push(task);
-            }
+        if let Some(place) = self.places.get(&task.task) {
+            self.tasks[*place] = task;
+        } else {
+            self.places.insert(task.task.clone(), self.tasks.len());
+            self.tasks.push(task);
         }
     }
 

@@ -124,8 +124,7 @@ impl ContentsLook<'_> {
         let named = self.named_files();
         let mut named = NamedFiles::of(&named[..named.len().min(MOST_NAMED)]);
         let time = self.limit.min(LIMIT);
-        let deadline = Deadline::after(time);
-        let mut unread: Vec<UnreadFile<'_>> = Vec::new();
+        let (deadline, mut unread) = (Deadline::after(time), Vec::<UnreadFile<'_>>::new());
         let bounds = Bounds { since: FileTime::default(), entries, time };
         let mut path = Vec::new();
         let whole = look_at_work(self.root, bounds, &mut |file| {
