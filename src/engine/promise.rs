@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::markdown;
+use super::markdown::{self, Kind};
 
 /// Which marker in the agent's final text counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,19 +32,12 @@ pub enum Promise {
     Kept,
 }
 
-/// Words that deny what follows them in their clause.
-const DENIALS: &str =
-    "not cannot never nor neither without instead rather refuse withhold withholding would";
-/// Words that make what follows them in their sentence depend on something.
-const CONDITIONS: &str = "before until till unless if once when whether";
-/// Words that deny wherever they stand in the sentence.
-const DENY_ALL: &str = "yet premature";
-/// How words begin that speak of making the promise.
-const OF_SAYING: &str = "writ wrote output print emit say said claim promis declar mark";
-/// How words begin that speak of the work as a whole.
-const OF_DONE: &str = "done finish complet ready";
-/// Words with which another clause begins.
-const CLAUSES: &str = "and but so because";
+/// Words by what they say: the name of each list, and its words.
+const WORDS: &str = include_str!("promise.words");
+macro_rules! lists { ($($name:ident)*) => { $(const $name: &str = list(stringify!($name));)* } }
+lists! { NOT NO NOTHING IF REFUSE IS FILLER SAY DONE OPEN AND FIRST }
+/// The most of a line that is looked at, to either side of the promise, in bytes.
+const NEAR: usize = 4_000;
 /// How words begin that speak of what only a person may approve.
 const APPROVALS: &str =
     "deploy publish releas pay purchas buy delet destroy credential password token secret";
@@ -52,19 +45,12 @@ const APPROVALS: &str =
 const HERE: &str = "0promise0";
 /// The least that a reason has, in bytes of letters.
 const LEAST_REASON: usize = 9;
-/// How many markers of one line are looked at, the last ones.
+/// How many markers of one line are looked at, and how many lines with one, the last ones.
 const MOST_MARKERS: usize = 16;
-/// Pairs of marks between which a text is quoted.
-const QUOTES: &[(char, char)] = &[
-    ('"', '"'),
-    ('\'', '\''),
-    ('“', '”'),
-    ('‘', '’'),
-    ('„', '“'),
-    ('«', '»'),
-    ('»', '«'),
-    ('`', '`'),
-];
+/// Pairs of marks between which a text is quoted or struck, however far they are apart; and those right beside it.
+const AROUND: [&str; 8] =
+    ["<code> </code>", "\" \"", "“ ”", "„ “", "« »", "~~ ~~", "<s> </s>", "<del> </del>"];
+const BESIDE: [&str; 3] = ["' '", "‘ ’", "» «"];
 /// A line that closes every code fence that is still open; where none is, it hides nothing.
 const CLOSING: &str = "\n````````````````````````````````\n~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~";
 
@@ -84,9 +70,11 @@ pub fn promise(token: Option<&str>, promise_match: PromiseMatch, text: &str) -> 
         return Promise::Missing;
     }
     let is_kept = promise_match == PromiseMatch::Exact
-        || [text, in_fence(text)]
-            .iter()
-            .any(|text| visible_lines(text).any(|line| is_made(text, line, &marker)));
+        || [text, in_fence(text)].iter().any(|text| {
+            let lines = visible_lines(text).rev();
+            let lines = lines.filter(|(start, end)| text[*start..*end].contains(&marker));
+            lines.take(MOST_MARKERS).any(|line| is_made(text, line, &marker))
+        });
     if is_kept { Promise::Kept } else { Promise::Mentioned }
 }
 
@@ -138,6 +126,32 @@ pub fn asks_approval(text: &str) -> Option<&str> {
     words.any(is_about).then_some(question)
 }
 
+/// The words of a list: one that is not there does not compile.
+const fn list(name: &str) -> &'static str {
+    let (all, name) = (WORDS.as_bytes(), name.as_bytes());
+    let (mut start, mut at, mut same) = (0, 0, 0);
+    while all[at] != b' ' || same < name.len() || at - start > same {
+        if all[at] == b'\n' {
+            (start, same) = (at + 1, 0);
+        } else if same < name.len() && at - start == same && all[at] == name[same] {
+            same += 1;
+        }
+        at += 1;
+    }
+    let mut end = at;
+    while all[end] != b'\n' {
+        end += 1;
+    }
+    match str::from_utf8(all.split_at(end).0.split_at(at + 1).1) {
+        Ok(words) => words,
+        Err(_) => "",
+    }
+}
+
+fn is_one_of(words: &str, word: &str) -> bool {
+    words.split(' ').any(|known| known == word)
+}
+
 /// Returns what the agent says that a person must do: the last `<blocked>…</blocked>` at the beginning of a
 /// line, outside of code.
 pub fn blocked(text: &str) -> Option<&str> {
@@ -151,16 +165,25 @@ pub fn blocked(text: &str) -> Option<&str> {
         line[blanks..].starts_with(OPENING).then_some(start + blanks + OPENING.len())
     });
     // One that is never closed asks for nothing.
-    let needs = starts.filter_map(|start| Some(text[start..].split_once("</blocked>")?.0.trim()));
-    needs.filter(|need| !need.is_empty()).last()
+    let mut needs =
+        starts.filter_map(|start| Some(text[start..].split_once("</blocked>")?.0.trim()));
+    needs.rfind(|need| !need.is_empty())
 }
 
-/// The lines outside of code fences and comments, each from its start to its end in bytes.
-fn visible_lines(text: &str) -> impl Iterator<Item = (usize, usize)> {
+/// The lines outside of code, quotation, comments and open boxes, each from its start to its end in bytes.
+fn visible_lines(text: &str) -> impl DoubleEndedIterator<Item = (usize, usize)> {
     let closed = format!("{text}{CLOSING}");
+    let mut is_open = false;
+    let mut is_said = |line: &markdown::Line<'_>| {
+        is_open = match line.task_box() {
+            Some(task) => !task.mark.eq_ignore_ascii_case(&'x'),
+            None => is_open && line.kind == Kind::Text && line.column > 0,
+        };
+        !is_open && !matches!(line.kind, Kind::Hidden | Kind::Code | Kind::Quote)
+    };
     let all: Vec<(usize, usize)> = markdown::lines(closed.as_bytes())
         .iter()
-        .filter(|line| !line.is_hidden() && line.start <= text.len())
+        .filter(|line| is_said(line) && line.start <= text.len())
         .map(|line| (line.start, (line.start + line.text.len()).min(text.len())))
         .collect();
     all.into_iter()
@@ -169,11 +192,8 @@ fn visible_lines(text: &str) -> impl Iterator<Item = (usize, usize)> {
 /// Whether the marker is in this line and is meant.
 fn is_made(text: &str, (start, end): (usize, usize), marker: &str) -> bool {
     let line = &text[start..end];
-    if line.trim_start().starts_with('>') {
-        return false;
-    }
     line.rmatch_indices(marker).take(MOST_MARKERS).any(|(at, _)| {
-        let (before, after) = (&line[..at], &line[at + marker.len()..]);
+        let (before, after) = (tail(&line[..at]), head(&line[at + marker.len()..]));
         !is_in_code(before, after)
             && !is_quoted(before, after)
             && !is_denied(text, start, end, before, after)
@@ -206,75 +226,148 @@ fn runs(text: &str) -> impl Iterator<Item = usize> {
 }
 
 fn is_quoted(before: &str, after: &str) -> bool {
-    let around = (before.chars().next_back(), after.chars().next());
-    let (Some(left), Some(right)) = around else { return false };
-    QUOTES.contains(&(left, right))
+    let is_open = |(open, close): (&str, &str)| {
+        let is_odd = before.matches(open).count() % 2 == 1;
+        let is_last = open != close && before.rfind(open) > before.rfind(close);
+        (is_last || open == close && is_odd) && after.contains(close)
+    };
+    let is_beside =
+        |(open, close)| before.ends_with::<&str>(open) && after.starts_with::<&str>(close);
+    let pairs = |all: &'static [&str]| all.iter().filter_map(|pair| pair.split_once(' '));
+    pairs(&AROUND).any(is_open) || pairs(&BESIDE).any(is_beside)
 }
 
-/// Whether the clause around the marker denies it, or the sentence makes it depend on something.
+/// Whether the sentence around the marker denies it, asks about it, or makes it depend on something.
 fn is_denied(text: &str, start: usize, end: usize, before: &str, after: &str) -> bool {
-    let own_line = before.trim().is_empty() && after.trim().is_empty();
     let mut sentence = last_sentence(before).to_owned();
-    if last_sentence(before).len() == before.len() {
-        // It began on the line before, unless that ends a sentence or a paragraph.
-        let line_before = text[..start].trim_end_matches(['\n', '\r']);
-        let is_next = start - line_before.len() <= 2 && start > 0;
-        let line_before = line_before.rsplit('\n').next().filter(|_| is_next).unwrap_or_default();
-        sentence = format!("{} {sentence}", last_sentence(line_before));
-    }
-    let begins_anew =
-        sentence.trim().is_empty() && after.trim_start().starts_with(char::is_uppercase);
-    let rest = if begins_anew { "" } else { first_sentence(after) };
-    sentence = [&sentence, " ", HERE, " ", rest].concat();
-    if own_line || rest.len() == after.len() {
-        let line_after =
-            text[end..].trim_start_matches('\r').strip_prefix('\n').unwrap_or_default();
-        let line_after = line_after.lines().next().unwrap_or_default();
-        // A new sentence begins with a capital letter, a list or a heading; a small letter continues it.
-        if line_after.trim_start().starts_with(char::is_lowercase) {
-            sentence.push(' ');
-            sentence.push_str(first_sentence(line_after));
+    if sentence.len() == before.len() {
+        // It began on the line before, unless that is an item or a paragraph of its own; what a colon ends goes on.
+        let above = text[..start].trim_end();
+        let line = tail(above.rsplit('\n').next().unwrap_or_default());
+        let is_next = text[above.len()..start].matches('\n').count() == 1;
+        let is_item = before.is_empty() && line.starts_with(['-', '*', '+', '#', '|']);
+        if line.ends_with(':') || (is_next && !is_item) {
+            sentence = [last_sentence(line), " ", &sentence].concat();
         }
     }
-    denies(&sentence)
+    let said = after.trim_start_matches([' ', '*', '_']);
+    let begins_anew = said.starts_with(char::is_uppercase) && !said.starts_with("I ");
+    let rest = if begins_anew { "" } else { first_sentence(after) };
+    let line_after = text[end..].trim_start_matches('\r').strip_prefix('\n').unwrap_or_default();
+    // A new sentence begins with a capital letter, a list or a heading; a small letter continues it.
+    let goes_on =
+        rest.len() == after.len() && line_after.trim_start().starts_with(char::is_lowercase);
+    let more = if goes_on {
+        first_sentence(head(line_after)).lines().next().unwrap_or_default()
+    } else {
+        ""
+    };
+    after[rest.len()..].starts_with('?')
+        || denies(&[&sentence, " ", HERE, " ", rest, " ", more].concat())
 }
 
-/// Whether a sentence denies the promise in it: next to it, or by what is said of saying it, or of the work.
+/// What stands beside a word, but for fillers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Beside {
+    Other,
+    /// What denies it, or makes it depend on something.
+    Turn,
+    /// What speaks of saying it.
+    Saying,
+    /// What says of something that it is open.
+    Open,
+}
+
+/// Whether a sentence denies the promise in it: beside it, by what is said of saying it, or of the work.
 fn denies(sentence: &str) -> bool {
     let sentence = sentence.to_lowercase().replace('’', "'");
     let is_letter = |letter: char| letter.is_alphanumeric() || letter == '\'';
-    let (mut denied, mut depends, mut last_turns) = (false, false, false);
-    let mut last = "";
+    let (mut denied, mut by_none, mut refused, mut depends) = (false, false, false, false);
+    let (mut is_open, mut is_passive) = (false, false);
+    // Whether the clause is a condition so far, `None` before its first word; and how many words are behind the promise.
+    let (mut condition, mut behind) = (None, None);
+    let (mut beside, mut last, mut is_apart) = (Beside::Other, "", false);
     for piece in sentence.split_inclusive(|letter| !is_letter(letter)) {
         let word = piece.trim_end_matches(|letter| !is_letter(letter));
-        let is_in = |words: &str| words.split(' ').any(|known| known == word);
+        let is_in = |words: &str| is_one_of(words, word);
         let begins = |words: &str| words.split(' ').any(|known| word.starts_with(known));
-        if !word.is_empty() {
-            let is_denial = is_in(DENIALS) || word.ends_with("n't");
-            let turns = is_denial || is_in(CONDITIONS);
-            if is_in(DENY_ALL)
-                || (last == HERE && turns)
-                || (word == HERE && last_turns)
-                || ((denied || depends) && begins(OF_SAYING))
-                || (denied && begins(OF_DONE))
-            {
+        if word == HERE {
+            let is_denied = match beside {
+                Beside::Turn => true,
+                Beside::Saying => denied || refused || depends,
+                Beside::Open => !denied && !depends,
+                Beside::Other => false,
+            };
+            if is_denied || is_open || condition == Some(true) {
                 return true;
             }
-            let is_anew = word == HERE || is_in(CLAUSES) || is_in(CONDITIONS);
-            denied = is_denial || denied && !is_anew;
-            depends |= turns && !is_denial;
-            (last, last_turns) = (word, turns);
+            (behind, denied, refused, beside) = (Some(0_u8), false, false, Beside::Other);
+        } else if !word.is_empty() {
+            let says_not = is_in(NOT) && last != "or" || word.ends_with("n't");
+            let says_none = is_in(NO) || is_in(NOTHING);
+            let depends_here = is_in(IF) && !["as", "at", "than"].contains(&last) || word == "soon";
+            let turns = says_not || depends_here || is_in(NO) || is_in(REFUSE);
+            let is_said = match behind {
+                Some(0) if is_apart => depends_here || word == "yet",
+                Some(0) => turns && !is_in(NO) || is_in(IS),
+                Some(1) => word == "soon" || word == "yet" && beside == Beside::Turn,
+                _ => false,
+            };
+            if is_said {
+                return true;
+            }
+            if is_in(AND) || depends_here || (by_none && word == "i") {
+                (denied, refused, is_passive) = (false, refused && depends_here, false);
+            }
+            is_passive |= ["is", "are", "was", "were", "be", "been"].contains(&word);
+            denied ^= says_none || says_not && !["could", "would"].contains(&last);
+            by_none = says_none || by_none && !says_not;
+            (refused, depends) = (refused || is_in(REFUSE), depends || depends_here);
+            condition = match condition {
+                Some(true) if !is_apart || depends_here || word == "then" => Some(true),
+                Some(false) if is_in(AND) => None,
+                None if is_in(FIRST) => None,
+                None => Some(depends_here),
+                Some(_) => Some(false),
+            };
+            if begins(DONE) && !(by_none && (last == "be" || last == "to")) {
+                (is_open, denied) = (denied, false);
+            }
+            beside = match beside {
+                _ if turns && word != "once" => Beside::Turn,
+                _ if begins(SAY) && !(is_passive && word.ends_with(['d', 'n'])) => Beside::Saying,
+                _ if begins(OPEN) => Beside::Open,
+                still if is_in(FILLER) => still,
+                _ => Beside::Other,
+            };
+            behind = behind.map(|words| words + u8::from(word != "now" && words < 9));
         }
-        denied &= !piece.ends_with([',', '—', '–']);
+        if !word.is_empty() {
+            (last, is_apart) = (word, false);
+        }
+        if piece.ends_with([',', '—', '–', ':', '(']) {
+            is_apart = true;
+            // What a colon is behind is said of what follows it.
+            let is_of_it = piece.ends_with(':') && beside != Beside::Other;
+            (denied, refused) = (denied && is_of_it, refused && is_of_it);
+        }
     }
-    false
+    behind.is_some() && (beside == Beside::Turn || beside == Beside::Saying && denied)
+}
+
+fn tail(text: &str) -> &str {
+    &text[text.floor_char_boundary(text.len().saturating_sub(NEAR))..]
+}
+
+fn head(text: &str) -> &str {
+    &text[..text.floor_char_boundary(NEAR)]
 }
 
 /// What is after the last end of a sentence.
 fn last_sentence(text: &str) -> &str {
     let mut ends = text.char_indices().filter(|(at, letter)| {
         let next = text[at + letter.len_utf8()..].chars().next();
-        ".!?:;".contains(*letter)
+        ".!?;".contains(*letter)
             && next.is_none_or(|next| next.is_whitespace() || "*_)\"”".contains(next))
     });
     ends.next_back().map_or(text, |(at, letter)| &text[at + letter.len_utf8()..])
@@ -393,6 +486,160 @@ mod tests {
         ] {
             assert_eq!(anywhere(text), Promise::Mentioned, "{text}");
         }
+    }
+
+    /// `M` stands for the marker.
+    fn said(text: &str) -> Promise {
+        anywhere(&text.replace('M', MARKER))
+    }
+
+    #[test]
+    fn whoever_talks_of_it_makes_none() {
+        let all = [
+            "No M for now",
+            "No M yet",
+            "not M",
+            "Still failing, hence no M",
+            "Two tests fail, so: no M.",
+            "M? No",
+            "M? Not before the review.",
+            "Should I say M?",
+            "Is it time for M?",
+            "~~M~~",
+            "~~all is done M~~",
+            "<del>M</del>",
+            "- [ ] output M",
+            "1. [ ] all done M",
+            "- [ ] M",
+            "- [ ] say\n  M",
+            "* [-] M",
+            "Only then:\n\n    M",
+            "as asked:\n\n\tM\n",
+            "As soon as the tests pass, M",
+            "Once the last two tests pass: M",
+            "When the tests pass, then M",
+            "If the review is good, M.",
+            "Tests are red, and once they pass, M",
+            "Only when the build is green M",
+            "I cannot output the promise:\n\nM",
+            "I can't give you this yet:\nM",
+            "I will not write the completion promise\nM",
+            "I am not able to say M",
+            "I do not want to claim M.",
+            "It is too early for M",
+            "It would be premature to output M",
+            "M would be premature",
+            "M is premature",
+            "M is not something that I can say",
+            "M follows when the review is done",
+            "M I cannot say.",
+            "M once all is green",
+            "M, but only when CI is green, not before",
+            "M comes later",
+            "M not yet",
+            "M — not yet",
+            "M, once the review is through",
+            "I will say M later",
+            "I'd write M if the tests passed",
+            "Almost M",
+            "Not yet: M",
+            "Without M for today",
+            "I withhold M",
+            "I refuse to output M",
+            "I am unable to say M",
+            "The work is incomplete M",
+            "Two tests still fail M",
+            "The work isn't finished, but M",
+            "Not all tasks are complete M",
+            "None of the tasks is done M",
+            "Noch kein M",
+            "Noch nicht: M",
+            "Ich kann M noch nicht ausgeben",
+            "Ich kann noch nicht M schreiben",
+            "Ich schreibe M nicht",
+            "Die Arbeit ist noch nicht fertig M",
+            "Sobald die Tests laufen, M",
+            "M schreibe ich noch nicht",
+            "Je ne peux pas écrire M",
+            "Pas encore de M",
+            "Pas de M pour le moment",
+            "Le travail n'est pas fini M",
+            "Quand tout sera fini, M",
+            "Todavía no puedo escribir M",
+            "\"All is done M\" is what I may say later",
+            "The loop ends with 'M'.",
+            "> all done M",
+            "<code>M</code> ends it",
+        ];
+        let kept: Vec<_> = all.iter().filter(|text| said(text) == Promise::Kept).collect();
+        assert!(kept.is_empty(), "{} of {} are kept: {kept:#?}", kept.len(), all.len());
+    }
+
+    #[test]
+    fn an_honest_word_of_denial_refuses_nothing() {
+        let all = [
+            "M",
+            "  M  ",
+            "**M**",
+            "# M",
+            "- M",
+            "- [x] all is done M",
+            "Everything that was not finished is finished now M",
+            "Users cannot write to /etc any more M",
+            "The log never prints secrets, all done M",
+            "It prints no secrets, all done M",
+            "Nobody can print here any more, and the tests pass M",
+            "No release is published yet, as you asked. M",
+            "It handles a premature end of the file now M",
+            "The premature exit is gone M",
+            "Nothing is left to be done M",
+            "Nothing is missing M",
+            "No task remains open M",
+            "0 tests fail M",
+            "No test fails, no warning is left: M",
+            "All tests pass, not one is skipped M",
+            "All is done, without a change to the API: M",
+            "Not a single test fails.\n\nM",
+            "I could not find a single open task. M",
+            "I did not leave anything unfinished M",
+            "Nothing is incomplete M",
+            "There is no task that is not done M",
+            "It does not crash any more.\nM",
+            "It works as before M",
+            "All is done at once M",
+            "The parser can't be confused by quotes now M",
+            "When I ran the tests, all passed M",
+            "After the fix no test fails M",
+            "Before, two tests failed; now all pass. M",
+            "All 12 tests pass, so I output M",
+            "All is done, therefore M",
+            "I can now say M",
+            "Here is the promise:\n\nM",
+            "As requested: M",
+            "Open tasks: none. M",
+            "M — no open task is left",
+            "M — not a single test fails",
+            "M (all tests pass, nothing is skipped)",
+            "M\n\nNothing else has to be done.",
+            "M All 12 tests pass.",
+            "- docs: not changed, by design\n- tests: pass\nM",
+            "What I did not do: nothing.\n\nM",
+            "The \"sum\" works, the \"total\" as well M",
+            "Is there anything left? No. M",
+            "The user doesn't have to wait until it's done M",
+            "I never skipped a test and all of them pass M",
+            "Secrets are never printed now M",
+            "If the file is missing, it says so M",
+            "It asks once, then stops M",
+            "Alles ist fertig M",
+            "Kein Test schlägt mehr fehl, alles ist fertig: M",
+            "Tout est fini M",
+            "Todo está listo M",
+            "完成了。M",
+            "All done ✅ M",
+        ];
+        let refused: Vec<_> = all.iter().filter(|text| said(text) != Promise::Kept).collect();
+        assert!(refused.is_empty(), "{} of {} are refused: {refused:#?}", refused.len(), all.len());
     }
 
     #[test]
