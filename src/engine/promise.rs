@@ -35,14 +35,17 @@ pub enum Promise {
 /// Words by what they say: the name of each list, and its words.
 const WORDS: &str = include_str!("promise.words");
 macro_rules! lists { ($($name:ident)*) => { $(const $name: &str = list(stringify!($name));)* } }
-lists! { NOT NO NOTHING IF REFUSE IS FILLER SAY DONE OPEN AND FIRST }
+lists! { NOT NO NOTHING IF REFUSE IS FILLER SAY DONE OPEN AND FIRST DEED DEED_THERE PLACE MAY MAY_TO BETWEEN CODE CREDENTIAL GIVE BEHIND
+KEY SPEND PLEASE ANSWER }
 /// The most of a line that is looked at, to either side of the promise, in bytes.
 const NEAR: usize = 4_000;
-/// How words begin that speak of what only a person may approve.
-const APPROVALS: &str =
-    "deploy publish releas pay purchas buy delet destroy credential password token secret";
 /// What stands for the promise in its sentence.
 const HERE: &str = "0promise0";
+/// Marks around a text.
+const MARKUP: &[char] = &[' ', '*', '_', '~', '`', '#', '>', '"', '(', ')', '“', '”', '👉'];
+/// The most lines below a question in which its answers stand.
+const MOST_ANSWERS: usize = 9;
+const MOST_WORDS: usize = 15;
 /// The least that a reason has, in bytes of letters.
 const LEAST_REASON: usize = 9;
 /// How many markers of one line are looked at, and how many lines with one, the last ones.
@@ -116,14 +119,44 @@ pub fn is_reason(text: &str) -> bool {
         && (words.count() > 1 || letters.iter().any(|it| it.len_utf8() > 2))
 }
 
-/// Returns the question at the end of a text that asks a person for an approval, `None` where there is none.
+/// Returns the question at the end of a text that asks a person for an approval, `None` where there is none. Below it may stand
+/// what can be answered.
 pub fn asks_approval(text: &str) -> Option<&str> {
-    let last = text.lines().map(str::trim).rfind(|line| !line.is_empty())?;
-    let question = last.strip_suffix('?').map(last_sentence)?.trim();
-    let words = question.to_lowercase();
-    let mut words = words.split(|letter: char| !letter.is_alphanumeric());
-    let is_about = |word: &str| APPROVALS.split(' ').any(|begins| word.starts_with(begins));
-    words.any(is_about).then_some(question)
+    let lines = text.lines().rev().map(str::trim).filter(|line| !line.is_empty());
+    for line in lines.take(MOST_ANSWERS) {
+        let asked = line.rfind('?').filter(|at| is_answer(&line[at + 1..]));
+        let said = line[..asked.unwrap_or(line.len())].trim_end_matches(MARKUP);
+        let question = tail(last_sentence(said.trim_end_matches(['.', '!', ':'])));
+        // `Shall I?` asks about the sentence before.
+        let is_short = question.split_whitespace().count() < 5;
+        let before = || said.split(question).next().unwrap_or_default().trim_end();
+        let needs = |text: &str| needs_person(last_sentence(text.trim_end_matches(['.', '!'])));
+        let is_request = || words_of(question).iter().any(|word| is_one_of(PLEASE, word));
+        if (asked.is_some() || is_request()) && (needs(question) || is_short && needs(before())) {
+            return Some(question.trim_start_matches(MARKUP));
+        }
+        if asked.is_some() || !is_answer(line) {
+            return None;
+        }
+    }
+    None
+}
+
+/// Whether a text is one of the answers to a question, or asks for one.
+fn is_answer(text: &str) -> bool {
+    let text = text.trim_matches(MARKUP);
+    let is_listed = text.starts_with(['-', '•', '['])
+        || text.get(1..2).is_some_and(|sign| ".):".contains(sign));
+    let words = words_of(head(text));
+    is_listed
+        || words.len() < 3
+        || words.len() < MOST_WORDS && words.iter().any(|word| is_one_of(ANSWER, word))
+}
+
+fn words_of(text: &str) -> Vec<String> {
+    let words =
+        text.split(|letter: char| !letter.is_alphanumeric() && letter != '$' && letter != '€');
+    words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
 }
 
 /// The words of a list: one that is not there does not compile.
@@ -150,6 +183,34 @@ const fn list(name: &str) -> &'static str {
 
 fn is_one_of(words: &str, word: &str) -> bool {
     words.split(' ').any(|known| known == word)
+}
+
+/// Whether a question is about what cannot be undone, or asks for what only a person has.
+fn needs_person(question: &str) -> bool {
+    let words = words_of(tail(question));
+    let at = |place: usize| words.get(place).map_or("", String::as_str);
+    let any = |words: &[String], list: &str| words.iter().any(|word| is_one_of(list, word));
+    let is_yours = ["what", "where", "please"].contains(&at(0))
+        || words.iter().any(|word| word.starts_with("you"));
+    let is_meant = |place: usize| {
+        let (before, behind) = (&words[..place], &words[place + 1..]);
+        let head = before.iter().rposition(|word| !is_one_of(BETWEEN, word));
+        let is_asked = head.is_none_or(|head| match at(head) {
+            "to" => any(&before[head.saturating_sub(1)..head], MAY_TO),
+            word => is_one_of(MAY, word),
+        });
+        let of_code = any(&behind[..behind.len().min(4)], CODE);
+        let is_deed = is_one_of(DEED, at(place)) && !of_code;
+        let is_deed_there = is_one_of(DEED_THERE, at(place)) && any(behind, PLACE);
+        let is_key = at(place) == "key" && place > 0 && is_one_of(KEY, at(place - 1));
+        let ends = behind.first().is_none_or(|next| is_one_of(BEHIND, next));
+        let is_given = ends && is_yours && any(before, GIVE);
+        is_asked && (is_deed || is_deed_there)
+            || is_given && (is_key || is_one_of(CREDENTIAL, at(place)))
+    };
+    let is_money = words.iter().any(|word| word.starts_with(['$', '€']) && word.len() > 1);
+    !["why", "how", "did"].contains(&at(0))
+        && ((0..words.len()).any(is_meant) || is_money && any(&words, SPEND))
 }
 
 /// Returns what the agent says that a person must do: the last `<blocked>…</blocked>` at the beginning of a
@@ -640,6 +701,91 @@ mod tests {
         ];
         let refused: Vec<_> = all.iter().filter(|text| said(text) != Promise::Kept).collect();
         assert!(refused.is_empty(), "{} of {} are refused: {refused:#?}", refused.len(), all.len());
+    }
+
+    #[test]
+    fn what_cannot_be_undone_is_a_person_s() {
+        let all = [
+            "May I deploy it to production?",
+            "All is built.\n\n**Shall I deploy to production?**",
+            "Should I push to main? (yes/no)",
+            "Shall I push this to main?\n\n1. Yes\n2. No",
+            "Do you want me to drop the database?\n- yes\n- no, keep it",
+            "OK to spend $40 on this?",
+            "This run costs about $40. Shall I?",
+            "Ready to publish v2.0 to npm? [y/N]",
+            "Would you like me to release 1.4.0 now?",
+            "Deploy to staging?",
+            "### Push now?",
+            "> Should I delete the production bucket?",
+            "`Delete all user data?`",
+            "Is it fine if I force-push?",
+            "Can I go ahead and publish?",
+            "Should I commit and push?",
+            "Do you approve the deployment?",
+            "Shall I proceed with the release?",
+            "I would now drop the table `users`. Shall I?",
+            "I will then push to main. OK?",
+            "Shall I merge it to main?",
+            "Should I run the migration against production?",
+            "May I revoke the old keys?",
+            "Are you okay with me to wipe the disk?",
+            "Can you provide the API key?",
+            "What is the password for the staging server?",
+            "Could you set the API_TOKEN?",
+            "Do you have the credentials for npm?",
+            "Should I buy the domain?\nPlease answer yes or no.",
+            "Shall I deploy?\n\nA) now\nB) tomorrow\nC) never",
+            "Please confirm that I may deploy to production.",
+            "I need your approval to publish the package.",
+            "Waiting for your go-ahead to push.",
+            "Should I delete the old branch on the server? I wait for your answer.",
+        ];
+        let missed: Vec<_> = all.iter().filter(|text| asks_approval(text).is_none()).collect();
+        assert!(missed.is_empty(), "{} of {} are missed: {missed:#?}", missed.len(), all.len());
+    }
+
+    #[test]
+    fn small_talk_waits_for_nobody() {
+        let all = [
+            "Shall I go on?",
+            "Should I continue with the next task?",
+            "Which tokenizer should I use?",
+            "Should the tokenizer skip blanks?",
+            "Should I update the release notes?",
+            "Do the release notes look fine?",
+            "Should I remove the unused import?",
+            "Should I delete the unused import?",
+            "Should the delete button be red?",
+            "Which deploy script do you prefer?",
+            "Should the payload be JSON?",
+            "Do you like the name `PaymentService`?",
+            "Should I rename `deploy.sh`?",
+            "Should I add a drop shadow?",
+            "Should the token expire after an hour?",
+            "Do you want the token to expire?",
+            "Should the login mask the password?",
+            "Why did I delete it?",
+            "Is the publisher's name right?",
+            "Should I drop the prefix?",
+            "Should I release the lock earlier?",
+            "Should we pay attention to case?",
+            "What should the secret word be called?",
+            "Shall I also test the push handler?",
+            "Should I send a 404?",
+            "Should I merge the two helpers?",
+            "Do you want a list?\n- deployed\n- released",
+            "I deployed nothing. Shall I go on?",
+            "I deleted the helper. Is that what you want?",
+            "Should I push? I think not, because the tests fail. Next is T004.",
+            "All is released.",
+            "The release notes are complete.",
+            "I confirm that the tests pass.",
+            "Does deleting a user work as it should?",
+            "",
+        ];
+        let waited: Vec<_> = all.iter().filter(|text| asks_approval(text).is_some()).collect();
+        assert!(waited.is_empty(), "{} of {} wait: {waited:#?}", waited.len(), all.len());
     }
 
     #[test]
