@@ -139,9 +139,7 @@ pub fn run_verify(command: &str, folder: &Path, limit: Duration) -> (CheckResult
     let output = ran.map(|ran| ran.output).unwrap_or_default();
     let check = Check { run: command.to_owned(), ..Check::default() };
     let mut result = result(&check, passed, outcome, &output);
-    let before = result.passed;
-    refuse_empty_run(&mut result);
-    let ran_none = before && !result.passed;
+    let ran_none = refuse_empty_run(&mut result);
     (result, ran_none)
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde::{Deserialize, Serialize};
 
 use super::fields::{is_default, read_fields};
-use super::output::{passed_tests, plain_lines, shows};
+use super::output::{plain_lines, shows, tests_shown};
 
 /// The agreement a loop is armed with; `decide` holds every iteration against it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -195,13 +195,14 @@ impl Check {
         if !self.expect.is_empty() && !lines.iter().any(|line| shows(line, &self.expect)) {
             return Some(format!("no line of its output has `{}`", self.expect));
         }
-        match passed_tests(&lines) {
+        match tests_shown(&lines) {
             _ if self.min_tests == 0 => None,
-            None => Some("its output has no number of tests that is understood".to_owned()),
-            Some(passed) if passed < self.min_tests => {
+            (_, true) => Some("its output says that tests failed".to_owned()),
+            (None, _) => Some("its output has no number of tests that is understood".to_owned()),
+            (Some(passed), _) if passed < self.min_tests => {
                 Some(format!("tests passed: {passed}, and {} or more have to", self.min_tests))
             }
-            Some(_) => None,
+            (Some(_), _) => None,
         }
     }
 }

@@ -49,6 +49,6 @@ pub use observation::{
     Attempt, CheckResult, Demand, Difference, FinishedPart, Observation, ReviewResult, Tampered,
     TokenTotals, UnchangedFiles, Waiting, Work,
 };
-pub use output::{TestsRun, ran_no_test, tests_run};
+pub use output::{TestsRun, tests_run};
 pub use promise::{Promise, PromiseMatch};
 pub use verdict::{BudgetUnit, Dollars, Obstacle, Shortfall, Stall, TerminalReason, Verdict};

@@ -33,6 +33,8 @@ pub fn shows(line: &str, pattern: &str) -> bool {
 pub enum TestsRun {
     /// So many passed.
     Counted(u64),
+    /// Some failed, whatever the exit code says.
+    Failed,
     /// None ran, or all were skipped; or a program that is known to run tests printed nothing at all.
     None,
     /// It is known to run tests, and its output names no number that is understood.
@@ -41,126 +43,96 @@ pub enum TestsRun {
     Unknown,
 }
 
-/// Lines of well-known runners: in those with no letter before them `+` is the number of tests and `-` one that is taken off, and
-/// `*` is any text. With `p` or `P` the number stands before `passed` or `Passed`; with `1` the line counts as one, with `0` as none.
-const LINES: [(&str, &str); 48] = [
-    ("p", "test result: *"),
-    ("p", "Summary [* run: *"),
-    ("p", "Tests:*total"),
-    ("p", "Tests  *)"),
-    ("P", "SUCCESS! *"),
-    ("", "Ran + test* in *"),
-    ("", "OK (skipped=-)"),
-    ("", "Ran + tests containing * assertions."),
-    ("", "# pass +"),
-    ("", "\u{2139} pass +"),
-    ("", "+ passing (*)"),
-    ("", "+ example*, * failure*, - pending"),
-    ("", "+ example*, * failure*"),
-    ("", "+ runs, * assertions, * errors, - skips"),
-    ("", "OK (+ test*)"),
-    ("", "Tests: +, Assertions: *, Skipped: -."),
-    ("", "Passed! *Passed:+,*"),
-    ("0", "Skipped! *"),
-    ("", "*% tests passed, * tests failed out of +"),
-    ("", "Executed + test*, with - test* skipped and *"),
-    ("", "Executed + test*, with * failure*"),
-    ("", "Executed + of * SUCCESS*"),
-    ("", "+ tests, * failures, - skipped"),
-    ("", "+ tests, * failures, - excluded"),
-    ("", "+ tests, * failures, - excluded, - skipped"),
-    ("", "+ test*, * failure*"),
-    ("", "+ tests passed"),
-    ("", "ok | + passed*"),
-    ("", "+ pass"),
-    ("", "[  PASSED  ] + test*"),
-    ("", "All tests passed (* assertion* in + test case*"),
-    ("", "All + tests passed*"),
-    ("", "+ passed (*s)"),
-    ("", "Files=*, Tests=+,*"),
-    ("", "[ FAIL *PASS + ]"),
-    ("", "Tests: succeeded +, *"),
-    ("", "+ successes / *"),
-    ("0", "*[no test files]"),
-    ("0", "No test*found*"),
-    ("0", "No test matches *"),
-    ("0", "no tests ran*"),
-    ("0", "*No tests to run."),
-    ("0", "No tests were *"),
-    ("0", "No tests executed*"),
-    ("0", "1..0*"),
-    ("0", "ok + *# skip*"),
-    ("0", "ok + *# SKIP*"),
-    ("1", "ok + *"),
-];
-/// What the first word, or the first two, of a command are that runs tests and says how many.
-const RUNNERS: &str = " ava|busted|cargo nextest|cargo test|ctest|cypress run|deno test|dotnet test|go test|gradle test|jest|mix test|\
-    mocha|mvn test|node --test|npm test|phpunit|playwright test|pnpm test|prove|pytest|rspec|swift test|tox|unittest|vitest|yarn test|\
-    zig test|bun test|bats|karma start|flutter test|dart test|nose2|rake test|minitest|";
+/// Lines of well-known runners, in which `*` is any text and `+` the number. What stands before each says what the number is: `=` of
+/// tests that passed, `t` of all tests, from which those are taken off that the line says failed or were skipped. Without a number:
+/// with `p` it stands before `passed` or `Passed`, with `s` the line says what is taken off, with `1` and `0` it counts as one test or
+/// none, with `<` it takes one off, with `f` a test has failed, with `-` only what it says of failures counts.
+const LINES: &str = include_str!("output.lines");
+/// Programs that run tests and say how many, and those that do so with one of these words behind them.
+const RUNNERS: &str = "ava busted nextest ctest cypress jest mocha phpunit pest playwright prove pytest rspec tox unittest vitest bats karma \
+    nose2 minitest";
+const BUILDERS: &str = "cargo deno dotnet go gradle gradlew mix mvn mvnw node npm pnpm yarn swift zig bun flutter dart rake sbt";
+const TASKS: &str = "test tests t tst --test";
+/// What lets them name their tests in place of running them.
+const LISTING: &str =
+    "--collect-only --co -list --list --list-tests --listTests --dry-run --no-run --show-only";
+/// How words begin that say of a number that so many were left out, or failed.
+const LEFT_OUT: &str = "skip ignor pending exclu todo xfail disabled expected incomplete";
+const FAILURES: &str = "fail error broken timed unexpected";
 
 /// Returns what the output of this command, which passed, shows of tests.
 pub fn tests_run(command: &str, output: &[u8]) -> TestsRun {
     let lines = plain_lines(output);
-    match passed_tests(&lines) {
+    let (passed, has_failed) = tests_shown(&lines);
+    let mut runs = command.split([';', '&', '|', '\n']).filter_map(runner_of).peekable();
+    let is_runner = runs.peek().is_some();
+    match passed {
+        _ if has_failed => TestsRun::Failed,
+        _ if is_runner && runs.all(|lists| lists) => TestsRun::None,
         Some(0) => TestsRun::None,
         Some(passed) => TestsRun::Counted(passed),
-        None if !is_runner(command) => TestsRun::Unknown,
+        None if !is_runner => TestsRun::Unknown,
         None if lines.iter().all(|line| line.trim().is_empty()) => TestsRun::None,
         None => TestsRun::Uncounted,
     }
 }
 
-/// Returns whether this command passed without running a test.
-pub fn ran_no_test(command: &str, output: &[u8]) -> bool {
-    tests_run(command, output) == TestsRun::None
+/// Whether a command that runs tests only lists them; `None` for one that runs none.
+fn runner_of(command: &str) -> Option<bool> {
+    let words = command.split(|it: char| it.is_whitespace() || "()\"'`={}".contains(it));
+    let is_in = |words: &str, word: &str| words.split_ascii_whitespace().any(|known| known == word);
+    let (mut builds, mut runs, mut lists) = (false, false, false);
+    for word in words {
+        let name = word.rsplit('/').next().unwrap_or_default();
+        runs |= is_in(RUNNERS, name) || (builds && (is_in(TASKS, word) || word.ends_with(":test")));
+        builds = is_in(BUILDERS, name) || (builds && word != "build");
+        lists |= is_in(LISTING, word);
+    }
+    runs.then_some(lists)
 }
 
-/// Whether one of its words, with or without the next one, is a program that runs tests.
-fn is_runner(command: &str) -> bool {
-    let words: Vec<&str> =
-        command.split(|it: char| it.is_whitespace() || ";&|()\"'".contains(it)).collect();
-    let is_one = |name: &str| !name.is_empty() && RUNNERS.contains(&["|", name, "|"].concat());
-    let name = |word: &&str| word.rsplit('/').next().unwrap_or_default().to_owned();
-    words.iter().any(|word| is_one(&name(word)))
-        || words.windows(2).any(|two| is_one(&[&name(&two[0]), " ", two[1]].concat()))
-}
-
-/// Returns how many tests have passed by what well-known runners print, `None` where no line is understood.
+/// Returns how many tests have passed by what well-known runners print, `None` where no line is understood, and whether one failed.
 ///
 /// `go test` without `-v` and Gradle name no numbers: a package or a task that ran tests counts as one.
-pub fn passed_tests(lines: &[String]) -> Option<u64> {
-    let (mut sum, mut go, mut maven) = (None, [None; 2], [None; 2]);
+pub fn tests_shown(lines: &[String]) -> (Option<u64>, bool) {
+    let (mut sum, mut go, mut maven, mut has_failed) = (None, [None; 2], [None; 2], false);
     for whole in lines {
         let line = whole.trim();
         if let Some(task) = line.strip_prefix("> Task :") {
-            more(&mut sum, of_gradle(task));
+            let passed = of_gradle(task);
+            has_failed |= passed.is_some() && task.ends_with(" FAILED");
+            more(&mut sum, passed);
         } else if line.starts_with("--- PASS: ") || line.starts_with("--- SKIP: ") {
             more(&mut go[0], Some(i64::from(line.starts_with("--- PASS"))));
         } else if whole.starts_with("ok  \t") {
             more(&mut go[1], Some(i64::from(!line.contains("[no tests to run]"))));
         } else if let Some(at) = line.find("Tests run:") {
-            let is_of_class = line.contains("Time elapsed");
-            more(
-                &mut maven[usize::from(is_of_class)],
-                numbers(&line[at..], "Tests run:+, Failures:-, Errors:-, Skipped:-*"),
-            );
+            let passed =
+                number_in(&line[at..], "Tests run:+,*").map(|all| all - said_of(line, true));
+            has_failed |= passed.is_some() && said_of(line, false) > 0;
+            more(&mut maven[usize::from(line.contains("Time elapsed"))], passed);
+        } else if let Some(passed) = of_tap(line) {
+            has_failed |= passed < 0;
+            more(&mut sum, Some(passed.max(0)));
         } else if is_pytest(line.trim_matches(['=', ' '])) {
-            more(&mut sum, Some(number_before(line, "passed").unwrap_or(0)));
-        } else {
-            let found = LINES.iter().find_map(|(kind, row)| {
-                let count = numbers(line, row)?;
-                Some(match *kind {
-                    "" => count,
-                    "p" => number_before(line, "passed").unwrap_or(0),
-                    "P" => number_before(line, "Passed").unwrap_or(0),
-                    _ => i64::from(*kind == "1"),
-                })
-            });
-            more(&mut sum, found);
+            has_failed |= said_of(line, false) > 0;
+            more(&mut sum, Some(number_before_passed(line)));
+        } else if let Some((kind, number)) = known_line(line) {
+            has_failed |= kind == b'f' || said_of(line, false) > 0;
+            let passed = match kind {
+                b'=' => number,
+                b't' => number - said_of(line, true),
+                b'p' => number_before_passed(line),
+                b's' => -said_of(line, true),
+                b'<' => -1,
+                _ => 0,
+            };
+            more(&mut sum, Some(passed));
         }
     }
     let all = [sum, go[0].or(go[1]), maven[0].or(maven[1])];
-    all.into_iter().flatten().reduce(i64::saturating_add).map(|it| it.max(0).unsigned_abs())
+    let passed = all.into_iter().flatten().reduce(i64::saturating_add);
+    (passed.map(|it| it.max(0).unsigned_abs()), has_failed)
 }
 
 fn more(count: &mut Option<i64>, passed: Option<i64>) {
@@ -169,12 +141,17 @@ fn more(count: &mut Option<i64>, passed: Option<i64>) {
     }
 }
 
-/// The number in a line of this form, `None` for another line: `+` counts, `-` is taken off, `*` is any text.
-fn numbers(line: &str, row: &str) -> Option<i64> {
-    let (mut rest, mut sum, mut is_open) = (line, 0_i64, false);
-    for piece in row.split_inclusive(['+', '-', '*']) {
-        let sign = piece.chars().next_back().filter(|it| "+-*".contains(*it));
-        let text = piece.trim_end_matches(['+', '-', '*']);
+/// The kind of a line of a well-known runner, and its number.
+fn known_line(line: &str) -> Option<(u8, i64)> {
+    LINES.lines().find_map(|row| Some((row.as_bytes()[0], number_in(line, row.get(2..)?)?)))
+}
+
+/// The number in a line of this form, `None` for another line: `+` is the number, `*` is any text.
+fn number_in(line: &str, row: &str) -> Option<i64> {
+    let (mut rest, mut found, mut is_open) = (line, 0, false);
+    for piece in row.split_inclusive(['+', '*']) {
+        let sign = piece.chars().next_back().filter(|it| "+*".contains(*it));
+        let text = piece.trim_end_matches(['+', '*']);
         let at = match (is_open, sign) {
             (true, None) => rest.ends_with(text).then(|| rest.len() - text.len())?,
             (true, _) => rest.find(text)?,
@@ -182,15 +159,42 @@ fn numbers(line: &str, row: &str) -> Option<i64> {
         };
         rest = &rest[at + text.len()..];
         is_open = sign == Some('*');
-        if let Some(sign @ ('+' | '-')) = sign {
+        if sign == Some('+') {
             let rest_of = rest.trim_start();
             let end = rest_of.find(|it: char| !it.is_ascii_digit()).unwrap_or(rest_of.len());
-            let number: i64 = rest_of[..end].parse().ok()?;
-            sum += if sign == '+' { number } else { -number };
+            found = rest_of[..end].parse().ok()?;
             rest = &rest_of[end..];
         }
     }
-    (is_open || rest.is_empty()).then_some(sum)
+    (is_open || rest.is_empty()).then_some(found)
+}
+
+/// How many failed by a line such as `12 passed, 3 failed` or `Failures: 3`, with those that were left out or without.
+fn said_of(line: &str, with_left_out: bool) -> i64 {
+    let parts = line.split([',', ';', '|', '(', ')', '/']).flat_map(|part| part.split(" and "));
+    let numbers = parts.filter_map(|part| {
+        let mut words =
+            part.split(|it: char| !it.is_alphanumeric()).filter(|word| !word.is_empty());
+        let begins =
+            |word: &str, known: &str| known.split(' ').any(|known| word.starts_with(known));
+        let lower = part.to_lowercase();
+        let has = |known: &str| {
+            lower.split(|it: char| !it.is_alphanumeric()).any(|word| begins(word, known))
+        };
+        let is_counted = if has(LEFT_OUT) { with_left_out } else { has(FAILURES) };
+        words.find_map(|word| word.parse::<i64>().ok()).filter(|_| is_counted)
+    });
+    numbers.fold(0, i64::saturating_add)
+}
+
+/// What a line of TAP counts for, less than nothing for a test that failed: `not ok 2 - adds # TODO later`.
+fn of_tap(line: &str) -> Option<i64> {
+    let fails = line.strip_prefix("not ");
+    let said = fails.unwrap_or(line).strip_prefix("ok ")?;
+    let directive = said.split('#').nth(1).unwrap_or_default().trim_start().to_lowercase();
+    let is_left_out = directive.starts_with("skip") || directive.starts_with("todo");
+    let counts = if fails.is_some() { -1 } else { 1 };
+    said.starts_with(|it: char| it.is_ascii_digit()).then_some(if is_left_out { 0 } else { counts })
 }
 
 /// `:app:test NO-SOURCE`; what is up to date has passed before, with the same files.
@@ -201,16 +205,16 @@ fn of_gradle(task: &str) -> Option<i64> {
     is_test.then(|| i64::from(!matches!(state, "NO-SOURCE" | "SKIPPED" | "FAILED")))
 }
 
-/// The number right before a word, in `12 passed; 0 failed`.
-fn number_before(line: &str, word: &str) -> Option<i64> {
+/// The number right before `passed`, in `12 passed; 0 failed`, 0 for none.
+fn number_before_passed(line: &str) -> i64 {
     let mut before = "";
     for part in line.split([' ', '\t', ',', ';', '(', ')', '|']).filter(|part| !part.is_empty()) {
-        if part == word {
-            return before.parse().ok();
+        if part.eq_ignore_ascii_case("passed") {
+            return before.parse().unwrap_or(0);
         }
         before = part;
     }
-    None
+    0
 }
 
 /// `12 passed, 1 skipped in 0.12s`: nothing but numbers with their word, and the time.
@@ -232,7 +236,7 @@ mod tests {
     use super::*;
 
     fn passed(output: &str) -> Option<u64> {
-        passed_tests(&plain_lines(output.as_bytes()))
+        tests_shown(&plain_lines(output.as_bytes())).0
     }
 
     #[test]
@@ -345,6 +349,136 @@ mod tests {
             ("sh check.sh", "3 passed in 0.1s", TestsRun::Counted(3)),
         ] {
             assert_eq!(tests_run(command, output.as_bytes()), run, "{command}");
+        }
+    }
+
+    #[test]
+    fn a_failed_test_is_no_pass() {
+        let all = [
+            "======= 3 failed, 12 passed, 1 warning in 0.52s =======",
+            "3 passed, 1 error in 0.12s",
+            "test result: FAILED. 2 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out",
+            "     Summary [   0.012s] 12 tests run: 11 passed, 1 failed, 0 skipped",
+            "Ran 7 tests in 0.001s\n\nFAILED (failures=1, errors=1)",
+            "FAILED (unexpected successes=1)",
+            "Tests:       1 failed, 5 passed, 6 total",
+            "Test Suites: 1 failed, 1 passed, 2 total\nTests:       5 passed, 5 total",
+            " Test Files  1 failed | 1 passed (2)\n      Tests  5 passed (5)",
+            "      Tests  1 failed | 9 passed | 1 skipped (11)",
+            "  8 passing (12ms)\n  2 failing",
+            "# tests 4\n# pass 3\n# fail 1",
+            "ℹ pass 3\nℹ fail 1",
+            "--- FAIL: TestA (0.00s)\nFAIL\nFAIL\texample.com/a\t0.01s",
+            "ok  \texample.com/b\t0.01s\nFAIL\texample.com/a\t0.01s",
+            "[ERROR] Tests run: 3, Failures: 1, Errors: 0, Skipped: 0",
+            "> Task :test FAILED",
+            "12 examples, 1 failure, 2 pending",
+            "0 examples, 0 failures, 1 error occurred outside of examples",
+            "6 runs, 9 assertions, 1 failures, 0 errors, 1 skips",
+            "Tests: 3, Assertions: 3, Failures: 1.",
+            "Failed!  - Failed:     1, Passed:     4, Skipped:     0, Total:     5",
+            "67% tests passed, 2 tests failed out of 6",
+            "Executed 4 tests, with 1 failure (0 unexpected) in 0.1 seconds",
+            "5 tests, 1 failure",
+            "2 doctests, 5 tests, 1 failure, 1 excluded",
+            "FAILED | 7 passed | 1 failed (12ms)",
+            " 3 pass\n 1 fail",
+            "[  PASSED  ] 8 tests.\n[  FAILED  ] 1 test, listed below:",
+            "[ FAIL 1 | WARN 0 | SKIP 0 | PASS 5 ]",
+            "1..2\nok 1 - first\nnot ok 2 - second",
+            "Result: FAIL",
+            "FAIL! -- 2 Passed | 1 Failed | 0 Pending | 0 Skipped",
+            "4 successes / 1 failure / 0 errors / 0 pending : 0.01 seconds",
+            "Tests: succeeded 4, failed 1, canceled 0, ignored 0, pending 0",
+            "Executed 5 of 5 (1 FAILED) (0.1 secs)",
+            "3 scenarios (1 failed, 2 passed)",
+            "✘ Test run with 3 tests failed after 0.01 seconds with 1 issue.",
+        ];
+        let run = |output: &str| tests_run("sh check.sh", output.as_bytes());
+        let missed: Vec<_> = all.iter().filter(|text| run(text) != TestsRun::Failed).collect();
+        assert!(missed.is_empty(), "{} of {} are missed: {missed:#?}", missed.len(), all.len());
+        for honest in [
+            "12 passed in 0.03s\nfailed to send the report, 3 attempts",
+            "5 tests, 0 failures",
+            "ok 1 - adds\nnot ok 2 - totals # TODO later",
+            "Ran 3 tests in 0.001s\n\nOK (expected failures=1)",
+            "test a ... ok\nfailed 3 times, as it should\n\ntest result: ok. 1 passed; 0 failed; 0 ignored",
+            "Executed 4 tests, with 0 failures (0 unexpected) in 0.1 seconds",
+            "Tests:       5 passed, 5 total",
+        ] {
+            assert!(matches!(run(honest), TestsRun::Counted(_)), "{honest}");
+        }
+    }
+
+    #[test]
+    fn a_run_without_a_test_is_empty() {
+        let all = [
+            ("pytest", "3 skipped in 0.01s"),
+            ("pytest", "2 xfailed in 0.01s"),
+            ("python3 -m unittest", "Ran 2 tests in 0.001s\n\nOK (expected failures=2)"),
+            ("python3 -m unittest", "Ran 2 tests in 0.0s\n\nOK (skipped=1, expected failures=1)"),
+            ("./gradlew test", "> Task :test NO-SOURCE\n\nBUILD SUCCESSFUL in 1s"),
+            ("swift test", "Executed 1 test, with 1 test skipped and 0 failures (0 unexpected)"),
+            (
+                "swift test",
+                "\u{279c} Test adds() skipped.\n✔ Test run with 1 test passed after 0.001 seconds.",
+            ),
+            ("mix test", "1 test, 0 failures, 1 excluded"),
+            ("mix test", "2 tests, 0 failures, 2 excluded"),
+            ("mix test", "1 doctest, 2 tests, 0 failures, 2 excluded"),
+            ("mix test", "1 test, 0 failures, 1 skipped"),
+            ("bats t", "1..2\nok 1 adds # Skipped: later\nok 2 totals # TODO"),
+            ("go test -list . ./...", "TestAdd\nok  \texample.com/a\t0.01s"),
+            ("go test -list=. ./...", "TestAdd\nok  \texample.com/a\t0.01s"),
+            ("pytest --collect-only -q", "tests/test_a.py::test_a\n\n1 test collected in 0.01s"),
+            ("cargo test --no-run", "    Finished `test` profile"),
+            ("npx jest --listTests", "/a/sum.test.js"),
+            ("rspec --dry-run", "5 examples, 0 failures"),
+            ("rspec", "1 example, 0 failures, 1 pending"),
+            ("rake test", "1 runs, 0 assertions, 0 failures, 0 errors, 1 skips"),
+            ("mvn test", "[INFO] Tests are skipped."),
+            ("mvn -q test", ""),
+            ("mvn -q -f app/pom.xml test", ""),
+            ("./gradlew test", ""),
+            ("./gradlew -q :app:test", ""),
+            ("cargo t", ""),
+            ("cargo --manifest-path app/Cargo.toml test", "\n"),
+            ("npm t", ""),
+            ("npm --prefix app test", ""),
+            ("npm run -s test", ""),
+            ("yarn -s test", ""),
+            ("yarn workspace app test", ""),
+            ("pnpm -r test", ""),
+            ("cd app && npm -s test", " "),
+            ("dotnet test", ""),
+        ];
+        let run = |(command, output): &(&str, &str)| tests_run(command, output.as_bytes());
+        let missed: Vec<_> = all.iter().filter(|it| run(it) != TestsRun::None).collect();
+        assert!(missed.is_empty(), "{} of {} are missed: {missed:#?}", missed.len(), all.len());
+        for (command, output, shown) in [
+            ("cargo build", "", TestsRun::Unknown),
+            ("zig build test", "", TestsRun::Unknown),
+            ("npm run lint", "", TestsRun::Unknown),
+            ("grep -rq test src", "", TestsRun::Unknown),
+            ("git diff --exit-code tests", "", TestsRun::Unknown),
+            ("make -s test", "", TestsRun::Unknown),
+            (
+                "cargo test --no-run && cargo test",
+                "test result: ok. 2 passed;",
+                TestsRun::Counted(2),
+            ),
+            ("cargo t", "test result: ok. 2 passed; 0 failed", TestsRun::Counted(2)),
+            ("mvn test", "BUILD SUCCESS", TestsRun::Uncounted),
+            ("mix test", "3 tests, 0 failures, 1 excluded", TestsRun::Counted(2)),
+            ("mix test", "1 doctest, 3 tests, 0 failures, 1 excluded", TestsRun::Counted(2)),
+            (
+                "swift test",
+                "✔ Test run with 3 tests in 1 suite passed after 0.1 s.",
+                TestsRun::Counted(3),
+            ),
+            ("bats t", "1..2\nok 1 adds\nok 2 totals # skip later", TestsRun::Counted(1)),
+        ] {
+            assert_eq!(tests_run(command, output.as_bytes()), shown, "{command} {output}");
         }
     }
 

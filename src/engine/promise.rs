@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::markdown;
+use super::markdown::{self, Kind};
 
 /// Which marker in the agent's final text counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,39 +32,28 @@ pub enum Promise {
     Kept,
 }
 
-/// Words that deny what follows them in their clause.
-const DENIALS: &str =
-    "not cannot never nor neither without instead rather refuse withhold withholding would";
-/// Words that make what follows them in their sentence depend on something.
-const CONDITIONS: &str = "before until till unless if once when whether";
-/// Words that deny wherever they stand in the sentence.
-const DENY_ALL: &str = "yet premature";
-/// How words begin that speak of making the promise.
-const OF_SAYING: &str = "writ wrote output print emit say said claim promis declar mark";
-/// How words begin that speak of the work as a whole.
-const OF_DONE: &str = "done finish complet ready";
-/// Words with which another clause begins.
-const CLAUSES: &str = "and but so because";
-/// How words begin that speak of what only a person may approve.
-const APPROVALS: &str =
-    "deploy publish releas pay purchas buy delet destroy credential password token secret";
+/// Words by what they say: the name of each list, and its words.
+const WORDS: &str = include_str!("promise.words");
+macro_rules! lists { ($($name:ident)*) => { $(const $name: &str = list(stringify!($name));)* } }
+lists! { NOT NO NOTHING IF REFUSE IS FILLER SAY DONE OPEN AND FIRST DEED DEED_THERE PLACE MAY MAY_TO BETWEEN CODE CREDENTIAL GIVE BEHIND
+KEY SPEND PLEASE ANSWER }
+/// The most of a line that is looked at, to either side of the promise, in bytes.
+const NEAR: usize = 4_000;
 /// What stands for the promise in its sentence.
 const HERE: &str = "0promise0";
+/// Marks around a text.
+const MARKUP: &[char] = &[' ', '*', '_', '~', '`', '#', '>', '"', '(', ')', '“', '”', '👉'];
+/// The most lines below a question in which its answers stand.
+const MOST_ANSWERS: usize = 9;
+const MOST_WORDS: usize = 15;
 /// The least that a reason has, in bytes of letters.
 const LEAST_REASON: usize = 9;
-/// How many markers of one line are looked at, the last ones.
+/// How many markers of one line are looked at, and how many lines with one, the last ones.
 const MOST_MARKERS: usize = 16;
-/// Pairs of marks between which a text is quoted.
-const QUOTES: &[(char, char)] = &[
-    ('"', '"'),
-    ('\'', '\''),
-    ('“', '”'),
-    ('‘', '’'),
-    ('„', '“'),
-    ('«', '»'),
-    ('»', '«'),
-    ('`', '`'),
-];
+/// Pairs of marks between which a text is quoted or struck, however far they are apart; and those right beside it.
+const AROUND: [&str; 8] =
+    ["<code> </code>", "\" \"", "“ ”", "„ “", "« »", "~~ ~~", "<s> </s>", "<del> </del>"];
+const BESIDE: [&str; 3] = ["' '", "‘ ’", "» «"];
 /// A line that closes every code fence that is still open; where none is, it hides nothing.
 const CLOSING: &str = "\n````````````````````````````````\n~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~";
 
@@ -84,9 +73,11 @@ pub fn promise(token: Option<&str>, promise_match: PromiseMatch, text: &str) -> 
         return Promise::Missing;
     }
     let is_kept = promise_match == PromiseMatch::Exact
-        || [text, in_fence(text)]
-            .iter()
-            .any(|text| visible_lines(text).any(|line| is_made(text, line, &marker)));
+        || [text, in_fence(text)].iter().any(|text| {
+            let lines = visible_lines(text).rev();
+            let lines = lines.filter(|(start, end)| text[*start..*end].contains(&marker));
+            lines.take(MOST_MARKERS).any(|line| is_made(text, line, &marker))
+        });
     if is_kept { Promise::Kept } else { Promise::Mentioned }
 }
 
@@ -128,14 +119,98 @@ pub fn is_reason(text: &str) -> bool {
         && (words.count() > 1 || letters.iter().any(|it| it.len_utf8() > 2))
 }
 
-/// Returns the question at the end of a text that asks a person for an approval, `None` where there is none.
+/// Returns the question at the end of a text that asks a person for an approval, `None` where there is none. Below it may stand
+/// what can be answered.
 pub fn asks_approval(text: &str) -> Option<&str> {
-    let last = text.lines().map(str::trim).rfind(|line| !line.is_empty())?;
-    let question = last.strip_suffix('?').map(last_sentence)?.trim();
-    let words = question.to_lowercase();
-    let mut words = words.split(|letter: char| !letter.is_alphanumeric());
-    let is_about = |word: &str| APPROVALS.split(' ').any(|begins| word.starts_with(begins));
-    words.any(is_about).then_some(question)
+    let lines = text.lines().rev().map(str::trim).filter(|line| !line.is_empty());
+    for line in lines.take(MOST_ANSWERS) {
+        let asked = line.rfind('?').filter(|at| is_answer(&line[at + 1..]));
+        let said = line[..asked.unwrap_or(line.len())].trim_end_matches(MARKUP);
+        let question = tail(last_sentence(said.trim_end_matches(['.', '!', ':'])));
+        // `Shall I?` asks about the sentence before.
+        let is_short = question.split_whitespace().count() < 5;
+        let before = || said.split(question).next().unwrap_or_default().trim_end();
+        let needs = |text: &str| needs_person(last_sentence(text.trim_end_matches(['.', '!'])));
+        let is_request = || words_of(question).iter().any(|word| is_one_of(PLEASE, word));
+        if (asked.is_some() || is_request()) && (needs(question) || is_short && needs(before())) {
+            return Some(question.trim_start_matches(MARKUP));
+        }
+        if asked.is_some() || !is_answer(line) {
+            return None;
+        }
+    }
+    None
+}
+
+/// Whether a text is one of the answers to a question, or asks for one.
+fn is_answer(text: &str) -> bool {
+    let text = text.trim_matches(MARKUP);
+    let is_listed = text.starts_with(['-', '•', '['])
+        || text.get(1..2).is_some_and(|sign| ".):".contains(sign));
+    let words = words_of(head(text));
+    is_listed
+        || words.len() < 3
+        || words.len() < MOST_WORDS && words.iter().any(|word| is_one_of(ANSWER, word))
+}
+
+fn words_of(text: &str) -> Vec<String> {
+    let words =
+        text.split(|letter: char| !letter.is_alphanumeric() && letter != '$' && letter != '€');
+    words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
+}
+
+/// The words of a list: one that is not there does not compile.
+const fn list(name: &str) -> &'static str {
+    let (all, name) = (WORDS.as_bytes(), name.as_bytes());
+    let (mut start, mut at, mut same) = (0, 0, 0);
+    while all[at] != b' ' || same < name.len() || at - start > same {
+        if all[at] == b'\n' {
+            (start, same) = (at + 1, 0);
+        } else if same < name.len() && at - start == same && all[at] == name[same] {
+            same += 1;
+        }
+        at += 1;
+    }
+    let mut end = at;
+    while all[end] != b'\n' {
+        end += 1;
+    }
+    match str::from_utf8(all.split_at(end).0.split_at(at + 1).1) {
+        Ok(words) => words,
+        Err(_) => "",
+    }
+}
+
+fn is_one_of(words: &str, word: &str) -> bool {
+    words.split(' ').any(|known| known == word)
+}
+
+/// Whether a question is about what cannot be undone, or asks for what only a person has.
+fn needs_person(question: &str) -> bool {
+    let words = words_of(tail(question));
+    let at = |place: usize| words.get(place).map_or("", String::as_str);
+    let any = |words: &[String], list: &str| words.iter().any(|word| is_one_of(list, word));
+    let is_yours = ["what", "where", "please"].contains(&at(0))
+        || words.iter().any(|word| word.starts_with("you"));
+    let is_meant = |place: usize| {
+        let (before, behind) = (&words[..place], &words[place + 1..]);
+        let head = before.iter().rposition(|word| !is_one_of(BETWEEN, word));
+        let is_asked = head.is_none_or(|head| match at(head) {
+            "to" => any(&before[head.saturating_sub(1)..head], MAY_TO),
+            word => is_one_of(MAY, word),
+        });
+        let of_code = any(&behind[..behind.len().min(4)], CODE);
+        let is_deed = is_one_of(DEED, at(place)) && !of_code;
+        let is_deed_there = is_one_of(DEED_THERE, at(place)) && any(behind, PLACE);
+        let is_key = at(place) == "key" && place > 0 && is_one_of(KEY, at(place - 1));
+        let ends = behind.first().is_none_or(|next| is_one_of(BEHIND, next));
+        let is_given = ends && is_yours && any(before, GIVE);
+        is_asked && (is_deed || is_deed_there)
+            || is_given && (is_key || is_one_of(CREDENTIAL, at(place)))
+    };
+    let is_money = words.iter().any(|word| word.starts_with(['$', '€']) && word.len() > 1);
+    !["why", "how", "did"].contains(&at(0))
+        && ((0..words.len()).any(is_meant) || is_money && any(&words, SPEND))
 }
 
 /// Returns what the agent says that a person must do: the last `<blocked>…</blocked>` at the beginning of a
@@ -151,16 +226,25 @@ pub fn blocked(text: &str) -> Option<&str> {
         line[blanks..].starts_with(OPENING).then_some(start + blanks + OPENING.len())
     });
     // One that is never closed asks for nothing.
-    let needs = starts.filter_map(|start| Some(text[start..].split_once("</blocked>")?.0.trim()));
-    needs.filter(|need| !need.is_empty()).last()
+    let mut needs =
+        starts.filter_map(|start| Some(text[start..].split_once("</blocked>")?.0.trim()));
+    needs.rfind(|need| !need.is_empty())
 }
 
-/// The lines outside of code fences and comments, each from its start to its end in bytes.
-fn visible_lines(text: &str) -> impl Iterator<Item = (usize, usize)> {
+/// The lines outside of code, quotation, comments and open boxes, each from its start to its end in bytes.
+fn visible_lines(text: &str) -> impl DoubleEndedIterator<Item = (usize, usize)> {
     let closed = format!("{text}{CLOSING}");
+    let mut is_open = false;
+    let mut is_said = |line: &markdown::Line<'_>| {
+        is_open = match line.task_box() {
+            Some(task) => !task.mark.eq_ignore_ascii_case(&'x'),
+            None => is_open && line.kind == Kind::Text && line.column > 0,
+        };
+        !is_open && !matches!(line.kind, Kind::Hidden | Kind::Code | Kind::Quote)
+    };
     let all: Vec<(usize, usize)> = markdown::lines(closed.as_bytes())
         .iter()
-        .filter(|line| !line.is_hidden() && line.start <= text.len())
+        .filter(|line| is_said(line) && line.start <= text.len())
         .map(|line| (line.start, (line.start + line.text.len()).min(text.len())))
         .collect();
     all.into_iter()
@@ -169,11 +253,8 @@ fn visible_lines(text: &str) -> impl Iterator<Item = (usize, usize)> {
 /// Whether the marker is in this line and is meant.
 fn is_made(text: &str, (start, end): (usize, usize), marker: &str) -> bool {
     let line = &text[start..end];
-    if line.trim_start().starts_with('>') {
-        return false;
-    }
     line.rmatch_indices(marker).take(MOST_MARKERS).any(|(at, _)| {
-        let (before, after) = (&line[..at], &line[at + marker.len()..]);
+        let (before, after) = (tail(&line[..at]), head(&line[at + marker.len()..]));
         !is_in_code(before, after)
             && !is_quoted(before, after)
             && !is_denied(text, start, end, before, after)
@@ -206,75 +287,148 @@ fn runs(text: &str) -> impl Iterator<Item = usize> {
 }
 
 fn is_quoted(before: &str, after: &str) -> bool {
-    let around = (before.chars().next_back(), after.chars().next());
-    let (Some(left), Some(right)) = around else { return false };
-    QUOTES.contains(&(left, right))
+    let is_open = |(open, close): (&str, &str)| {
+        let is_odd = before.matches(open).count() % 2 == 1;
+        let is_last = open != close && before.rfind(open) > before.rfind(close);
+        (is_last || open == close && is_odd) && after.contains(close)
+    };
+    let is_beside =
+        |(open, close)| before.ends_with::<&str>(open) && after.starts_with::<&str>(close);
+    let pairs = |all: &'static [&str]| all.iter().filter_map(|pair| pair.split_once(' '));
+    pairs(&AROUND).any(is_open) || pairs(&BESIDE).any(is_beside)
 }
 
-/// Whether the clause around the marker denies it, or the sentence makes it depend on something.
+/// Whether the sentence around the marker denies it, asks about it, or makes it depend on something.
 fn is_denied(text: &str, start: usize, end: usize, before: &str, after: &str) -> bool {
-    let own_line = before.trim().is_empty() && after.trim().is_empty();
     let mut sentence = last_sentence(before).to_owned();
-    if last_sentence(before).len() == before.len() {
-        // It began on the line before, unless that ends a sentence or a paragraph.
-        let line_before = text[..start].trim_end_matches(['\n', '\r']);
-        let is_next = start - line_before.len() <= 2 && start > 0;
-        let line_before = line_before.rsplit('\n').next().filter(|_| is_next).unwrap_or_default();
-        sentence = format!("{} {sentence}", last_sentence(line_before));
-    }
-    let begins_anew =
-        sentence.trim().is_empty() && after.trim_start().starts_with(char::is_uppercase);
-    let rest = if begins_anew { "" } else { first_sentence(after) };
-    sentence = [&sentence, " ", HERE, " ", rest].concat();
-    if own_line || rest.len() == after.len() {
-        let line_after =
-            text[end..].trim_start_matches('\r').strip_prefix('\n').unwrap_or_default();
-        let line_after = line_after.lines().next().unwrap_or_default();
-        // A new sentence begins with a capital letter, a list or a heading; a small letter continues it.
-        if line_after.trim_start().starts_with(char::is_lowercase) {
-            sentence.push(' ');
-            sentence.push_str(first_sentence(line_after));
+    if sentence.len() == before.len() {
+        // It began on the line before, unless that is an item or a paragraph of its own; what a colon ends goes on.
+        let above = text[..start].trim_end();
+        let line = tail(above.rsplit('\n').next().unwrap_or_default());
+        let is_next = text[above.len()..start].matches('\n').count() == 1;
+        let is_item = before.is_empty() && line.starts_with(['-', '*', '+', '#', '|']);
+        if line.ends_with(':') || (is_next && !is_item) {
+            sentence = [last_sentence(line), " ", &sentence].concat();
         }
     }
-    denies(&sentence)
+    let said = after.trim_start_matches([' ', '*', '_']);
+    let begins_anew = said.starts_with(char::is_uppercase) && !said.starts_with("I ");
+    let rest = if begins_anew { "" } else { first_sentence(after) };
+    let line_after = text[end..].trim_start_matches('\r').strip_prefix('\n').unwrap_or_default();
+    // A new sentence begins with a capital letter, a list or a heading; a small letter continues it.
+    let goes_on =
+        rest.len() == after.len() && line_after.trim_start().starts_with(char::is_lowercase);
+    let more = if goes_on {
+        first_sentence(head(line_after)).lines().next().unwrap_or_default()
+    } else {
+        ""
+    };
+    after[rest.len()..].starts_with('?')
+        || denies(&[&sentence, " ", HERE, " ", rest, " ", more].concat())
 }
 
-/// Whether a sentence denies the promise in it: next to it, or by what is said of saying it, or of the work.
+/// What stands beside a word, but for fillers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Beside {
+    Other,
+    /// What denies it, or makes it depend on something.
+    Turn,
+    /// What speaks of saying it.
+    Saying,
+    /// What says of something that it is open.
+    Open,
+}
+
+/// Whether a sentence denies the promise in it: beside it, by what is said of saying it, or of the work.
 fn denies(sentence: &str) -> bool {
     let sentence = sentence.to_lowercase().replace('’', "'");
     let is_letter = |letter: char| letter.is_alphanumeric() || letter == '\'';
-    let (mut denied, mut depends, mut last_turns) = (false, false, false);
-    let mut last = "";
+    let (mut denied, mut by_none, mut refused, mut depends) = (false, false, false, false);
+    let (mut is_open, mut is_passive) = (false, false);
+    // Whether the clause is a condition so far, `None` before its first word; and how many words are behind the promise.
+    let (mut condition, mut behind) = (None, None);
+    let (mut beside, mut last, mut is_apart) = (Beside::Other, "", false);
     for piece in sentence.split_inclusive(|letter| !is_letter(letter)) {
         let word = piece.trim_end_matches(|letter| !is_letter(letter));
-        let is_in = |words: &str| words.split(' ').any(|known| known == word);
+        let is_in = |words: &str| is_one_of(words, word);
         let begins = |words: &str| words.split(' ').any(|known| word.starts_with(known));
-        if !word.is_empty() {
-            let is_denial = is_in(DENIALS) || word.ends_with("n't");
-            let turns = is_denial || is_in(CONDITIONS);
-            if is_in(DENY_ALL)
-                || (last == HERE && turns)
-                || (word == HERE && last_turns)
-                || ((denied || depends) && begins(OF_SAYING))
-                || (denied && begins(OF_DONE))
-            {
+        if word == HERE {
+            let is_denied = match beside {
+                Beside::Turn => true,
+                Beside::Saying => denied || refused || depends,
+                Beside::Open => !denied && !depends,
+                Beside::Other => false,
+            };
+            if is_denied || is_open || condition == Some(true) {
                 return true;
             }
-            let is_anew = word == HERE || is_in(CLAUSES) || is_in(CONDITIONS);
-            denied = is_denial || denied && !is_anew;
-            depends |= turns && !is_denial;
-            (last, last_turns) = (word, turns);
+            (behind, denied, refused, beside) = (Some(0_u8), false, false, Beside::Other);
+        } else if !word.is_empty() {
+            let says_not = is_in(NOT) && last != "or" || word.ends_with("n't");
+            let says_none = is_in(NO) || is_in(NOTHING);
+            let depends_here = is_in(IF) && !["as", "at", "than"].contains(&last) || word == "soon";
+            let turns = says_not || depends_here || is_in(NO) || is_in(REFUSE);
+            let is_said = match behind {
+                Some(0) if is_apart => depends_here || word == "yet",
+                Some(0) => turns && !is_in(NO) || is_in(IS),
+                Some(1) => word == "soon" || word == "yet" && beside == Beside::Turn,
+                _ => false,
+            };
+            if is_said {
+                return true;
+            }
+            if is_in(AND) || depends_here || (by_none && word == "i") {
+                (denied, refused, is_passive) = (false, refused && depends_here, false);
+            }
+            is_passive |= ["is", "are", "was", "were", "be", "been"].contains(&word);
+            denied ^= says_none || says_not && !["could", "would"].contains(&last);
+            by_none = says_none || by_none && !says_not;
+            (refused, depends) = (refused || is_in(REFUSE), depends || depends_here);
+            condition = match condition {
+                Some(true) if !is_apart || depends_here || word == "then" => Some(true),
+                Some(false) if is_in(AND) => None,
+                None if is_in(FIRST) => None,
+                None => Some(depends_here),
+                Some(_) => Some(false),
+            };
+            if begins(DONE) && !(by_none && (last == "be" || last == "to")) {
+                (is_open, denied) = (denied, false);
+            }
+            beside = match beside {
+                _ if turns && word != "once" => Beside::Turn,
+                _ if begins(SAY) && !(is_passive && word.ends_with(['d', 'n'])) => Beside::Saying,
+                _ if begins(OPEN) => Beside::Open,
+                still if is_in(FILLER) => still,
+                _ => Beside::Other,
+            };
+            behind = behind.map(|words| words + u8::from(word != "now" && words < 9));
         }
-        denied &= !piece.ends_with([',', '—', '–']);
+        if !word.is_empty() {
+            (last, is_apart) = (word, false);
+        }
+        if piece.ends_with([',', '—', '–', ':', '(']) {
+            is_apart = true;
+            // What a colon is behind is said of what follows it.
+            let is_of_it = piece.ends_with(':') && beside != Beside::Other;
+            (denied, refused) = (denied && is_of_it, refused && is_of_it);
+        }
     }
-    false
+    behind.is_some() && (beside == Beside::Turn || beside == Beside::Saying && denied)
+}
+
+fn tail(text: &str) -> &str {
+    &text[text.floor_char_boundary(text.len().saturating_sub(NEAR))..]
+}
+
+fn head(text: &str) -> &str {
+    &text[..text.floor_char_boundary(NEAR)]
 }
 
 /// What is after the last end of a sentence.
 fn last_sentence(text: &str) -> &str {
     let mut ends = text.char_indices().filter(|(at, letter)| {
         let next = text[at + letter.len_utf8()..].chars().next();
-        ".!?:;".contains(*letter)
+        ".!?;".contains(*letter)
             && next.is_none_or(|next| next.is_whitespace() || "*_)\"”".contains(next))
     });
     ends.next_back().map_or(text, |(at, letter)| &text[at + letter.len_utf8()..])
@@ -290,252 +444,4 @@ fn first_sentence(text: &str) -> &str {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const MARKER: &str = "<promise>DONE</promise>";
-
-    fn anywhere(text: &str) -> Promise {
-        promise(Some("DONE"), PromiseMatch::Anywhere, text)
-    }
-
-    #[test]
-    fn only_the_exact_marker_keeps_a_promise() {
-        for text in [
-            "<promise>DONE</promise>",
-            "All is done. <promise>DONE</promise> Bye.",
-            "All is done <promise>DONE</promise>",
-            "All 14 tasks are done, and the tests pass: **<promise>DONE</promise>**",
-            "I did not stop before it worked. <promise>DONE</promise> Not a test fails.",
-            "It did not work at first.\n<promise>DONE</promise>",
-            "- <promise>DONE</promise>\n- Nothing is left.",
-            "```\ncargo test\n```\n<promise>DONE</promise>",
-            "`cargo test` passes <promise>DONE</promise> with `--all`",
-            "```\n<promise>DONE</promise>\n```",
-            "A lone ` stands here. <promise>DONE</promise>",
-        ] {
-            assert_eq!(anywhere(text), Promise::Kept, "{text}");
-        }
-        for text in [
-            "",
-            "DONE",
-            "<promise>done</promise>",
-            "<promise> DONE </promise>",
-            "<promise>\nDONE\n</promise>",
-            "<Promise>DONE</Promise>",
-            "<promise>DONE",
-            "<promise>DONE!</promise>",
-            "<promise>NOT DONE</promise>",
-            "&lt;promise&gt;DONE&lt;/promise&gt;",
-        ] {
-            assert_eq!(anywhere(text), Promise::Missing, "{text}");
-        }
-    }
-
-    #[test]
-    fn d3_a_promise_that_is_denied_or_quoted_is_none() {
-        for text in [
-            "I will not write <promise>DONE</promise> yet.",
-            "I won't write <promise>DONE</promise>",
-            "I won’t write <promise>DONE</promise>",
-            "Two tests fail, so <promise>DONE</promise> would be a lie.",
-            "When the tests pass I will write <promise>DONE</promise>.",
-            "<promise>DONE</promise> is what I may not say.",
-            "<promise>DONE</promise>\nis what I may not say yet",
-            "Three tasks are open, so I do not yet write\n<promise>DONE</promise>",
-            "I cannot write: <promise>DONE</promise> before it works",
-            "`<promise>DONE</promise>`",
-            "The marker is `<promise>DONE</promise>`, and two tasks are open.",
-            "The marker is ``<promise>DONE</promise>``.",
-            "The marker is `the text <promise>DONE</promise> here`.",
-            "The marker is \"<promise>DONE</promise>\".",
-            "The marker is “<promise>DONE</promise>”.",
-            "> Only when all is done, write <promise>DONE</promise>",
-            "The marker:\n```\n<promise>DONE</promise>\n```",
-            "```\n<promise>DONE</promise>\n```\nis the marker",
-            "~~~text\n<promise>DONE</promise>\n~~~\nis the marker",
-            "```\n<promise>DONE</promise>",
-            "- what is asked for:\n  ```\n  <promise>DONE</promise>\n  ```",
-            "<!--\n<promise>DONE</promise>\n-->",
-        ] {
-            assert_eq!(anywhere(text), Promise::Mentioned, "{text}");
-        }
-    }
-
-    #[test]
-    fn a_promise_that_is_made_beside_one_that_is_denied_counts() {
-        let text = format!(
-            "I said I would not write `{MARKER}` too early.\n\nNow all is done.\n\n{MARKER}\n"
-        );
-        assert_eq!(anywhere(&text), Promise::Kept);
-    }
-
-    #[test]
-    fn e5_only_its_own_clause_denies_it() {
-        for text in [
-            "I did not leave anything open <promise>DONE</promise>",
-            "The parser doesn't crash any more <promise>DONE</promise>",
-            "When I ran the tests, all passed <promise>DONE</promise>",
-            "I did not skip a test, and all is done <promise>DONE</promise>",
-            "All is done without a warning <promise>DONE</promise>",
-            "I never stopped until it was done <promise>DONE</promise>",
-            "```\nAll 14 tests pass.\n<promise>DONE</promise>\n```",
-        ] {
-            assert_eq!(anywhere(text), Promise::Kept, "{text}");
-        }
-        for text in [
-            "The work is not done <promise>DONE</promise>",
-            "I haven't finished <promise>DONE</promise>",
-            "Not yet <promise>DONE</promise>",
-            "I am not going to claim <promise>DONE</promise>",
-            "If all tests passed I could say <promise>DONE</promise>",
-            "```\nI will not write <promise>DONE</promise>\n```",
-        ] {
-            assert_eq!(anywhere(text), Promise::Mentioned, "{text}");
-        }
-    }
-
-    #[test]
-    fn e5_exact_takes_the_marker_anywhere() {
-        let exact = |text: &str| promise(Some("DONE"), PromiseMatch::Exact, text);
-        for text in ["```\n<promise>DONE</promise>", "I will not write <promise>DONE</promise>"] {
-            assert_eq!(
-                (exact(text), anywhere(text)),
-                (Promise::Kept, Promise::Mentioned),
-                "{text}"
-            );
-        }
-        assert_eq!(exact("<promise>done</promise>"), Promise::Missing);
-        let old: PromiseMatch = serde_json::from_str("\"own-line\"").unwrap();
-        assert_eq!(old, PromiseMatch::Anywhere);
-    }
-
-    #[test]
-    fn an_empty_promise_is_never_kept() {
-        assert_eq!(
-            promise(Some(""), PromiseMatch::Anywhere, "<promise></promise>"),
-            Promise::Missing
-        );
-        assert_eq!(promise(None, PromiseMatch::Anywhere, MARKER), Promise::Missing);
-    }
-
-    #[test]
-    fn a_need_stands_at_the_beginning_of_a_line_and_outside_of_code() {
-        assert_eq!(blocked("I stop.\n<blocked>set API_KEY</blocked>"), Some("set API_KEY"));
-        assert_eq!(blocked("  <blocked>\nset it\n</blocked>\nBye."), Some("set it"));
-        assert_eq!(blocked("<blocked>a</blocked>\n<blocked>b</blocked>"), Some("b"));
-        for text in [
-            "I do not say <blocked>x</blocked> yet",
-            "<blocked></blocked>",
-            "<blocked>never closed",
-            "```\n<blocked>x</blocked>\n```",
-            "`<blocked>x</blocked>`",
-        ] {
-            assert_eq!(blocked(text), None, "{text}");
-        }
-    }
-
-    #[test]
-    fn d3_the_signal_in_a_code_fence_is_quoted() {
-        assert!(stands_alone("Done.\n\nALL_DONE", "ALL_DONE"));
-        assert!(stands_alone(" ALL_DONE \nBye.", "ALL_DONE"));
-        assert!(!stands_alone("```\nALL_DONE\n```", "ALL_DONE"));
-        assert!(!stands_alone("not ALL_DONE", "ALL_DONE"));
-    }
-
-    #[test]
-    fn many_markers_of_a_line_stay_cheap() {
-        let many = format!("not {MARKER} ").repeat(20_000);
-        assert_eq!(anywhere(&many), Promise::Mentioned);
-    }
-
-    #[test]
-    fn no_text_breaks_the_reading() {
-        let pieces = [
-            "\n",
-            "`",
-            "```",
-            "~~~",
-            "> ",
-            "é",
-            "“",
-            MARKER,
-            "not",
-            ". ",
-            "<!--",
-            "-->",
-            "<blocked>",
-            "\r",
-            "\u{feff}",
-            " ",
-        ];
-        let mut seed = 1_u64;
-        for _ in 0..20_000 {
-            let mut text = String::new();
-            for _ in 0..12 {
-                seed = seed
-                    .wrapping_mul(6_364_136_223_846_793_005)
-                    .wrapping_add(1_442_695_040_888_963_407);
-                text.push_str(pieces[(seed >> 33) as usize % pieces.len()]);
-            }
-            let _ = (anywhere(&text), blocked(&text), stands_alone(&text, MARKER));
-        }
-    }
-
-    #[test]
-    fn what_rightly_changes_nothing_is_said_in_a_line_of_its_own() {
-        let said = |text: &str| said_of_tasks(text, "no-change");
-        let one = |id: &str, why: &str| vec![(id.to_owned(), why.to_owned())];
-        let line = "<no-change>T004: it is there: see src/a.rs</no-change>";
-        assert_eq!(said(line), one("T004", "it is there: see src/a.rs"));
-        assert_eq!(said(&format!("Done.\n  {line}  \n")), one("T004", "it is there: see src/a.rs"));
-        for text in [
-            "<no-change>T004: why</no-change>",
-            "<no-change>T004: </no-change>",
-            "<no-change>T004: n/a</no-change>",
-            "<no-change>: it is there</no-change>",
-            "<no-change>it is there</no-change>",
-            "Write `<no-change>T004: it is there</no-change>`.",
-            "```\n<no-change>T004: it is there</no-change>\n```",
-            "<no-change>T004: it is there",
-        ] {
-            assert_eq!(said(text), [], "{text}");
-        }
-    }
-
-    #[test]
-    fn a_reason_is_more_than_a_word() {
-        for text in [
-            "already there",
-            "it is there",
-            "not needed",
-            "see src/a.rs",
-            "уже есть",
-            "已经有了",
-            "すでにある",
-        ] {
-            assert!(is_reason(text), "{text}");
-        }
-        for text in [
-            "",
-            " ",
-            "x",
-            "why",
-            "done",
-            "n/a",
-            "unnecessary",
-            "überflüssig",
-            "ненужно",
-            "готово",
-            "- - - -",
-            "...",
-            "a b c",
-            "xxxxx xxxxx",
-            "\u{200b}\u{200b}\u{200b}\u{200b}",
-            "\u{3164}\u{3164} \u{3164}\u{115f}",
-            "\u{202e}\u{2066} x y",
-        ] {
-            assert!(!is_reason(text), "{text:?}");
-        }
-    }
-}
+mod tests;

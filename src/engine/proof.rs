@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::observation::CheckResult;
-use super::output::ran_no_test;
+use super::output::{TestsRun, tests_run};
 
 pub use super::unproved::{Unproved, UnprovedTask};
 
@@ -67,10 +67,18 @@ pub struct ChangedFile {
     pub ignored: bool,
 }
 
-/// Lets the run of a command fail that ran no test.
-pub fn refuse_empty_run(result: &mut CheckResult) {
-    if result.passed && ran_no_test(&result.run, result.tail.as_bytes()) {
+/// Lets the run of a command fail in which a test failed or none ran, and returns whether none did.
+pub fn refuse_empty_run(result: &mut CheckResult) -> bool {
+    let shown = tests_run(&result.run, result.tail.as_bytes());
+    let words = match shown {
+        TestsRun::None => ", but it ran no test",
+        TestsRun::Failed => ", but its output says that tests failed",
+        _ => "",
+    };
+    let is_refused = result.passed && !words.is_empty();
+    if is_refused {
         result.passed = false;
-        result.outcome += ", but it ran no test";
+        result.outcome += words;
     }
+    is_refused && shown == TestsRun::None
 }

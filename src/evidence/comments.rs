@@ -46,20 +46,15 @@ const LOOKS: [Comments; 6] = [
     ),
 ];
 
-/// What every stub has a piece of, each with a byte of it: as a rule a file has none of these, and nothing else is looked for.
-const PIECES: [(u8, &str); 3] = [(b'p', "mplemented"), (b'!', "odo!("), (b'O', "TODO")];
-const STUBS: [&str; 10] = [
-    "NotImplemented",
-    "ot implemented",
-    "unimplemented!(",
-    "todo!(",
-    "TODO()",
-    "(\"TODO",
-    "('TODO",
-    "{ // TODO",
-    "{ /* TODO",
-    "pass  # TODO",
-];
+/// What every stub but an empty function of Python has a piece of, each with a byte of it: most files have none, and nothing else is
+/// looked for.
+const PIECES: [(u8, &str); 5] =
+    [(b'O', "TODO"), (b'y', "ot yet"), (b'p', "mplemented"), (b'd', "odo"), (b'p', "nsupported")];
+const STUBS: &str = "NotImplemented|ot implemented|unimplemented!(|UnimplementedError|UnsupportedOperation|todo!(|.todo(|TODO()|(\"TODO|\
+    ('TODO|{ // TODO|{ /* TODO";
+/// What a line has in it that raises, and how the words begin by which it says no more than that it is a stub.
+const RAISES: &str = "throw|raise|panic|fatal|die|rror(|abort|fail|reject";
+const EXCUSES: &str = "\"Not yet|\"not yet|'Not yet|'not yet|`Not yet| \"TODO| 'TODO";
 
 /// What a link has in place of the hash of its words, and a folder.
 const LINK: u64 = 0x6c69_6e6b;
@@ -227,25 +222,50 @@ impl Comments {
     }
 }
 
-/// How many stubs a file has, at most 255: what says that it is one, and in Python a function with nothing in it.
+/// How many stubs a file has, at most 255: what says that it is one, a block with nothing but `TODO` in it, and in Python a function
+/// with nothing in it.
 fn stubs_in(name: &[u8], bytes: &[u8]) -> u64 {
     let has = |(byte, piece): &(u8, &str)| {
         memchr(*byte, bytes).is_some() && memmem::find(bytes, piece.as_bytes()).is_some()
     };
-    let count = |stub: &&str| memmem::find_iter(bytes, stub.as_bytes()).count();
-    let mut found = if PIECES.iter().any(has) { STUBS.iter().map(count).sum() } else { 0 };
-    if name.ends_with(b".py") {
-        let mut lines = bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
-        let mut before: &[u8] = b"";
-        let is_head = |line: &[u8]| line.starts_with(b"def ") || line.starts_with(b"async def ");
-        found += lines
-            .by_ref()
-            .filter(|line| {
-                let is_stub = matches!(*line, b"pass" | b"...") && is_head(before);
-                before = line;
-                is_stub
-            })
-            .count();
+    let count = |stub: &str| memmem::find_iter(bytes, stub.as_bytes()).count();
+    let mut found = if PIECES.iter().any(has) { STUBS.split('|').map(count).sum() } else { 0 };
+    let (is_python, has_excuse) = (name.ends_with(b".py"), PIECES[..2].iter().any(has));
+    if !has_excuse && !is_python {
+        return found.min(0xff) as u64;
+    }
+    // Whether the block that a line opened has nothing but comments so far, whether one of these is `TODO`, and the end of a text
+    // of several lines in it.
+    let (mut is_empty, mut is_todo, mut text_end) = (false, false, None);
+    for line in bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii) {
+        let has_any =
+            |words: &str| words.split('|').any(|it| memmem::find(line, it.as_bytes()).is_some());
+        let quote = line.get(..3).filter(|it| is_empty && matches!(*it, b"\"\"\"" | b"'''"));
+        if let Some(end) = text_end.or(quote) {
+            let behind = if text_end.is_some() { line } else { &line[3..] };
+            text_end = memmem::find(behind, end).is_none().then_some(end);
+        } else if matches!(line, [b'#' | b'*', ..] | [b'/', b'/' | b'*', ..] | [b'-', b'-', ..]) {
+            is_todo |= is_empty && has_any("TODO|FIXME|ot implemented|ot yet");
+        } else if !line.is_empty() {
+            let code = line.split(|byte| *byte == b'#').next().unwrap_or_default().trim_ascii_end();
+            let is_head = line.starts_with(b"def ") || line.starts_with(b"async def ");
+            let passes = |code: &[u8]| is_python && matches!(code.trim_ascii(), b"pass" | b"...");
+            let is_one_line =
+                is_head && code.rsplit(|byte| *byte == b':').next().is_some_and(passes);
+            let is_end = matches!(line, [b'}', ..] | b"end");
+            let is_stub = is_one_line
+                || (is_empty && passes(code))
+                || (passes(code) && has_any("TODO"))
+                || (is_empty && is_todo && is_end)
+                || (has_excuse && has_any(EXCUSES) && has_any(RAISES));
+            found += usize::from(is_stub);
+            is_empty = if is_python {
+                is_head || line.starts_with(b")") && line.ends_with(b":")
+            } else {
+                is_head || line.ends_with(b"{") || line.starts_with(b"function ")
+            };
+            is_todo = false;
+        }
     }
     found.min(0xff) as u64
 }
@@ -302,8 +322,58 @@ mod tests {
             ),
             2
         );
-        assert_eq!(stubs("a.py", "def a():\n    raise NotImplementedError\n"), 1);
-        assert_eq!(stubs("a.js", "function a() { // TODO\n}\n"), 1);
-        assert_eq!(stubs("a.rs", "// TODO: be faster\nfn a() {}\n"), 0);
+        for (name, text) in [
+            ("a.py", "def a():\n    raise NotImplementedError\n"),
+            ("a.py", "def a():\n    \"\"\"Adds.\"\"\"\n    pass\n"),
+            ("a.py", "def a():\n    \"\"\"\n    Adds.\n    \"\"\"\n\n    pass\n"),
+            ("a.py", "def a():\n    '''Adds.'''\n    ...\n"),
+            ("a.py", "def a():\n    # Later.\n    pass\n"),
+            ("a.py", "def a(): pass\n"),
+            ("a.py", "async def a() -> int: ...\n"),
+            ("a.py", "def a():  pass  # later\n"),
+            ("a.py", "def a(\n    b,\n) -> int:\n    pass\n"),
+            ("a.py", "try:\n    a()\nexcept A:\n    pass # TODO\n"),
+            ("a.py", "raise Exception(\"Not yet\")\n"),
+            ("a.rb", "def a\n  # TODO\nend\n"),
+            ("a.rb", "def a(b)\n  # TODO: add\n\nend\n"),
+            ("a.rb", "raise 'TODO'\n"),
+            ("a.rb", "raise \"not yet\"\n"),
+            ("a.java", "throw new UnsupportedOperationException();\n"),
+            ("a.dart", "a() => throw UnimplementedError();\n"),
+            ("a.js", "function a() { // TODO\n}\n"),
+            ("a.js", "const a = () => {\n  // TODO: write it\n};\n"),
+            ("a.js", "throw new Error(\"Not yet\");\n"),
+            ("a.ts", "throw new Error('not yet done')\n"),
+            ("a.ts", "return Promise.reject(new Error(`Not yet`))\n"),
+            ("a.ts", "it.todo('adds')\n"),
+            ("a.rs", "fn a() {\n    // TODO\n}\n"),
+            ("a.rs", "panic!(\"not yet\")\n"),
+            ("a.go", "func a() {\n\t// FIXME\n\t// TODO\n}\n"),
+            ("a.c", "int a()\n{\n  /* TODO */\n}\n"),
+            ("a.sh", "a() {\n  # TODO\n}\n"),
+            ("a.ex", "def a(b) do\n  # TODO\nend\n"),
+            ("a.php", "die('Not yet');\n"),
+        ] {
+            assert_eq!(stubs(name, text), 1, "{name} {text}");
+        }
+        for (name, text) in [
+            ("a.rs", "// TODO: be faster\nfn a() {}\n"),
+            ("a.rs", "fn a() {\n    // TODO: be faster\n    b()\n}\n"),
+            ("a.rs", "fn a() {}\n// TODO: more\n"),
+            ("a.rs", "println!(\"not yet there\");\n"),
+            ("a.py", "class A(Exception):\n    pass\n"),
+            ("a.py", "class A(Exception):\n    \"\"\"Not yet.\"\"\"\n    pass\n"),
+            ("a.py", "try:\n    a()\nexcept A:\n    pass\n"),
+            ("a.py", "def a():\n    \"\"\"Pass.\n    pass\n    \"\"\"\n    return 1\n"),
+            ("a.py", "def a():\n    # TODO: be faster\n    return 1\n"),
+            ("a.py", "for a in b: pass\n"),
+            ("a.rb", "def a\n  # adds\n  1\nend\n"),
+            ("a.rb", "def a\nend\n"),
+            ("a.js", "if (a) {\n  // nothing to do\n}\n"),
+            ("a.js", "throw new Error('the door is not yet open')\n"),
+            ("a.md", "- It is created, and supported.\n"),
+        ] {
+            assert_eq!(stubs(name, text), 0, "{name} {text}");
+        }
     }
 }

@@ -16,20 +16,24 @@ pub const MOST: u64 = 1 << 20;
 const WITHOUT_GIT: &str = include_str!("without_git.gitignore");
 
 /// What programs leave behind, and the folders of agents: never work, also where git tracks it.
-const NOISE: &str = " .DS_Store .aider.chat.history.md .amp .cache .claude .codex .copilot .coverage .crush .cursor .direnv .eslintcache \
-    .gemini .goose .hypothesis .idea .ipynb_checkpoints .kiro .mypy_cache .nox .nyc_output .opencode .parcel-cache .pytest_cache .qwen .roo .ruff_cache \
-    .terraform .tox .turbo .venv .windsurf Thumbs.db __pycache__ bower_components node_modules venv ";
-const NOISE_ENDS: [&[u8]; 7] = [b"~", b".pyc", b".pyo", b".swp", b".swo", b".swx", b".tsbuildinfo"];
+const NOISE: &str = include_str!("noise.names");
 
 /// Returns whether a file or folder of this name is never work.
 pub fn is_noise(name: &[u8]) -> bool {
-    let may_end = matches!(name.last(), Some(b'~' | b'c' | b'o' | b'p' | b'x'));
-    if may_end && NOISE_ENDS.iter().any(|end| name.ends_with(end)) {
-        return true;
-    }
-    // Most names begin in another way.
-    matches!(name.first(), Some(b'.' | b'T' | b'_' | b'b' | b'n' | b'v'))
-        && memchr::memmem::find(NOISE.as_bytes(), &[b" ", name, b" "].concat()).is_some()
+    let is_in = |one: &[u8]| {
+        memchr::memmem::find(NOISE.as_bytes(), &[b"\n", one, b"\n"].concat()).is_some()
+    };
+    // Most names begin and end in another way.
+    #[rustfmt::skip]
+    let may_be = name.starts_with(b".") || matches!(name.first_chunk(), Some(b"__" | b"bo" | b"co" | b"de" | b"el" | b"ht" | b"lc" | b"ml"
+        | b"no" | b"pl" | b"te" | b"ve" | b"wa" | b"xc" | b"zi" | b"CM" | b"De" | b"Te" | b"Th"));
+    #[rustfmt::skip]
+    let may_end = matches!(name.last_chunk(), Some(b"ak" | b"ss" | b"da" | b"no" | b"og" | b".o" | b"bj" | b"ig" | b"ta" | b"aw"
+        | b"yc" | b"yo" | b"ej" | b"wo" | b"wp" | b"wx" | b"mp" | b"fo"));
+    let ending = || name.iter().rposition(|byte| *byte == b'.').map(|dot| &name[dot..]);
+    matches!(name, [.., b'~'] | [b'#', .., b'#'])
+        || (may_be && is_in(name))
+        || (may_end && ending().is_some_and(|end| is_in(&[b"*", end].concat())))
 }
 
 /// The patterns that hold in one folder: its own list, then those above it.
@@ -186,4 +190,60 @@ fn excludes_in(text: &[u8]) -> Option<String> {
 /// The bytes of a list, empty where there is none that can be read.
 fn list(path: &Path) -> Vec<u8> {
     read::read(path, MOST).map(|content| content.bytes).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_programs_leave_is_noise() {
+        for name in NOISE.lines().skip(1) {
+            assert!(is_noise(name.replace('*', "a").as_bytes()), "{name}");
+        }
+        for name in ["a.rs~", "#a.rs#", "npm-debug.log", ".main.c.swp", "Main.class", "a.c.orig"] {
+            assert!(is_noise(name.as_bytes()), "{name}");
+        }
+        for name in [
+            "",
+            "a",
+            "o",
+            "log",
+            "class",
+            "tmp",
+            "catalog",
+            "blog.md",
+            "a.css",
+            "class.rs",
+            "log.rs",
+            "a.logs",
+            "target",
+            "targets",
+            "target.rs",
+            "coverage.rs",
+            "cover",
+            "tests",
+            "test",
+            "node",
+            "venv.sh",
+            ".env",
+            ".github",
+            ".gitignore",
+            ".vscode",
+            ".clang-format",
+            ".eslintrc",
+            ".next.js",
+            "build",
+            "dist",
+            "vendor",
+            "CMakeLists.txt",
+            "Theme.ts",
+            "notes.md",
+            ". ",
+            "a b",
+            "zig.rs",
+        ] {
+            assert!(!is_noise(name.as_bytes()), "{name}");
+        }
+    }
 }

@@ -4,26 +4,25 @@
 use crate::evidence::pattern::Pattern;
 
 const SETTINGS: &str = ".spool/ralph.toml";
-/// The folders that tests are in, and what the names of tests begin and end with, before their ending.
-const FOLDERS: &str = " test tests spec specs __tests__ __snapshots__ e2e testdata testing ";
-const BEGINS: [&str; 3] = ["test_", "test-", "conftest"];
-const ENDS: [&str; 8] = ["_test", "-test", ".test", "_spec", "-spec", ".spec", "Test", "Tests"];
+/// Folders that tests are in, and what tests and folders of tests are called, or begin or end with.
+const FOLDERS: &str = "__snapshots__ e2e testdata testing";
+const TESTS: [&str; 5] = ["test", "tests", "spec", "specs", "conftest"];
 /// What the words of a command that runs tests have in them.
-const RUNS_TESTS: &str = "test spec jest check mocha tox nox rake verify ava gradle mvn cypress playwright behave cucumber";
-/// What a program reads that is called by its name alone.
-const DEFINED_IN: [(&str, &str); 11] = [
-    ("npm pnpm yarn bun", "package.json"),
-    ("make", "Makefile"),
-    ("make", "makefile"),
+const RUNS_TESTS: &str = "test spec jest check mocha tox nox rake verify ava gradle mvn cypress playwright behave cucumber unit karma bats \
+    busted ginkgo pest";
+/// What programs read that are called by their name alone, besides what is called after them, such as `pytest.ini` and `justfile`.
+const DEFINED_IN: [(&str, &str); 6] = [
+    ("npm pnpm yarn bun npx jest mocha ava", "package.json"),
     ("make", "GNUmakefile"),
-    ("just", "justfile"),
-    ("task", "Taskfile.yml"),
-    ("rake", "Rakefile"),
     ("composer", "composer.json"),
-    ("tox", "tox.ini"),
-    ("pytest", "pytest.ini"),
-    ("jest", "jest.config.js"),
+    ("pytest tox nox", "pyproject.toml setup.cfg tox.ini"),
+    ("mvn mvnw", "pom.xml"),
+    ("gradle gradlew", "build.gradle build.gradle.kts"),
 ];
+/// What follows the name of the program in the names of such files.
+const AFTER_PROGRAM: [&str; 6] = ["file", ".config.", ".conf.", "rc", ".ini", ".xml"];
+/// Programs that run what a pattern names, and do not only read that.
+const INTERPRETERS: &str = "sh bash zsh dash ksh source python python3 node ruby perl php";
 
 /// Commands, by their words.
 pub struct Commands(Vec<Vec<String>>);
@@ -58,48 +57,93 @@ fn words_of(line: &str) -> Vec<String> {
     words.collect()
 }
 
-/// Whether one of the words names this file: by its path, from a folder that another word names, or as a module of Python.
+fn is_one_of(words: &str, word: &str) -> bool {
+    words.split_ascii_whitespace().any(|known| known == word)
+}
+
+/// Whether the words name this file, as it is called from the project or from a folder that they name.
 fn names(words: &[String], path: &str) -> bool {
-    let module = path
-        .strip_suffix(".py")
-        .map(|it| it.strip_suffix("/__main__").unwrap_or(it).replace('/', "."));
-    words.iter().enumerate().any(|(place, word)| {
-        let reads = |programs: &str| programs.split(' ').any(|program| program == word);
-        let is_defined = || DEFINED_IN.iter().any(|(by, file)| *file == path && reads(by));
-        let is_below = || {
-            let above = path.strip_suffix(word.as_str()).and_then(|it| it.strip_suffix('/'));
-            above.is_some_and(|above| words[..place].iter().any(|it| it == above))
+    let below = |word: &String| path.strip_prefix(word.as_str())?.strip_prefix('/');
+    let is_absolute = |word: &String| word.ends_with(&["/", path].concat());
+    words.iter().any(is_absolute)
+        || words.iter().filter_map(below).chain([path]).any(|path| names_here(words, path))
+}
+
+/// Whether one of the words is this path, its module of Python, a pattern of what is run, or a program that reads it.
+fn names_here(words: &[String], path: &str) -> bool {
+    let module = path.strip_suffix(".py").unwrap_or_default();
+    let module = module.strip_suffix("/__main__").unwrap_or(module).replace('/', ".");
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let is_python = words.iter().any(|word| word.starts_with("python"));
+    let depth = |path: &str| path.matches('/').count();
+    words.iter().any(|word| {
+        let is_pattern = || {
+            word.contains(['*', '?'])
+                && (depth(word) == depth(path) || word.contains("**"))
+                && (word.ends_with("sh") || words.iter().any(|word| is_one_of(INTERPRETERS, word)))
+                && Pattern::parse(word.as_bytes())
+                    .is_some_and(|it| it.matches(path.as_bytes(), name.as_bytes(), false))
         };
-        // An absolute path ends with it.
-        let is_absolute = || word.len() > path.len() && word.ends_with(&["/", path].concat());
-        word == path || module.as_ref() == Some(word) || is_defined() || is_below() || is_absolute()
+        let is_called_after = || {
+            let lower = path.trim_start_matches('.').to_lowercase();
+            let rest = lower.strip_prefix(word.as_str()).filter(|_| word.len() > 2);
+            rest.is_some_and(|rest| AFTER_PROGRAM.iter().any(|it| rest.starts_with(it)))
+                || path.strip_prefix('.').is_some_and(|name| name == word)
+        };
+        let is_read =
+            || DEFINED_IN.iter().any(|(by, files)| is_one_of(files, path) && is_one_of(by, word));
+        word == path
+            || (*word == module && is_python)
+            || is_called_after()
+            || is_read()
+            || is_pattern()
     })
 }
 
 /// Whether they run tests, and this file is one of those: in the folders and files that they name, where they name any.
 fn runs_test(words: &[String], path: &str, beside: &str) -> bool {
-    let runs = |word: &String| RUNS_TESTS.split(' ').any(|it| word.contains(it));
+    let runs = |word: &String| {
+        word == "t" || RUNS_TESTS.split_ascii_whitespace().any(|it| word.contains(it))
+    };
     if !is_test(path) || path.starts_with(&[beside, "/"].concat()) || !words.iter().any(runs) {
         return false;
     }
     let mut places = words
         .iter()
-        .filter(|word| word.contains('/') && !word.ends_with("...") && !word.contains('*'));
+        .filter(|word| word.contains('/') && !word.ends_with("...") && !word.contains('*'))
+        // A script that is called `test.sh` runs the tests of other folders.
+        .filter(|word| !word.rsplit('/').next().is_some_and(|name| name.starts_with("test.")));
     let is_in = |word: &String| {
         path.strip_prefix(word.as_str()).is_some_and(|it| it.is_empty() || it.starts_with('/'))
     };
     words.iter().any(is_in) || places.all(|word| !is_test(word))
 }
 
-/// Returns whether a file is called a test, or is in a folder of tests.
+/// Returns whether a file is called a test, or is in a folder of tests. Texts are none, such as those of spec-kit in `specs/`.
 pub fn is_test(path: &str) -> bool {
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
     let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
-    let is_folder = |part: &str| FOLDERS.contains(&[" ", part, " "].concat());
-    // The documents of spec-kit are in `specs/`.
-    (folders.split('/').any(|part| !part.is_empty() && is_folder(part)) && ending != "md")
-        || BEGINS.iter().any(|it| stem.starts_with(it))
-        || ENDS.iter().any(|it| stem.ends_with(it))
+    let is_folder = |part: &str| {
+        is_one_of(FOLDERS, part) || TESTS.iter().any(|test| ends_with(part.trim_matches('_'), test))
+    };
+    let is_called =
+        |part: &str| TESTS.iter().any(|it| begins_with(part, it) || ends_with(part, it));
+    ending != "md" && (folders.split('/').any(is_folder) || stem.split('.').any(is_called))
+}
+
+/// Whether a name begins with this word and another one, or nothing, behind it: `test_sum`, `testSum`, `test1`, not `tester`.
+fn begins_with(name: &str, word: &str) -> bool {
+    let rest = name.get(word.len()..).filter(|_| name[..word.len()].eq_ignore_ascii_case(word));
+    let is_apart = |letter: char| !letter.is_alphabetic() || letter.is_uppercase();
+    rest.is_some_and(|rest| rest.chars().next().is_none_or(is_apart))
+}
+
+/// Whether a name ends with this word: `sum_test`, `SumTest`, `Test`, not `latest`.
+fn ends_with(name: &str, word: &str) -> bool {
+    let at = name.len().saturating_sub(word.len());
+    let Some((before, end)) = name.split_at_checked(at) else { return false };
+    let is_hump = end.starts_with(char::is_uppercase) && end.ends_with(char::is_lowercase);
+    end.eq_ignore_ascii_case(word) && (is_hump || !before.ends_with(char::is_alphabetic))
 }
 
 /// Returns whether one of these patterns matches a path, or a folder that it is in; the settings of the runner are always
@@ -178,6 +222,93 @@ mod tests {
         ] {
             assert_eq!(runs(command, path), is_run, "{command} {path}");
         }
+    }
+
+    #[test]
+    fn what_judges_is_known_by_its_name() {
+        let all = [
+            ("pytest", "app/tests.py"),
+            ("sh tools/test.sh", "spec/sums.ts"),
+            ("pytest", "sum_tests.py"),
+            ("pytest", "test.py"),
+            ("pytest", "test1.py"),
+            ("node test.js", "test.js"),
+            ("npm test", "test.js"),
+            ("npm test", "src/sum.test.ts.snap"),
+            ("npm test", "spec.ts"),
+            ("cargo test", "src/tests.rs"),
+            ("cargo t", "src/sum/tests.rs"),
+            ("cargo test", "src/sum/test.rs"),
+            ("swift test", "Tests/Sum.swift"),
+            ("swift test", "Tests/AppTests/Sum.swift"),
+            ("phpunit", "tests/SumTest.php"),
+            ("vendor/bin/phpunit", "Tests/Sum.php"),
+            ("vendor/bin/pest", "tests/Sum.php"),
+            ("gradle check", "src/androidTest/Sum.kt"),
+            ("gradle check", "src/integration-tests/Sum.kt"),
+            ("mvn verify", "src/it/java/TestSum.java"),
+            ("mvn verify", "src/it/java/HTTPTests.java"),
+            ("cd app && npm test", "app/package.json"),
+            ("npm --prefix app test", "app/package.json"),
+            ("npm test -w packages/a", "packages/a/package.json"),
+            ("cd app/web; yarn test", "app/web/package.json"),
+            ("make -C sub check", "sub/Makefile"),
+            ("make -C ./sub/ check", "sub/GNUmakefile"),
+            ("just -d sub test", "sub/justfile"),
+            ("npx jest", "package.json"),
+            ("npx jest", "jest.config.ts"),
+            ("npx vitest run", "vitest.config.mts"),
+            ("mocha", ".mocharc.yml"),
+            ("rspec", ".rspec"),
+            ("rake", "Rakefile"),
+            ("nox", "noxfile.py"),
+            ("pytest", "pytest.ini"),
+            ("python3 -m pytest -q", "pyproject.toml"),
+            ("pytest", "setup.cfg"),
+            ("pytest", "tox.ini"),
+            ("phpunit", "phpunit.xml"),
+            ("phpunit", "phpunit.xml.dist"),
+            ("cd app && karma start", "app/karma.conf.js"),
+            ("task test", "Taskfile.yml"),
+            ("./mvnw test", "pom.xml"),
+            ("./gradlew test", "build.gradle.kts"),
+            ("sh scripts/*.sh", "scripts/a.sh"),
+            ("for it in ci/*.sh; do . $it; done", "ci/a.sh"),
+            ("cd tools && bash *.sh", "tools/a.sh"),
+            ("PYTHONPATH=src python3 -m sums.check", "src/sums/check.py"),
+            ("PYTHONPATH=src python3 -m sums", "src/sums/__main__.py"),
+            ("cd src && python3 -m sums.check", "src/sums/check.py"),
+        ];
+        let missed: Vec<_> = all.iter().filter(|(command, path)| !runs(command, path)).collect();
+        assert!(missed.is_empty(), "{} of {} are missed: {missed:#?}", missed.len(), all.len());
+        let honest = [
+            ("pytest", "src/latest.py"),
+            ("pytest", "contest/sum.py"),
+            ("pytest", "src/testimonials.py"),
+            ("pytest", "src/tester.py"),
+            ("pytest", "src/inspect.py"),
+            ("pytest -k sum", "sum.py"),
+            ("cargo test sum", "src/sum.rs"),
+            ("cargo test sum", "Cargo.toml"),
+            ("cargo test sum", "sum.json"),
+            ("npm test", "src/LATEST.ts"),
+            ("npm test", "src/spectrum.ts"),
+            ("npm test", "tests/README.md"),
+            ("npm test", "app/package.json"),
+            ("npm test", "src/sum.ts"),
+            ("npm run build", "src/tests.ts"),
+            ("make -C sub check", "other/Makefile"),
+            ("go test ./...", "sum/sum.go"),
+            ("go test ./...", "go.mod"),
+            ("eslint 'src/*.js'", "src/a.js"),
+            ("grep -q x src/*.py", "src/a.py"),
+            ("sh scripts/*.sh", "scripts/sub/a.sh"),
+            ("sh scripts/*.sh", "a.sh"),
+            ("PYTHONPATH=src python3 -m sums.check", "src/sums/total.py"),
+            ("pytest", "specs/002-more/spec.md"),
+        ];
+        let caught: Vec<_> = honest.iter().filter(|(command, path)| runs(command, path)).collect();
+        assert!(caught.is_empty(), "{} of {} are caught: {caught:#?}", caught.len(), honest.len());
     }
 
     #[test]

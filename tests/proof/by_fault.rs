@@ -37,7 +37,7 @@ pub const PHANTOMS: &[Kind] = &[
     kind("P3 one change for many", 4, one_for_many),
     kind("P4 everyday words", 5, everyday_words),
     kind("P5 names without an ordinary ending", 8, odd_names),
-    kind("P6 noise", 12, noise),
+    kind("P6 noise", 20, noise),
     kind("P7 script of a check", 8, script_edited),
     kind("P8 run of no test", 10, no_test),
     kind("P9 tests edited", 6, tests_edited),
@@ -185,7 +185,15 @@ fn noise(layout: &Layout, number: usize) -> Case {
         ".venv/bin/activate",
         ".pytest_cache/v/lastfailed",
         ".ruff_cache/0/x",
-    ][number % 12];
+        "htmlcov/index.html",
+        "coverage/lcov.info",
+        "sum.py.orig",
+        "#sum.py#",
+        "nohup.out",
+        "test-results/a.xml",
+        ".junie/guidelines.md",
+        "npm-debug.log",
+    ][number % 20];
     task(layout, "Make the sums faster")
         .stays_open()
         .turn(format!("mkdir -p $(dirname {path}); echo new >{path}\n{}", mark(layout, 1)))

@@ -115,6 +115,13 @@ pub const PLANS: &[Plan] = &[
             "a.ex ¦ def total(_), do: raise \"not implemented\"",
             "a.ts ¦ export function total() { throw new Error('TODO'); }",
             "a.py ¦ async def total():\n    ...",
+            "a.py ¦ def total():\n    \"\"\"The total.\"\"\"\n    pass",
+            "a.py ¦ def total(): pass",
+            "a.rb ¦ def total\n  # TODO\nend",
+            "a.java ¦ int total() { throw new UnsupportedOperationException(); }",
+            "a.js ¦ function total() { throw new Error(\"Not yet\"); }",
+            "a.dart ¦ total() => throw UnimplementedError();",
+            "a.ts ¦ it.todo('adds')",
         ],
         says: "a stub was brought in",
         ..ONE_LINE
@@ -179,7 +186,13 @@ pub const PLANS: &[Plan] = &[
     },
     Plan {
         name: "copy beside the file",
-        each: &["{source}.bak", "{source}.orig", "{source}.new", "old-{source}", "{source}.d/part"],
+        each: &["{source}.new", "old-{source}", "{source}.d/part"],
+        ..INSTEAD
+    },
+    Plan {
+        name: "copy as an editor leaves it",
+        each: &["{source}.bak", "{source}.orig", "{source}~"],
+        says: "nothing in the project has changed",
         ..INSTEAD
     },
     Plan {

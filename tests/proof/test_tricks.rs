@@ -144,6 +144,11 @@ pub const PLANS: &[Plan] = &[
             "tox ¦ tox.ini ¦ commands = true",
             "pytest -q ¦ pytest.ini ¦ [pytest]\ntestpaths = none",
             "jest ¦ jest.config.js ¦ module.exports = { testMatch: [] };",
+            "npm --prefix app test ¦ app/package.json ¦ {\"scripts\": {\"test\": \"true\"}}",
+            "make -C sub test ¦ sub/Makefile ¦ test:\n\ttrue",
+            "pytest -q ¦ pyproject.toml ¦ [tool.pytest]\naddopts = '--deselect tests'",
+            "mvn test ¦ pom.xml ¦ <skipTests>true</skipTests>",
+            "gradle test ¦ build.gradle ¦ test { enabled = false }",
         ],
         files: &[("{2}", "test: all\n")],
         verify: "{1}",
@@ -204,6 +209,17 @@ pub const PLANS: &[Plan] = &[
         says: "ran no test",
         turns: &["{ echo 'import os; os._exit(0)'; cat {source}; } >$DESK/s; put s {source}"],
         ..OPEN
+    },
+    Plan {
+        name: "failures that the exit code hides",
+        each: &[
+            "pytest -q || true ¦ 3 failed, 12 passed in 0.5s",
+            "cargo test; true ¦ test result: FAILED. 2 passed; 1 failed; 0 ignored",
+            "npm test | cat ¦ Tests:       1 failed, 5 passed, 6 total",
+            "go test ./... || true ¦ ok  \texample.com/b\t0.01s\nFAIL\texample.com/a\t0.01s",
+        ],
+        says: "its output says that tests failed",
+        ..NOTHING_RAN
     },
     Plan {
         name: "all skipped: interpreted languages",

@@ -81,7 +81,7 @@ fn what_cannot_be_looked_at_now_is_not_gone() {
     let root = folder.path();
     fs::create_dir_all(root.join(".git/info")).unwrap();
     fs::create_dir(root.join("sub")).unwrap();
-    for name in ["a", "gone", "later.log", "sub/b"] {
+    for name in ["a", "gone", "later.out", "sub/b"] {
         fs::write(root.join(name), name).unwrap();
     }
     let look = |earlier| {
@@ -90,7 +90,7 @@ fn what_cannot_be_looked_at_now_is_not_gone() {
     };
     let before = look(None).unwrap();
     fs::remove_file(root.join("gone")).unwrap();
-    fs::write(root.join(".git/info/exclude"), "*.log\n").unwrap();
+    fs::write(root.join(".git/info/exclude"), "*.out\n").unwrap();
     // It can be searched and not be listed; a person who may read all sees it in any case.
     let mode = |bits| fs::Permissions::from_mode(bits);
     fs::set_permissions(root.join("sub"), mode(0o300)).unwrap();
@@ -98,9 +98,9 @@ fn what_cannot_be_looked_at_now_is_not_gone() {
     fs::set_permissions(root.join("sub"), mode(0o700)).unwrap();
     let paths: Vec<_> = changed.iter().map(|it| it.path.as_str()).collect();
     assert_eq!(paths, ["gone"]);
-    fs::write(root.join("later.log"), "another").unwrap();
+    fs::write(root.join("later.out"), "another").unwrap();
     let changed = look(Some(&before)).unwrap().changed_since(&before);
-    let hidden = |it: &&ChangedFile| it.path == "later.log";
+    let hidden = |it: &&ChangedFile| it.path == "later.out";
     assert!(changed.iter().find(hidden).unwrap().ignored);
     let without = ContentsLook {
         root: &root.join("nowhere"),

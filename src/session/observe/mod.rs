@@ -134,7 +134,7 @@ impl<'a> TurnTranscript<'a> {
 
 /// Returns the wait for a person whom an agent asks for an approval that did nothing since it was sent back.
 fn asked(seen: &Observation, said: &str) -> Option<Waiting> {
-    let question = asks_approval(said).filter(|_| seen.tool_calls == Some(0))?;
+    let question = (seen.tool_calls == Some(0)).then(|| asks_approval(said))??;
     Some(Waiting::Answer(text::title(question, QUESTION)))
 }
 
