@@ -398,13 +398,13 @@ impl TickJudge {
         if let Some(armed) = &self.looks().armed {
             facts.known = self.were_there(named(true));
             // With a slash it is the whole path.
-            let (whole, names): (Vec<String>, Vec<String>) =
+            let (whole, bare): (Vec<String>, Vec<String>) =
                 named(false).into_iter().partition(|path| path.contains('/'));
-            let ends = names.iter().fold(0, |ends, name| ends | end_bits(name.as_bytes()));
+            let ends = bare.iter().fold(0, |ends, name| ends | end_bits(name.as_bytes()));
             let beside = [&facts.beside, "/"].concat();
             let others = armed.paths(ends).filter(|path| !path.starts_with(&beside));
             let others = others.map(|path| path.rsplit('/').next().unwrap_or(path).to_owned());
-            let maybe = others.filter(|name| names.binary_search(name).is_ok());
+            let maybe = others.filter(|name| bare.binary_search(name).is_ok());
             facts.maybe = sorted(maybe.chain(self.were_there(whole)).collect(), Ord::cmp);
         }
         rules::judge(&tasks, &facts, &|files| self.named_by_none(files))
