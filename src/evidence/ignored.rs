@@ -18,17 +18,32 @@ const WITHOUT_GIT: &str = include_str!("without_git.gitignore");
 /// What programs leave behind, and the folders of agents: never work, also where git tracks it.
 const NOISE: &str = include_str!("noise.names");
 
+/// The letters that names of noise begin and end with, capital or not, a bit each.
+const BEGIN: u32 = letters(b"bcdehlmnptvwxz_");
+const END: u32 = letters(b"ksaogjwcpx");
+
+const fn letters(all: &[u8]) -> u32 {
+    let (mut bits, mut at) = (0, 0);
+    while at < all.len() {
+        bits |= 1 << (all[at] & 31);
+        at += 1;
+    }
+    bits
+}
+
 /// Returns whether a file or folder of this name is never work.
 pub fn is_noise(name: &[u8]) -> bool {
     let is_in = |one: &[u8]| {
         memchr::memmem::find(NOISE.as_bytes(), &[b"\n", one, b"\n"].concat()).is_some()
     };
     // Most names begin and end in another way.
+    let is_of =
+        |byte: Option<&u8>, letters: u32| byte.is_some_and(|it| letters >> (it & 31) & 1 == 1);
     #[rustfmt::skip]
-    let may_be = name.starts_with(b".") || matches!(name.first_chunk(), Some(b"__" | b"bo" | b"co" | b"de" | b"el" | b"ht" | b"lc" | b"ml"
+    let may_be = name.starts_with(b".") || is_of(name.first(), BEGIN) && matches!(name.first_chunk(), Some(b"__" | b"bo" | b"co" | b"de" | b"el" | b"ht" | b"lc" | b"ml"
         | b"no" | b"pl" | b"te" | b"ve" | b"wa" | b"xc" | b"zi" | b"CM" | b"De" | b"Te" | b"Th"));
     #[rustfmt::skip]
-    let may_end = matches!(name.last_chunk(), Some(b"ak" | b"ss" | b"da" | b"no" | b"og" | b".o" | b"bj" | b"ig" | b"ta" | b"aw"
+    let may_end = is_of(name.last(), END) && matches!(name.last_chunk(), Some(b"ak" | b"ss" | b"da" | b"no" | b"og" | b".o" | b"bj" | b"ig" | b"ta" | b"aw"
         | b"yc" | b"yo" | b"ej" | b"wo" | b"wp" | b"wx" | b"mp" | b"fo"));
     let ending = || name.iter().rposition(|byte| *byte == b'.').map(|dot| &name[dot..]);
     matches!(name, [.., b'~'] | [b'#', .., b'#'])

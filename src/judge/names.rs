@@ -57,7 +57,7 @@ pub fn files_named_in(list: &[u8], most: usize) -> Vec<String> {
     let mut found = BTreeSet::new();
     each_name(&text_of(list), true, &mut |name| {
         let is_noise = || name.path.split('/').any(|part| is_noise(part.as_bytes()));
-        if name.looks && (!name.is_folder() || is_noise()) {
+        if (name.looks && !name.is_folder()) || name.path.starts_with('.') || is_noise() {
             found.insert(name.path);
         }
         found.len() < most
@@ -227,8 +227,8 @@ mod tests {
 
     #[test]
     fn the_files_of_a_list_are_named_once() {
-        let list = b"- [ ] T1 Write b/c.rs and a/\n- [ ] T2 Test b/c.rs, `d.md`, .codex/\n";
-        assert_eq!(files_named_in(list, 9), [".codex/", "b/c.rs", "d.md"]);
+        let list = b"- [ ] T1 Write b/c.rs, .env and a/\n- [ ] T2 Test b/c.rs, `d.md`, .codex/\n";
+        assert_eq!(files_named_in(list, 9), [".codex/", ".env", "b/c.rs", "d.md"]);
         assert_eq!(files_named_in(list, 1).len(), 1);
     }
 }
