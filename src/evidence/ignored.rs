@@ -18,37 +18,46 @@ const WITHOUT_GIT: &str = include_str!("without_git.gitignore");
 /// What programs leave behind, and the folders of agents: never work, also where git tracks it.
 const NOISE: &str = include_str!("noise.names");
 
-/// The letters that names of noise begin and end with, capital or not, a bit each.
-const BEGIN: u32 = letters(b"bcdehlmnptvwxz_");
-const END: u32 = letters(b"ksaogjwcpx");
+/// The first two bytes of the names of noise, and the last two of its endings, each a bit.
+static BEGINS: [u64; 16] = marks(false);
+static ENDS: [u64; 16] = marks(true);
 
-const fn letters(all: &[u8]) -> u32 {
-    let (mut bits, mut at) = (0, 0);
-    while at < all.len() {
-        bits |= 1 << (all[at] & 31);
+const fn marks(of_ends: bool) -> [u64; 16] {
+    let names = NOISE.as_bytes();
+    let (mut marks, mut start, mut at) = ([0; 16], 0, 0);
+    while at < names.len() {
+        if names[at] == b'\n' {
+            if at > start + 1 && (names[start] == b'*') == of_ends {
+                let first = if of_ends { at - 2 } else { start };
+                let place = place(names[first], names[first + 1]);
+                marks[place / 64] |= 1 << (place % 64);
+            }
+            start = at + 1;
+        }
         at += 1;
     }
-    bits
+    marks
+}
+
+const fn place(one: u8, other: u8) -> usize {
+    ((one as usize) << 3 ^ other as usize) % 1024
 }
 
 /// Returns whether a file or folder of this name is never work.
 pub fn is_noise(name: &[u8]) -> bool {
-    let is_in = |one: &[u8]| {
-        memchr::memmem::find(NOISE.as_bytes(), &[b"\n", one, b"\n"].concat()).is_some()
-    };
     // Most names begin and end in another way.
-    let is_of =
-        |byte: Option<&u8>, letters: u32| byte.is_some_and(|it| letters >> (it & 31) & 1 == 1);
-    #[rustfmt::skip]
-    let may_be = name.starts_with(b".") || is_of(name.first(), BEGIN) && matches!(name.first_chunk(), Some(b"__" | b"bo" | b"co" | b"de" | b"el" | b"ht" | b"lc" | b"ml"
-        | b"no" | b"pl" | b"te" | b"ve" | b"wa" | b"xc" | b"zi" | b"CM" | b"De" | b"Te" | b"Th"));
-    #[rustfmt::skip]
-    let may_end = is_of(name.last(), END) && matches!(name.last_chunk(), Some(b"ak" | b"ss" | b"da" | b"no" | b"og" | b".o" | b"bj" | b"ig" | b"ta" | b"aw"
-        | b"yc" | b"yo" | b"ej" | b"wo" | b"wp" | b"wx" | b"mp" | b"fo"));
+    let is_in = |marks: &[u64; 16], [one, other]: &[u8; 2]| {
+        let place = place(*one, *other);
+        marks[place / 64] >> (place % 64) & 1 == 1
+    };
+    let find = |name: &[u8]| {
+        memchr::memmem::find(NOISE.as_bytes(), &[b"\n", name, b"\n"].concat()).is_some()
+    };
     let ending = || name.iter().rposition(|byte| *byte == b'.').map(|dot| &name[dot..]);
     matches!(name, [.., b'~'] | [b'#', .., b'#'])
-        || (may_be && is_in(name))
-        || (may_end && ending().is_some_and(|end| is_in(&[b"*", end].concat())))
+        || (name.first_chunk().is_some_and(|begin| is_in(&BEGINS, begin)) && find(name))
+        || (name.last_chunk().is_some_and(|end| is_in(&ENDS, end))
+            && ending().is_some_and(|end| find(&[b"*", end].concat())))
 }
 
 /// The patterns that hold in one folder: its own list, then those above it.

@@ -501,9 +501,11 @@ impl TickJudge {
         let done = list.tasks.iter().filter(|task| task.done);
         let ticked: Vec<(&Task, String)> =
             done.map(|task| (task, self.id_of(task, list))).collect();
-        // A later task that names a file may have taken it away.
+        // A later task that names a file may have taken it away; one that is again as it was has only lost its work.
         let is_excused = |receipt: &KnownReceipt| {
-            let covers = |name: &FileName| receipt.paths().iter().any(|path| name.covers(path));
+            let there = now.among(&self.place.looked_at(receipt.paths()));
+            let away = receipt.paths().iter().zip(there).filter(|(_, is_there)| !is_there);
+            let covers = |name: &FileName| away.clone().any(|(path, _)| name.covers(path));
             // One without a receipt was ticked just now.
             let is_later = |id: &str| {
                 let its = newest.get(id);

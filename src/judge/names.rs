@@ -57,7 +57,7 @@ pub fn files_named_in(list: &[u8], most: usize) -> Vec<String> {
     let mut found = BTreeSet::new();
     each_name(&text_of(list), true, &mut |name| {
         let is_noise = || name.path.split('/').any(|part| is_noise(part.as_bytes()));
-        if (name.looks && !name.is_folder()) || name.path.starts_with('.') || is_noise() {
+        if (name.looks && (!name.is_folder() || is_noise())) || name.path.starts_with('.') {
             found.insert(name.path);
         }
         found.len() < most

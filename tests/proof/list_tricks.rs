@@ -259,6 +259,15 @@ pub const PLANS: &[Plan] = &[
         ..TWO
     },
     Plan {
+        name: "work taken back for a task that names its file",
+        tasks: &["Implement the total in {source}", "Show in {other} what {source} sums up"],
+        turns: &[
+            "put better {source}\nmark {a}",
+            "put source {source}\nput other-better {other}\nmark {b}",
+        ],
+        ..TWO
+    },
+    Plan {
         name: "work thinned out after its tick",
         each: &[
             "put commented {source}",
