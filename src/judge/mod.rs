@@ -2,6 +2,7 @@
 
 pub mod command;
 pub mod names;
+pub mod promised;
 pub mod rules;
 pub mod ticks;
 pub mod words;
