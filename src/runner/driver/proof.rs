@@ -17,14 +17,17 @@ use crate::engine::tasks::TaskList;
 use crate::evidence::contents::KeptContents;
 use crate::evidence::task_list::{self, TASKS};
 use crate::forms::events::RunnerEvent;
+use crate::judge::promised::PromiseJudge;
 use crate::judge::ticks::{TickClaim, Ticks};
 use crate::judge::words::{answer, lack, part_of_judge};
 use crate::judge::{ArmedList, ArmedTerms, JudgedPlace, LOOK, Looks, TickJudge};
-use crate::runner::state::Iteration;
+use crate::runner::options::DoneWhen;
+use crate::runner::state::{EarlierLoop, Iteration, time_of};
 use crate::runner::target::ChangeKind;
 use crate::runner::task_list::{TaskListUpdate, Tasks};
 use crate::store::amend::amend;
 use crate::store::loops::Loops;
+use crate::store::read::read;
 use crate::store::receipts::{Receipt, Witness};
 use crate::store::write::remove_dead_leftovers;
 use crate::system::names;
@@ -38,6 +41,9 @@ impl Driver<'_> {
     /// continues a run, what that began with.
     pub(super) fn begin_proofs(&mut self, pin: Option<&RunPin<'_>>, left: Option<LeftRun>) {
         if self.list_path().is_none() {
+            if self.files.earlier != EarlierLoop::GoesOn {
+                self.arm_promise();
+            }
             return;
         }
         let folder = self.view.tasks.as_ref().and_then(Tasks::folder);
@@ -58,6 +64,23 @@ impl Driver<'_> {
         let contents = self.tick_judge().and_then(|judge| judge.contents(None, LOOK).ok());
         self.proofs.looks = Looks { armed: contents.clone(), tick: contents };
         self.keep_run();
+    }
+
+    /// Keeps what the files contain before the first iteration of a run that the agent's promise alone ends.
+    fn arm_promise(&self) -> Option<()> {
+        let (judge, change) = (self.promise_judge()?, self.plan.change);
+        let proposal = read(&change.folder.join(change.primary()), task_list::MOST);
+        let proposal = proposal.map(|content| content.bytes).unwrap_or_default();
+        let task = [self.plan.options.task.as_bytes(), b"\n", &proposal].concat();
+        // Where it cannot be kept, a promise is judged by what the iterations have changed.
+        judge.arm(&String::from_utf8_lossy(&task), LOOK).ok()
+    }
+
+    /// What the agent's promise is judged by; `None` where more than that ends the run, or nothing can be kept.
+    pub(super) fn promise_judge(&self) -> Option<PromiseJudge> {
+        let is_alone = self.plan.done == DoneWhen::Manual && self.plan.options.checks.is_empty();
+        let receipts = self.run_receipts().ok().filter(|_| is_alone)?;
+        Some(PromiseJudge::of(self.view.folder, receipts, time_of(&self.files.state.started_at)?))
     }
 
     /// What the ticks of this run are judged by; `None` without a list, and where nothing can be kept outside of the project.

@@ -510,7 +510,7 @@ fn a_promise_counts_however_the_output_ends() {
         ),
     ] {
         let bench = Bench::new();
-        bench.agent(&script);
+        bench.agent(&format!("echo $n > made.txt\n{script}"));
         bench.ralph("--quiet").run().with_code(0);
         assert_eq!(bench.runs(), 1, "{script}");
     }
