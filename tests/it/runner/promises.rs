@@ -192,3 +192,15 @@ fn p6_work_behind_a_promise_counts() {
     ran.says("all the work is done");
     assert_eq!(bench.runs(), 1, "{ran}");
 }
+
+#[test]
+fn r17_status_shows_the_failed_check() {
+    let bench = Bench::new();
+    bench.agent("echo $n > made.txt");
+    let call = bench.ralph("--max-iterations 1").arg("--check").arg("seq 1 9; exit 1");
+    call.run().with_code(3).says("check failed: `seq 1 9; exit 1` (exit code 1): 1 | 2");
+    for arguments in ["status", "ralph --status", "status --json", "ralph --status --json", "log"] {
+        let shown = bench.spool(arguments).run().with_code(0);
+        assert!(shown.output.contains("`seq 1 9; exit 1` (exit code 1)"), "{arguments}: {shown}");
+    }
+}
