@@ -26,7 +26,7 @@ says() {
     block "{\"type\":\"text\",\"text\":\"$1\"}"
 }
 result() {
-    case "$1" in *'<promise>COMPLETE</promise>'*) [ -e promised.txt ] || echo "$n" > promised.txt ;; esac
+    case "$1" in *'<promise>COMPLETE</promise>'*) [ -e made.txt ] || echo "$n" > made.txt ;; esac
     printf '{%s"duration_api_ms":116,"stop_reason":"end_turn","session_id":"%s","usage":{"input_tokens":200,"cache_creation_input_tokens":40,"cache_read_input_tokens":80,"output_tokens":100},"modelUsage":{"claude-sonnet-4-5":{"inputTokens":200,"outputTokens":100,"cacheReadInputTokens":80,"cacheCreationInputTokens":40}},"permission_denials":[],"is_error":false,"num_turns":2,"subtype":"success","api_error_status":null,"result":"%s","type":"result"}\n' "${cost:+\"total_cost_usd\":$cost,}" "$session" "$1"
 }
 limit() {
@@ -58,7 +58,7 @@ impl Bench {
              login) echo 'Logged in using an API key'; exit ;;"
         );
         let script = format!(
-            "echo $n > promised.txt\nsed 's|All done: wrote proof.txt.|{PROMISE}|g' '{folder}/{name}.jsonl'"
+            "echo $n > made.txt\nsed 's|All done: wrote proof.txt.|{PROMISE}|g' '{folder}/{name}.jsonl'"
         );
         self.named_agent(name, &answers, &script)
     }

@@ -236,7 +236,7 @@ fn a_list_without_an_open_task_is_named_before_an_agent_is_started() {
 #[test]
 fn an_agent_is_told_which_runner_drives_it() {
     let bench = Bench::new();
-    bench.agent(&format!("echo \"$RALPH_RUNNER\" > made.txt\n{}", says(PROMISE)));
+    bench.agent(&format!("echo \"$RALPH_RUNNER\" > made.txt\necho '{PROMISE}'"));
     let running = bench.ralph("").env("RALPH_RUNNER", "1").start();
     let id = running.id().to_string();
     running.finish().with_code(0);

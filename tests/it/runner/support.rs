@@ -347,7 +347,7 @@ pub fn in_state(name: &str) -> String {
 /// The last line of a script: these words as all that the agent says. One that promises has changed a file.
 pub fn says(words: &str) -> String {
     if words == PROMISE {
-        return format!("{{ [ -e promised.txt ] || echo 1 > promised.txt; echo '{words}'; }}");
+        return format!("{{ echo $n > made.txt; echo '{words}'; }}");
     }
     format!("echo '{words}'")
 }
