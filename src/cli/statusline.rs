@@ -13,7 +13,6 @@ use crate::feature::snapshot::{FeatureSnapshot, TaskPosition};
 use crate::forms;
 use crate::forms::loops::EndForm;
 use crate::forms::statusline::StatuslineForm;
-use crate::judge::promised::BY_WORD;
 use crate::session::messages::ends;
 use crate::session::messages::person::more_than;
 use crate::session::pinned;
@@ -93,9 +92,7 @@ fn of(input: &StatusInput) -> Option<StatuslineForm> {
     if let Some(reason) = &record.ledger.ended {
         let ended = EndName::of(reason);
         let how = match ended {
-            EndName::Completed if !record.ledger.against.is_empty() => {
-                ["done ", BY_WORD, &record.ledger.against].concat()
-            }
+            EndName::Completed if !record.ledger.against.is_empty() => record.words.clone(),
             EndName::Completed => "done".to_owned(),
             _ => format!("ended ({ended})"),
         };

@@ -18,7 +18,6 @@ use crate::engine::{
 };
 use crate::evidence::progress::{LookMoment, outdated};
 use crate::forms::events::RunnerEvent;
-use crate::judge::LOOK;
 use crate::runner::checks;
 use crate::runner::harness::{AgentReport, RunOutcome, is_passing};
 use crate::runner::messages::in_short;
@@ -137,11 +136,7 @@ impl Driver<'_> {
             last_words: crate::text::title(said, LAST_WORDS),
             ..Observation::default()
         };
-        let touched = || self.view.since_start(&self.totals.touched);
-        (seen.since_arming, seen.against) = match self.promise_judge() {
-            Some(judge) if seen.claimed => judge.against(&self.plan.options.task, LOOK, touched),
-            _ => (touched(), String::new()),
-        };
+        (seen.since_arming, seen.against) = self.against(seen.claimed);
         match &report.outcome {
             _ if ran.end_request.is_some() => seen.demand = Some(Demand::Stopped),
             RunOutcome::Finished => {

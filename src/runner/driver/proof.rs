@@ -9,18 +9,17 @@ use super::left::LeftRun;
 use super::parts::Driver;
 use super::pin::RunPin;
 use super::ticks::TickProofs;
-use crate::engine::Work;
 use crate::engine::edit::untick;
 use crate::engine::promise::said_of_tasks;
 use crate::engine::proof::{LeastProof, Proof, UnprovedTask};
 use crate::engine::tasks::TaskList;
+use crate::engine::{Difference, Work};
 use crate::evidence::contents::KeptContents;
 use crate::evidence::task_list::{self, TASKS};
 use crate::forms::events::RunnerEvent;
-use crate::judge::promised::PromiseJudge;
 use crate::judge::ticks::{TickClaim, Ticks};
 use crate::judge::words::{answer, lack, part_of_judge};
-use crate::judge::{ArmedList, ArmedTerms, JudgedPlace, LOOK, Looks, TickJudge};
+use crate::judge::{ArmedList, ArmedTerms, JudgedPlace, LOOK, Looks, TickJudge, promised};
 use crate::runner::options::DoneWhen;
 use crate::runner::state::{EarlierLoop, Iteration, time_of};
 use crate::runner::target::ChangeKind;
@@ -41,7 +40,7 @@ impl Driver<'_> {
     /// continues a run, what that began with.
     pub(super) fn begin_proofs(&mut self, pin: Option<&RunPin<'_>>, left: Option<LeftRun>) {
         if self.list_path().is_none() {
-            if self.files.earlier != EarlierLoop::GoesOn {
+            if self.is_by_word() && self.files.earlier != EarlierLoop::GoesOn {
                 self.arm_promise();
             }
             return;
@@ -73,14 +72,28 @@ impl Driver<'_> {
         let proposal = proposal.map(|content| content.bytes).unwrap_or_default();
         let task = [self.plan.options.task.as_bytes(), b"\n", &proposal].concat();
         // Where it cannot be kept, a promise is judged by what the iterations have changed.
-        judge.arm(&String::from_utf8_lossy(&task), LOOK).ok()
+        promised::arm(&judge, &String::from_utf8_lossy(&task), LOOK).ok()
     }
 
-    /// What the agent's promise is judged by; `None` where more than that ends the run, or nothing can be kept.
-    pub(super) fn promise_judge(&self) -> Option<PromiseJudge> {
-        let is_alone = self.plan.done == DoneWhen::Manual && self.plan.options.checks.is_empty();
-        let receipts = self.run_receipts().ok().filter(|_| is_alone)?;
-        Some(PromiseJudge::of(self.view.folder, receipts, time_of(&self.files.state.started_at)?))
+    /// What the agent's promise is judged by; `None` where nothing can be kept.
+    fn promise_judge(&self) -> Option<TickJudge> {
+        let began = time_of(&self.files.state.started_at)?;
+        Some(promised::promise_judge(self.view.folder, self.run_receipts().ok()?, began))
+    }
+
+    /// Returns whether a file differs from what it was at the start, and what speaks against a promise that alone ends the run.
+    pub(super) fn against(&self, claimed: bool) -> (Difference, String) {
+        let touched = || self.view.since_start(&self.totals.touched);
+        if !claimed || !self.is_by_word() {
+            return (touched(), String::new());
+        }
+        let about = (self.view.folder, self.plan.options.task.as_str());
+        promised::against(self.promise_judge().as_ref(), about, LOOK, touched)
+    }
+
+    /// Whether nothing but the agent's promise can end the loop.
+    fn is_by_word(&self) -> bool {
+        self.plan.done == DoneWhen::Manual && self.plan.options.checks.is_empty()
     }
 
     /// What the ticks of this run are judged by; `None` without a list, and where nothing can be kept outside of the project.

@@ -8,6 +8,7 @@ use super::{Armed, Armer, Arming};
 use crate::engine::{Check, Contract, Guardrails, Ledger};
 use crate::evidence::commits;
 use crate::feature::settings::{Settings, with_more};
+use crate::judge::promised::arm as arm_promise;
 use crate::refusal::Refusal;
 use crate::session::arguments::task::TaskRequest;
 use crate::session::messages::task as messages;
@@ -90,7 +91,8 @@ pub fn arm(
     };
     let not_noted = arming.finish(armed_entry(&record));
     // Nobody waits for this look: no lock is held. Without it, a promise is judged by the times of the files.
-    let _ = pinned::promise_judge(place.root, &record).and_then(|judge| judge.arm(&task, LOOK));
+    let _ = pinned::promise_judge(place.root, &record)
+        .and_then(|judge| arm_promise(&judge, &task, LOOK));
     let no_check = if pin.checks.is_empty() { NO_CHECK } else { "" }.to_owned();
     let stop = "To stop it: /speckit:cancel-ralph".to_owned();
     let lines =

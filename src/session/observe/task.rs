@@ -9,6 +9,7 @@ use crate::engine::{Observation, Promise, UnchangedFiles, Work};
 use crate::evidence::commits;
 use crate::evidence::progress::{LookMoment, changed_since};
 use crate::hosts::HookEvent;
+use crate::judge::promised::against;
 use crate::session::pinned::promise_judge;
 use crate::store::loops::{Assignment, Record};
 use crate::world::Deadline;
@@ -75,10 +76,9 @@ pub fn observe(
     let unseen = seen.tool_calls.is_none() || seen.more_calls || record.ledger.more_calls;
     if is_unchecked || claimed && unseen {
         let by_times = || changed_since(root, record.marks.start, moment);
-        let (since, against) = match promise_judge(root, record) {
-            Ok(judge) => judge.against(&assignment.task, moment.time(), by_times),
-            Err(_) => (by_times(), String::new()),
-        };
+        let judge = promise_judge(root, record).ok();
+        let about = (root, assignment.task.as_str());
+        let (since, against) = against(judge.as_ref(), about, moment.time(), by_times);
         seen.since_arming = since;
         seen.against = if is_unchecked { against } else { String::new() };
     }

@@ -137,8 +137,7 @@ fn p5_boxes_that_left_the_list() {
 fn p5_a_takeover_keeps_the_beginning() {
     let bench = armed(("notes.md", "none\n"), "Write the parser");
     bench.write("src/kept.rs", "fn kept() {}\n");
-    crate::ralph::adopt::silent_for(&bench, "s1", 2 * 60 * 60 * 1000);
-    printed(&spool(&bench, Some("s2"), &["adopt", "s1"]));
+    printed(&spool(&bench, Some("s2"), &["adopt", "s1", "--force"]));
     bench.transcript("s2").tool("Edit");
     let stop = bench.stop("s2").saying(PROMISE).run();
     assert!(stop.reason().contains(&format!("nothing stands behind it: {NOTHING}.")), "{stop}");
@@ -159,6 +158,19 @@ fn p5_a_large_project_goes_by_times() {
             lacks(&bench, NOTHING);
         }
     }
+}
+
+#[test]
+fn p5_with_no_place_outside() {
+    let bench = Bench::folder().file("TODO.md", "- [ ] Write\n");
+    let inside = bench.path("state");
+    let inside = inside.to_str().unwrap();
+    let command = bench.command("s1", "speckit:ralph-loop", "\"Do everything in `TODO.md`.\"");
+    command.variable("XDG_STATE_HOME", inside).run().context();
+    bench.transcript("s1").tool("Edit");
+    let stop = bench.stop("s1").saying(PROMISE).variable("XDG_STATE_HOME", inside).run();
+    let why = "no check, no changed file, 1 task open in TODO.md";
+    assert!(stop.reason().contains(&format!("nothing stands behind it: {why}.")), "{stop}");
 }
 
 #[test]
