@@ -6,6 +6,9 @@ use crate::ralph::cli::{printed, spool};
 use crate::ralph::{PROMISE, ralph};
 use std::fs;
 
+/// What an agent does.
+type Work<'a> = &'a dyn Fn(&Bench);
+
 const NOTHING: &str = "no check, no changed file";
 
 /// A repository with one committed file and this list, in which a loop of this task is armed.
@@ -37,7 +40,7 @@ fn p5_what_changes_no_content() {
     let same = |bench: &Bench| {
         bench.write("src/kept.rs", "fn kept() {}\n");
     };
-    let cases: [&dyn Fn(&Bench); 6] = [
+    let cases: [Work<'_>; 6] = [
         &same,
         &|bench| {
             fs::remove_file(bench.path("src/kept.rs")).unwrap();
@@ -66,7 +69,7 @@ fn p5_what_changes_no_content() {
 
 #[test]
 fn p5_what_changes_content_counts() {
-    let cases: [(&str, &dyn Fn(&Bench)); 4] = [
+    let cases: [(&str, Work<'_>); 4] = [
         ("Write the parser", &|bench| {
             bench.write("src/kept.rs", "fn kept() { }\n");
         }),
