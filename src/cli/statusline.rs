@@ -92,9 +92,7 @@ fn of(input: &StatusInput) -> Option<StatuslineForm> {
     if let Some(reason) = &record.ledger.ended {
         let ended = EndName::of(reason);
         let how = match ended {
-            EndName::Completed if !record.ledger.against.is_empty() => {
-                ["done on the agent's word alone: ", &record.ledger.against].concat()
-            }
+            EndName::Completed if !record.ledger.against.is_empty() => record.words.clone(),
             EndName::Completed => "done".to_owned(),
             _ => format!("ended ({ended})"),
         };

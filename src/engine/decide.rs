@@ -24,7 +24,7 @@ pub const UNSEEN: u32 = 32;
 /// After how many iterations that seem to have changed nothing the files are first looked at.
 const COMPARED: u32 = 3;
 /// What speaks against a claim where nobody sees what the agent did.
-const UNSEEN_WORK: &str = "there is no record to read, and no file or commit changed";
+const UNSEEN_WORK: &str = "there is no record to read, and no changed file was seen";
 
 /// A verdict and the ledger after it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -37,7 +37,8 @@ impl LookMoment {
         Self { seen_at: world::now(), deadline: Deadline::after(LIMIT + REST) }
     }
 
-    fn time(&self) -> Duration {
+    /// Returns how long a look may take.
+    pub fn time(&self) -> Duration {
         LIMIT.min(self.deadline.left().saturating_sub(REST))
     }
 

@@ -40,13 +40,11 @@ impl From<&TaskReport> for LoopForm {
     fn from(report: &TaskReport) -> Self {
         let record = &report.record;
         let assignment = record.ralph();
-        let end = record.ledger.ended.as_ref().map(|reason| EndForm {
-            name: EndName::of(reason),
-            words: match (record.moved_to.as_str(), record.ledger.against.as_str()) {
-                ("", "") => reason.to_string(),
-                _ => record.words.clone(),
-            },
-        });
+        let end = record
+            .ledger
+            .ended
+            .as_ref()
+            .map(|reason| EndForm { name: EndName::of(reason), words: record.words.clone() });
         let seen = LoopSeen {
             state: report.loop_status,
             record: Some(record),

@@ -3,6 +3,7 @@
 mod armed_list;
 pub mod command;
 pub mod names;
+pub mod promised;
 pub mod rules;
 pub mod ticks;
 pub mod words;

@@ -7,6 +7,7 @@ use super::screen::{counted, grouped};
 use super::task_list::{finder, list_at};
 use crate::engine::Converging;
 use crate::evidence::work_trees::{copies, path_from};
+use crate::judge::promised::BY_WORD;
 use crate::session::messages::shortfall::{NOT_COMPARED, NOT_CONVERGED};
 use crate::system::files::real_path;
 use crate::system::names;
@@ -30,8 +31,8 @@ pub struct Facts<'a> {
     pub ticked: usize,
     /// The files that were changed, relative to the work tree.
     pub touched: &'a BTreeSet<PathBuf>,
-    /// Whether the loop ended because of the agent's promise alone, with no list and no check.
-    pub by_word: bool,
+    /// What speaks against the promise alone that ended the loop, in words; empty for nothing.
+    pub by_word: &'a str,
     /// The tasks that change nothing, with why, in the agent's words.
     pub no_change: &'a BTreeMap<String, String>,
     /// What the review that has passed leaves to a person, a sentence each.
@@ -47,7 +48,7 @@ pub struct Facts<'a> {
 /// Returns what speaks against taking the end at its word, a sentence each; nothing of it is proof.
 pub fn doubts(facts: &Facts<'_>) -> Vec<String> {
     let all = [
-        (facts.by_word && facts.touched.is_empty()).then(|| ONLY_WORDS.to_owned()),
+        (!facts.by_word.is_empty()).then(|| [BY_WORD, facts.by_word].concat()),
         only_boxes(facts),
         unchanged(facts),
         vanished(facts),
@@ -59,9 +60,6 @@ pub fn doubts(facts: &Facts<'_>) -> Vec<String> {
     ];
     all.into_iter().flatten().chain(facts.noted.iter().cloned()).collect()
 }
-
-/// What is said where nothing but the agent's promise ended the loop.
-pub const ONLY_WORDS: &str = "on the agent's word alone: no check, no changed file";
 
 fn only_boxes(facts: &Facts<'_>) -> Option<String> {
     let list = real_path(facts.list?).ok();

@@ -1,6 +1,7 @@
 //! What the runner says of an iteration and of an end, in one line each.
 
 use crate::engine::{self, BudgetUnit, Dollars, TerminalReason, Verdict, Waiting};
+use crate::judge::promised::BY_WORD;
 use crate::session::messages::shortfall::{brief, open_count};
 
 use super::exit;
@@ -36,7 +37,7 @@ pub fn end(reason: &TerminalReason, state: &LoopState, signal: Option<i32>) -> S
     let words = exit::words(reason, signal);
     match reason {
         TerminalReason::Completed if !state.ledger.against.is_empty() => {
-            state.ledger.against.clone()
+            [BY_WORD, &state.ledger.against].concat()
         }
         // The words begin with what is used.
         TerminalReason::Budget { unit: BudgetUnit::Money, .. } if whole_cost(state).estimated => {

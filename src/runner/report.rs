@@ -206,7 +206,7 @@ impl RunnerReport {
             limit => format!(" of {limit}"),
         };
         let when = match self.runner {
-            RunnerLife::Gone => format!("ended {}", since(&state.ended_at)),
+            RunnerLife::Gone => format!("ended {}{}", since(&state.ended_at), self.why()),
             _ => format!("began {}", since(&state.started_at)),
         };
         format!(
@@ -215,6 +215,12 @@ impl RunnerReport {
             state.current_iteration,
             self.tokens()
         )
+    }
+
+    /// Why it ended, and what its checks said then.
+    fn why(&self) -> String {
+        let words = printable(&self.state.words);
+        if words.is_empty() { words } else { [": ", &words].concat() }
     }
 
     /// Whether it does nothing until a person continues it.
@@ -275,11 +281,7 @@ impl RunnerReport {
                 text.push_str("  Loop: nothing is written yet\n");
             }
             RunnerLife::Gone => {
-                let why = match state.words.as_str() {
-                    "" => String::new(),
-                    words => format!(": {}", printable(words)),
-                };
-                let _ = writeln!(text, "  Loop: {}{why}", self.ended_as());
+                let _ = writeln!(text, "  Loop: {}{}", self.ended_as(), self.why());
                 let _ = writeln!(text, "  Ended: {}", since(&state.ended_at));
                 let next = self.next_step();
                 if !next.is_empty() {

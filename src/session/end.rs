@@ -6,13 +6,14 @@ use std::time::Duration;
 use crate::checks::{NOTICE_LIMIT, PersonNotice};
 use crate::engine::{Demand, Ledger, Observation, TerminalReason, ends};
 use crate::feature::project::{Feature, Project};
+use crate::session::messages::feature::checks_at_end;
 use crate::session::notices;
 use crate::session::pinned;
 use crate::session::reconcile::{claim_of, settle};
 use crate::store::closing::{EndNotice, Unnoted, close_record, end_entry, unnoted};
 use crate::store::loops::{Claim, Loops, Record, TERMINAL, is_session_id};
 use crate::store::names::{ArmedBy, EndName};
-use crate::store::pins::PinState;
+use crate::store::pins::{Pin, PinState};
 
 /// How long a stop under way is waited for: no stop holds the session's folder longer.
 const CANCEL_PATIENCE: Duration = Duration::from_millis(2_500);
@@ -92,7 +93,7 @@ pub fn end_feature(
         about: feature.name.clone(),
         folder: feature.relative.clone(),
         closed: Some(EndName::of(&reason)),
-        words: reason.to_string(),
+        words: words_of(&reason, standing.pin()),
         reason: Some(reason.clone()),
         ..claim
     };
@@ -143,13 +144,20 @@ pub fn end_task(
         return Ok(None);
     };
     pinned::end_now(root, &record, &reason)?;
-    let unnoted = close_record(&folder, &mut record, &reason, &reason.to_string(), telling)?;
+    let words = words_of(&reason, standing.pin());
+    let unnoted = close_record(&folder, &mut record, &reason, &words, telling)?;
     pinned::unpin(root, &record);
     drop(folder);
     if telling == EndNotice::AtNextStop {
         LateNotice::of(loops.clone(), record.clone(), standing, &reason).tell();
     }
     Ok(Some((record, unnoted)))
+}
+
+/// The words of an end between two stops: no check runs there.
+fn words_of(reason: &TerminalReason, pin: Option<&Pin>) -> String {
+    let left = pin.and_then(|pin| checks_at_end(&pin.checks, None));
+    left.map_or_else(|| reason.to_string(), |left| format!("{reason}; {left}"))
 }
 
 /// Writes the end that a claim has into the record of the session that drives the feature.

@@ -151,7 +151,9 @@ pub fn late_end_texts(
         (Some(message), _) => (message.clone(), message),
         (None, Ok(feature)) => {
             let snapshot = FeatureSnapshot::of_record(&feature, record);
-            let message = ends::end_message(&snapshot, record, reason, None);
+            let left = record.words.strip_prefix(&*reason.to_string());
+            let left = left.and_then(|left| left.strip_prefix("; "));
+            let message = ends::end_message(&snapshot, record, reason, left);
             (message, ends::end_line(&snapshot, reason))
         }
         (None, Err(_)) => {

@@ -10,10 +10,12 @@ use crate::engine::{Check, Contract, ReviewWhen, TerminalReason, Verdict};
 use crate::evidence::task_list::TASKS;
 use crate::feature::project::{Feature, Project};
 use crate::feature::settings::{SETTINGS, Settings, come_with_the_repository};
+use crate::judge::{TickJudge, promised};
 use crate::refusal::Refusal;
 use crate::store::loops::{Assignment, Claim, Record, VerifyCommands, is_session_id};
 use crate::store::names::{ArmedBy, LoopKind};
 use crate::store::pins::{LoopLimits, Pin, PinKey, PinState, PinnedEnd, Pins};
+use crate::store::receipts::Receipts;
 use crate::store::trust;
 use crate::store::undo::Undo;
 use crate::system::processes;
@@ -220,6 +222,17 @@ pub fn unpin(root: &Path, record: &Record) {
         }
     }
     let _ = pins.close(PinKey::Session(&record.session), record.armed_at);
+    if record.kind == LoopKind::Task && record.moved_to.is_empty() {
+        let _ = promise_judge(root, record).and_then(|judge| judge.receipts.end_run());
+    }
+}
+
+/// Returns what the promise of a ralph loop is judged by; an error where nothing can be kept outside of the project.
+pub fn promise_judge(root: &Path, record: &Record) -> io::Result<TickJudge> {
+    // A loop that was taken over goes by what the first session has kept.
+    let first = record.adopted.as_ref().map_or(&record.session, |adopted| &adopted.from);
+    let receipts = Receipts::named(root, &["session-", first].concat())?;
+    Ok(promised::promise_judge(root, receipts, record.armed_at))
 }
 
 /// The same for the loop of a claim.

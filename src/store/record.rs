@@ -250,8 +250,6 @@ pub struct Assignment {
     pub promise_match: PromiseMatch,
     /// Whether every text for the agent begins with the ultrawork instruction.
     pub ultrawork: bool,
-    /// What the files and commits looked like when it was armed.
-    pub start: Fingerprint,
     /// The last run of the checks.
     pub checked: Option<Checked>,
     /// Fields of another version, kept.
@@ -260,7 +258,7 @@ pub struct Assignment {
 }
 
 read_fields!(Assignment {
-    task, task_file, contract, promise_match, ultrawork, start, checked,
+    task, task_file, contract, promise_match, ultrawork, checked,
 } kept more);
 
 /// A run of the checks, with the work as it left it.

@@ -17,7 +17,7 @@ use crate::runner::caveats::{self, Facts};
 use crate::runner::console::EndRequest;
 use crate::runner::exit;
 use crate::runner::messages::{self, KnownSum};
-use crate::runner::options::{DoneWhen, Doubted};
+use crate::runner::options::Doubted;
 use crate::runner::report::form;
 use crate::runner::screen::{counted, lasted};
 use crate::runner::state::{LoopStatus, iso, of_run, time_of, with_shares};
@@ -173,7 +173,7 @@ impl Driver<'_> {
             open_at_start: &self.totals.open_at_start,
             ticked: self.totals.ticked,
             touched: &self.totals.touched,
-            by_word: *reason == TerminalReason::Completed && self.is_by_word(),
+            by_word: &self.files.state.ledger.against,
             no_change: &self.proofs.no_change,
             noted: self.noted_by_review(reason).into_iter().chain(others).collect(),
             uncommitted: self.totals.uncommitted.len(),
@@ -183,11 +183,6 @@ impl Driver<'_> {
                 _ => String::new(),
             },
         })
-    }
-
-    /// Whether nothing but the agent's promise can end the loop.
-    pub(super) fn is_by_word(&self) -> bool {
-        self.plan.done == DoneWhen::Manual && self.plan.options.checks.is_empty()
     }
 
     /// What the review that has passed leaves to a person to look at.

@@ -18,7 +18,6 @@ use crate::engine::{
 };
 use crate::evidence::progress::{LookMoment, outdated};
 use crate::forms::events::RunnerEvent;
-use crate::runner::caveats::ONLY_WORDS;
 use crate::runner::checks;
 use crate::runner::harness::{AgentReport, RunOutcome, is_passing};
 use crate::runner::messages::in_short;
@@ -88,9 +87,6 @@ impl Driver<'_> {
             };
         }
         self.files.state.ledger = judgement.ledger;
-        if entry.done_check && self.is_by_word() && self.totals.touched.is_empty() {
-            ONLY_WORDS.clone_into(&mut self.files.state.ledger.against);
-        }
         cut_off.count_in(&mut self.files.state);
         judgement.verdict
     }
@@ -135,12 +131,12 @@ impl Driver<'_> {
             commits,
             tokens: counted.tokens,
             list: self.view.tasks.as_ref().map(Tasks::hash).unwrap_or_default(),
-            since_arming: self.view.since_start(&self.totals.touched),
             fingerprint: self.view.fingerprint(),
             elapsed_seconds: self.elapsed().as_secs(),
             last_words: crate::text::title(said, LAST_WORDS),
             ..Observation::default()
         };
+        (seen.since_arming, seen.against) = self.against(seen.claimed);
         match &report.outcome {
             _ if ran.end_request.is_some() => seen.demand = Some(Demand::Stopped),
             RunOutcome::Finished => {

@@ -9,22 +9,24 @@ use super::left::LeftRun;
 use super::parts::Driver;
 use super::pin::RunPin;
 use super::ticks::TickProofs;
-use crate::engine::Work;
 use crate::engine::edit::untick;
 use crate::engine::promise::said_of_tasks;
 use crate::engine::proof::{LeastProof, Proof, UnprovedTask};
 use crate::engine::tasks::TaskList;
+use crate::engine::{Difference, Work};
 use crate::evidence::contents::KeptContents;
 use crate::evidence::task_list::{self, TASKS};
 use crate::forms::events::RunnerEvent;
 use crate::judge::ticks::{TickClaim, Ticks};
 use crate::judge::words::{answer, lack, part_of_judge};
-use crate::judge::{ArmedList, ArmedTerms, JudgedPlace, LOOK, Looks, TickJudge};
-use crate::runner::state::Iteration;
+use crate::judge::{ArmedList, ArmedTerms, JudgedPlace, LOOK, Looks, TickJudge, promised};
+use crate::runner::options::DoneWhen;
+use crate::runner::state::{EarlierLoop, Iteration, time_of};
 use crate::runner::target::ChangeKind;
 use crate::runner::task_list::{TaskListUpdate, Tasks};
 use crate::store::amend::amend;
 use crate::store::loops::Loops;
+use crate::store::read::read;
 use crate::store::receipts::{Receipt, Witness};
 use crate::store::write::remove_dead_leftovers;
 use crate::system::names;
@@ -38,6 +40,9 @@ impl Driver<'_> {
     /// continues a run, what that began with.
     pub(super) fn begin_proofs(&mut self, pin: Option<&RunPin<'_>>, left: Option<LeftRun>) {
         if self.list_path().is_none() {
+            if self.is_by_word() && self.files.earlier != EarlierLoop::GoesOn {
+                self.arm_promise();
+            }
             return;
         }
         let folder = self.view.tasks.as_ref().and_then(Tasks::folder);
@@ -58,6 +63,37 @@ impl Driver<'_> {
         let contents = self.tick_judge().and_then(|judge| judge.contents(None, LOOK).ok());
         self.proofs.looks = Looks { armed: contents.clone(), tick: contents };
         self.keep_run();
+    }
+
+    /// Keeps what the files contain before the first iteration of a run that the agent's promise alone ends.
+    fn arm_promise(&self) -> Option<()> {
+        let (judge, change) = (self.promise_judge()?, self.plan.change);
+        let proposal = read(&change.folder.join(change.primary()), task_list::MOST);
+        let proposal = proposal.map(|content| content.bytes).unwrap_or_default();
+        let task = [self.plan.options.task.as_bytes(), b"\n", &proposal].concat();
+        // Where it cannot be kept, a promise is judged by what the iterations have changed.
+        promised::arm(&judge, &String::from_utf8_lossy(&task), LOOK).ok()
+    }
+
+    /// What the agent's promise is judged by; `None` where nothing can be kept.
+    fn promise_judge(&self) -> Option<TickJudge> {
+        let began = time_of(&self.files.state.started_at)?;
+        Some(promised::promise_judge(self.view.folder, self.run_receipts().ok()?, began))
+    }
+
+    /// Returns whether a file differs from what it was at the start, and what speaks against a promise that alone ends the run.
+    pub(super) fn against(&self, claimed: bool) -> (Difference, String) {
+        let touched = || self.view.since_start(&self.totals.touched);
+        if !claimed || !self.is_by_word() {
+            return (touched(), String::new());
+        }
+        let about = (self.view.folder, self.plan.options.task.as_str());
+        promised::against(self.promise_judge().as_ref(), about, LOOK, touched)
+    }
+
+    /// Whether nothing but the agent's promise can end the loop.
+    fn is_by_word(&self) -> bool {
+        self.plan.done == DoneWhen::Manual && self.plan.options.checks.is_empty()
     }
 
     /// What the ticks of this run are judged by; `None` without a list, and where nothing can be kept outside of the project.

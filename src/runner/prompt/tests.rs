@@ -251,7 +251,7 @@ fn every_shortfall_has_words_of_its_own() {
         Shortfall::NoWork { calls: 0, needed: 1 },
         Shortfall::NoWork { calls: 2, needed: 3 },
         Shortfall::UnseenWork(
-            "there is no record to read, and no file or commit changed".to_owned(),
+            "there is no record to read, and no changed file was seen".to_owned(),
         ),
         Shortfall::TooEarly { first: 4 },
         Shortfall::Unreadable,
@@ -272,7 +272,7 @@ fn every_shortfall_has_words_of_its_own() {
     - It wrote <promise>COMPLETE</promise>, but in code, in quotation marks, in a sentence that denies it, or not where it has to be: that is not the completion promise. When the task is fully complete, write it alone on the last line.
     - Promise detected, but no tool calls/work were performed; you must actually complete the task before emitting the promise.
     - Promise detected, but only 2 tool calls of 3 were performed; you must actually complete the task before emitting the promise.
-    - Promise detected, but nothing stands behind it: there is no record to read, and no file or commit changed. When the task is really complete, write <promise>COMPLETE</promise> again.
+    - Promise detected, but nothing stands behind it: there is no record to read, and no changed file was seen. When the task is really complete, write <promise>COMPLETE</promise> again.
     - The loop does not end before iteration 4: use this one to look for what is missing or wrong.
     - tasks.md cannot be read. Repair the file.
     ");

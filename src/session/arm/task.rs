@@ -2,11 +2,13 @@
 
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 
 use super::{Armed, Armer, Arming};
 use crate::engine::{Check, Contract, Guardrails, Ledger};
 use crate::evidence::commits;
 use crate::feature::settings::{Settings, with_more};
+use crate::judge::promised::arm as arm_promise;
 use crate::refusal::Refusal;
 use crate::session::arguments::task::TaskRequest;
 use crate::session::messages::task as messages;
@@ -23,6 +25,8 @@ use crate::world;
 
 /// The most that is read of a file that holds the task, in bytes.
 const MOST_TASK: u64 = 256 << 10;
+/// The longest that the files are looked through: the client waits for the command.
+const LOOK: Duration = Duration::from_millis(1_200);
 /// What is shown where the agent's word alone ends the loop.
 const NO_CHECK: &str = "No check: the agent's word decides. To add one: /speckit:ralph-loop \"TASK\" --check \"cargo test\"";
 /// The name of the file in the session's folder that holds a long task.
@@ -86,6 +90,9 @@ pub fn arm(
         None => String::new(),
     };
     let not_noted = arming.finish(armed_entry(&record));
+    // Nobody waits for this look: no lock is held. Without it, a promise is judged by the times of the files.
+    let _ = pinned::promise_judge(place.root, &record)
+        .and_then(|judge| arm_promise(&judge, &task, LOOK));
     let no_check = if pin.checks.is_empty() { NO_CHECK } else { "" }.to_owned();
     let stop = "To stop it: /speckit:cancel-ralph".to_owned();
     let lines =
@@ -158,7 +165,6 @@ fn record_of(
             contract,
             promise_match: request.promise_match,
             ultrawork: place.flavour == Flavour::Ultrawork,
-            start,
             ..Assignment::default()
         })),
         ..new_record(&claim, session, armer.by, armer.transcript)

@@ -13,6 +13,7 @@ use crate::engine::promise::marker;
 use crate::engine::{Shortfall, TerminalReason, WithoutWork};
 use crate::feature::project::printable;
 use crate::hosts::ContinueForm;
+use crate::judge::promised::BY_WORD;
 use crate::refusal::Refusal;
 use crate::session::messages::feature::{limited, shortened};
 use crate::store::loops::{Assignment, Record, Session};
@@ -279,7 +280,7 @@ pub fn grounds(record: &Record) -> String {
         return String::new();
     };
     if !record.ledger.against.is_empty() {
-        return ["on the agent's word alone: ", &record.ledger.against].concat();
+        return [BY_WORD, &record.ledger.against].concat();
     }
     if record.ledger.tool_calls >= assignment.contract.min_tool_calls {
         return String::new();

@@ -5,19 +5,14 @@ use std::path::Path;
 
 use super::{TurnTranscript, asked, waiting};
 use crate::engine::promise::promise;
-use crate::engine::tasks::TaskList;
-use crate::engine::{Difference, Observation, Promise, UnchangedFiles, Work};
+use crate::engine::{Observation, Promise, UnchangedFiles, Work};
 use crate::evidence::commits;
 use crate::evidence::progress::{LookMoment, changed_since};
 use crate::hosts::HookEvent;
+use crate::judge::promised::against;
+use crate::session::pinned::promise_judge;
 use crate::store::loops::{Assignment, Record};
-use crate::store::read::read;
-use crate::text::counted;
 use crate::world::Deadline;
-
-/// The most lists that are looked at of those that a task names, and the most bytes of each.
-const MOST_LISTS: usize = 8;
-const LIST_LIMIT: u64 = 1 << 20;
 
 /// Waits for a transcript that does not show yet what the event says: the work behind a promise, the final text where
 /// the event has none, or any tool call where a stop without one would end the loop.
@@ -79,38 +74,16 @@ pub fn observe(
     }
     let is_unchecked = claimed && assignment.contract.checks.is_empty();
     let unseen = seen.tool_calls.is_none() || seen.more_calls || record.ledger.more_calls;
-    seen.since_arming = match is_unchecked || claimed && unseen {
-        true if seen.fingerprint.work_changed_since(Some(&assignment.start)) => Difference::Changed,
-        true => changed_since(root, record.marks.start, moment),
-        false => Difference::Unknown,
-    };
-    if is_unchecked {
-        let still = seen.since_arming == Difference::Same;
-        let boxes = open_boxes(root, &assignment.task);
-        let parts = still.then(|| "no changed file".to_owned()).into_iter().chain(boxes);
-        seen.against = parts.fold(String::new(), |text, part| {
-            let before = if text.is_empty() { "no check" } else { &text };
-            [before, ", ", &part].concat()
-        });
+    if is_unchecked || claimed && unseen {
+        let by_times = || changed_since(root, record.marks.start, moment);
+        let judge = promise_judge(root, record).ok();
+        let about = (root, assignment.task.as_str());
+        let (since, against) = against(judge.as_ref(), about, moment.time(), by_times);
+        seen.since_arming = since;
+        seen.against = if is_unchecked { against } else { String::new() };
     }
     seen.commits = commits::counted(root, record);
     seen
-}
-
-/// How many boxes are open in each list of the project that the task names.
-fn open_boxes<'a>(root: &'a Path, task: &'a str) -> impl Iterator<Item = String> + 'a {
-    let names = task.split_whitespace().map(|word| {
-        word.trim_matches(|letter: char| !letter.is_alphanumeric() && !"._/-".contains(letter))
-    });
-    let names = names.map(|name| name.trim_end_matches('.'));
-    let ends =
-        |name: &&str| Path::new(name).extension().is_some_and(|it| it == "md" || it == "txt");
-    let lists = names.filter(ends);
-    lists.take(MOST_LISTS).filter_map(|name| {
-        let content = read(&root.join(name), LIST_LIMIT).ok()?;
-        let open = TaskList::parse(&content.bytes).open().count() as u64;
-        (open > 0).then(|| format!("{} open in {name}", counted(open, "task")))
-    })
 }
 
 /// The part of the transcript that belongs to this stop; as many calls are counted as the promise still needs. One that

@@ -407,7 +407,7 @@ impl FeatureEnd {
     fn of(record: Option<&Record>, told: Option<&Claim>) -> Self {
         let ended = record.and_then(|record| record.ledger.ended.as_ref());
         let closed = told.and_then(|claim| claim.closed.clone());
-        let words = ended.map(ToString::to_string);
+        let words = record.filter(|_| ended.is_some()).map(|record| record.words.clone());
         let words = words.or_else(|| told.map(|claim| claim.words.clone())).unwrap_or_default();
         let Some(name) = ended.map(EndName::of).or(closed) else {
             return Self { words, ..Self::default() };

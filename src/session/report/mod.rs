@@ -138,15 +138,12 @@ impl TaskReport {
         let ledger = &self.record.ledger;
         let _ = writeln!(text, "\nTask: {}", printable(&self.about));
         let state = match (self.loop_status, &ledger.ended) {
-            (_, Some(_)) if !self.record.moved_to.is_empty() || !ledger.against.is_empty() => {
-                format!("ended ({}): {}", self.reason, printable(&self.record.words))
-            }
             // That a cancelled loop was cancelled is said already.
             (_, Some(crate::engine::TerminalReason::Cancelled)) => {
                 format!("ended ({})", self.reason)
             }
-            (_, Some(reason)) => {
-                format!("ended ({}): {}", self.reason, printable(&reason.to_string()))
+            (_, Some(_)) => {
+                format!("ended ({}): {}", self.reason, printable(&self.record.words))
             }
             ("orphaned", _) => {
                 let cancel = format!("spool stop --session {}", self.session);

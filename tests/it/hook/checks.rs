@@ -3,6 +3,7 @@
 use std::fs;
 
 use super::support::{ALL_DONE, Bench};
+use crate::support::limited::Limited;
 
 const CLAIM: &str = "All is done.\n\nALL_TASKS_COMPLETE";
 
@@ -45,4 +46,25 @@ fn checks_that_change_nothing_run_once() {
     let bench = done("  - echo one >> ../runs\n  - echo two >> ../runs\n");
     bench.stop("s1").held().saying(CLAIM).run().silent();
     assert_eq!(runs(&bench), "one two ");
+}
+
+#[test]
+fn r17_an_end_between_stops_says_it() {
+    let said = |bench: &Bench, arguments: &[&str]| {
+        let ran = bench.spool().args(arguments).env("CLAUDE_CODE_SESSION_ID", "s1").finish();
+        assert!(ran.status.success(), "{ran:?}");
+        String::from_utf8(ran.stdout).unwrap()
+    };
+    for block in [&["task", "block", "the key"][..], &["block", "the key"]] {
+        let bench = Bench::ready().settings("---\nchecks:\n  - echo one >> ../runs\n---\n");
+        bench.implement("s1", "");
+        said(&bench, block);
+        let stop = bench.stop("s1").run();
+        assert!(stop.told().contains("the key; checks not run"), "{stop}");
+        for arguments in [&["status"][..], &["log"]] {
+            let printed = said(&bench, arguments);
+            assert!(printed.contains("the key; checks not run"), "{arguments:?}: {printed}");
+        }
+        assert_eq!(runs(&bench), "");
+    }
 }

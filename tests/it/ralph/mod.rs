@@ -9,6 +9,7 @@ mod counting;
 mod ends;
 mod pause;
 mod prefix;
+mod promised;
 mod safety;
 mod shown;
 mod spec_000;

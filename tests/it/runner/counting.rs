@@ -127,7 +127,7 @@ fn after_a_limit_the_next_loop_begins_at_0_and_says_so() {
 #[test]
 fn after_the_work_is_done_the_next_loop_begins_at_0_without_a_word_of_it() {
     let bench = Bench::new();
-    bench.claude(&format!("calls Bash\nresult '{PROMISE}'"));
+    bench.claude(&format!("calls Bash\necho $n > made.txt\nresult '{PROMISE}'"));
     bench.ralph("").run().with_code(0);
     let ran = bench.ralph("").run().with_code(0);
     assert!(

@@ -47,7 +47,7 @@ fn commits_of_the_loops_own_notes_do_not_keep_a_stall_away() {
 #[test]
 fn d1_what_a_check_commits_is_no_progress() {
     let bench = Bench::new();
-    bench.agent(&says(PROMISE));
+    bench.agent(&format!("echo '{PROMISE}'"));
     let call = bench.ralph("--no-progress 2 --max-iterations 9").arg("--check");
     call.arg("git commit --quiet --allow-empty --message wip; exit 1").run().with_code(5);
     assert_eq!(bench.runs(), 2);
@@ -118,7 +118,7 @@ fn boxes_that_are_ticked_without_any_other_file_are_named_at_the_end() {
 #[test]
 fn t1_a_promise_with_nothing_behind_it() {
     let bench = Bench::new();
-    bench.agent(&says(PROMISE));
+    bench.agent(&format!("echo '{PROMISE}'"));
     let words = "on the agent's word alone: no check, no changed file";
     let ran = bench.ralph("").run().with_code(0);
     ran.says(words);
@@ -236,7 +236,7 @@ fn a_list_without_an_open_task_is_named_before_an_agent_is_started() {
 #[test]
 fn an_agent_is_told_which_runner_drives_it() {
     let bench = Bench::new();
-    bench.agent(&format!("echo \"$RALPH_RUNNER\" > made.txt\n{}", says(PROMISE)));
+    bench.agent(&format!("echo \"$RALPH_RUNNER\" > made.txt\necho '{PROMISE}'"));
     let running = bench.ralph("").env("RALPH_RUNNER", "1").start();
     let id = running.id().to_string();
     running.finish().with_code(0);

@@ -1,6 +1,6 @@
 //! What an agent's words are taken for: a promise, talk about one, or a need for a person.
 
-use crate::runner::support::{Bench, PROMISE, in_state};
+use crate::runner::support::{Bench, CHANGE, PROMISE, in_state};
 
 /// Runs two iterations of an agent that does some work and says this.
 fn said(words: &str, arguments: &str) -> crate::runner::ran::Ran {
@@ -131,4 +131,76 @@ fn t2_the_checks_run_once_at_every_end() {
     assert!(words.ends_with("; checks passed"), "{words}");
     let (ran, ..) = call("--max-iterations 1 --no-final-check", fails, "no");
     ran.with_code(3).says("; checks not run");
+}
+
+/// Runs an agent that does this before it promises, on this task, and says what the loop ended with.
+fn promised(bench: &Bench, work: &str, task: &str) -> crate::runner::ran::Ran {
+    bench.agent(&format!("{work}\necho '{PROMISE}'"));
+    let call = bench.spool(&format!("ralph --change {CHANGE} --done manual --no-stay-awake"));
+    call.arg("--harness-command").arg("agent").arg(task).run()
+}
+
+#[test]
+fn p6_a_promise_with_nothing_changed() {
+    for work in [
+        "echo notes > proposal.md && rm proposal.md",
+        "mkdir -p src/__pycache__ && echo 1 > src/__pycache__/a.pyc",
+        "mkdir -p .claude && echo '{}' > .claude/settings.local.json",
+        "git commit --quiet --allow-empty --message work",
+    ] {
+        let bench = Bench::new();
+        let ran = promised(&bench, work, "Write the parser").with_code(0);
+        let words = "on the agent's word alone: no check, no changed file";
+        ran.says(words);
+        assert_eq!((bench.runs(), &bench.state()["words"]), (2, &words.into()), "{work}: {ran}");
+        let why = "nothing stands behind it: no check, no changed file.";
+        assert!(bench.prompt(2).contains(why), "{work}");
+        let log = bench.spool("log").run().with_code(0);
+        assert!(log.output.contains(words), "{log}");
+    }
+}
+
+#[test]
+fn p6_open_boxes_of_a_named_list() {
+    let open = "- [x] Begin\n- [ ] Write\n- [ ] Test\n";
+    for (path, task) in [
+        ("TODO.md", "Do everything in `TODO.md`."),
+        ("docs/my plan.md", "Do everything in `docs/my plan.md`."),
+        ("TODO", "Do all that is in TODO."),
+    ] {
+        let bench = Bench::new();
+        bench.write(path, open);
+        let ran = promised(&bench, "echo $n >> made.txt", task).with_code(0);
+        let words = format!("on the agent's word alone: no check, 2 tasks open in {path}");
+        ran.says(&words);
+        assert_eq!((bench.runs(), &bench.state()["words"]), (2, &words.as_str().into()), "{ran}");
+        promised(&bench, "true", task).with_code(0).says("no changed file, 2 tasks open in");
+    }
+    let bench = Bench::new();
+    bench.write("TODO.md", open);
+    let strict = "sed -i '/Test/d; s/\\[ \\]/[x]/' TODO.md";
+    let ran = promised(&bench, strict, "Do everything in `TODO.md`.").with_code(0);
+    ran.says("on the agent's word alone: no check, 1 open task gone from the list");
+}
+
+#[test]
+fn p6_work_behind_a_promise_counts() {
+    let bench = Bench::new();
+    bench.write("TODO.md", "- [ ] Write\n");
+    let work = "sed -i 's/\\[ \\]/[x]/' TODO.md\necho $n > made.txt";
+    let ran = promised(&bench, work, "Do everything in `TODO.md`.").with_code(0);
+    ran.says("all the work is done");
+    assert_eq!(bench.runs(), 1, "{ran}");
+}
+
+#[test]
+fn r17_status_shows_the_failed_check() {
+    let bench = Bench::new();
+    bench.agent("echo $n > made.txt");
+    let call = bench.ralph("--max-iterations 1").arg("--check").arg("seq 1 9; exit 1");
+    call.run().with_code(3).says("check failed: `seq 1 9; exit 1` (exit code 1): 1 | 2");
+    for arguments in ["status", "ralph --status", "status --json", "ralph --status --json", "log"] {
+        let shown = bench.spool(arguments).run().with_code(0);
+        assert!(shown.output.contains("`seq 1 9; exit 1` (exit code 1)"), "{arguments}: {shown}");
+    }
 }

@@ -107,7 +107,7 @@ fn ctrl_z_stops_the_agent_with_its_runner_and_no_limit_counts_it() {
     gate.open();
     let ran = running.finish();
     ran.says("and its agent with it; that time is not counted")
-        .says("on the agent's word alone")
+        .says("all the work is done")
         .says("left: 0");
     let iteration = &bench.iterations()[0];
     let stopped = iteration["stopped_seconds"].as_f64().unwrap();

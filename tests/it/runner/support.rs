@@ -344,7 +344,10 @@ pub fn in_state(name: &str) -> String {
     format!(".spool/.state/ralph/{CHANGE}/{name}")
 }
 
-/// The last line of a script: these words as all that the agent says.
+/// The last line of a script: these words as all that the agent says. One that promises has changed a file.
 pub fn says(words: &str) -> String {
+    if words == PROMISE {
+        return format!("{{ echo $n > made.txt; echo '{words}'; }}");
+    }
     format!("echo '{words}'")
 }

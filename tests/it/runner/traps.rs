@@ -14,7 +14,7 @@ use crate::support::witness::{PATIENCE, has_setsid};
 
 /// The agent works in its first run and keeps the promise in its second.
 fn works_then_promises() -> String {
-    format!("if [ $n = 2 ]; then {}; exit; fi\necho 1 > made.txt", says(PROMISE))
+    format!("if [ $n = 2 ]; then echo '{PROMISE}'; exit; fi\necho 1 > made.txt")
 }
 
 // The agent program fails.
@@ -329,9 +329,8 @@ fn commit_takes_what_the_agent_changed_and_nothing_else() {
     bench.write("staged.txt", "mine\n");
     bench.git(&["add", "staged.txt"]);
     bench.agent(&format!(
-        "if [ $n = 2 ]; then {}; exit; fi\n\
-         echo PASSWORD=2 > .env; mkdir -p src; echo 1 > src/made.txt; echo 2 > -odd; echo 3 > 'a b'",
-        says(PROMISE)
+        "if [ $n = 2 ]; then echo '{PROMISE}'; exit; fi\n\
+         echo PASSWORD=2 > .env; mkdir -p src; echo 1 > src/made.txt; echo 2 > -odd; echo 3 > 'a b'"
     ));
     bench.ralph("--commit").run().with_code(0);
     let committed = bench.git(&["show", "--name-only", "--format=", "HEAD"]);
@@ -358,8 +357,7 @@ fn commit_takes_files_that_are_gone_or_moved() {
     }
     bench.commit("three files");
     bench.agent(&format!(
-        "if [ $n = 2 ]; then {}; exit; fi\nrm gone.txt; git mv moved.txt new.txt",
-        says(PROMISE)
+        "if [ $n = 2 ]; then echo '{PROMISE}'; exit; fi\nrm gone.txt; git mv moved.txt new.txt"
     ));
     bench.ralph("--commit").run().with_code(0);
     let files = bench.git(&[
@@ -510,7 +508,7 @@ fn a_promise_counts_however_the_output_ends() {
         ),
     ] {
         let bench = Bench::new();
-        bench.agent(&script);
+        bench.agent(&format!("echo $n > made.txt\n{script}"));
         bench.ralph("--quiet").run().with_code(0);
         assert_eq!(bench.runs(), 1, "{script}");
     }

@@ -1,0 +1,99 @@
+//! What stands behind a promise without a check, for every driver: whether a file differs from what it was when the loop was armed,
+//! and which boxes are open in the lists that its task names.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use super::names::{FileName, names_in};
+use super::{ArmedTerms, FilesSeen, JudgedPlace, TickJudge};
+use crate::engine::Difference;
+use crate::engine::tasks::TaskList;
+use crate::evidence::contents::Contents;
+use crate::store::read::read;
+use crate::store::receipts::Receipts;
+use crate::text::counted;
+use crate::world::WallTime;
+
+/// What stands before what speaks against a promise that was believed.
+pub const BY_WORD: &str = "on the agent's word alone: ";
+/// The endings of files that may be lists.
+const LISTS: [&str; 5] = ["md", "markdown", "org", "rst", "txt"];
+/// The most names that are looked for, and the most bytes of each list.
+const MOST_NAMES: usize = 64;
+const MOST: u64 = 1 << 20;
+/// What stands between a task and the lists that it names, where they are kept.
+const END: &str = "\n\0\n";
+
+/// Returns what the promise of a loop in this folder is judged by that was armed at that time; it is kept beside these receipts.
+pub fn promise_judge(folder: &Path, receipts: Receipts, at: WallTime) -> TickJudge {
+    let place = JudgedPlace { folder: folder.to_owned(), ..JudgedPlace::default() };
+    TickJudge::of(place, ArmedTerms { at, ..ArmedTerms::default() }, receipts)
+}
+
+/// Keeps what the files contain when a loop of this task is armed; looks no longer than that.
+pub fn arm(judge: &TickJudge, task: &str, limit: Duration) -> io::Result<()> {
+    let lists = lists_in(&judge.place.folder, task, None);
+    judge.arm(&with_lists(task, &lists), limit).map(drop)
+}
+
+/// Returns whether a file in this folder differs now, and what speaks against a promise, in words; empty for nothing. Where
+/// nothing was kept, the task is this one; where the files cannot be compared, `otherwise` says whether one has changed.
+pub fn against(
+    judge: Option<&TickJudge>,
+    (folder, task): (&Path, &str),
+    limit: Duration,
+    otherwise: impl FnOnce() -> Difference,
+) -> (Difference, String) {
+    let FilesSeen { now, facts } = judge.map(|judge| judge.look(limit)).unwrap_or_default();
+    let since = match &now {
+        Some(_) if facts.since_arming.is_empty() => Difference::Same,
+        Some(_) => Difference::Changed,
+        None => otherwise(),
+    };
+    let armed = judge.and_then(TickJudge::armed_list);
+    let kept = armed.map(|list| String::from_utf8_lossy(&list.bytes));
+    let task = kept.as_deref().and_then(|kept| kept.split(END).next()).unwrap_or(task);
+    let lists = lists_in(folder, task, now.as_ref());
+    let still = (since == Difference::Same).then(|| "no changed file".to_owned());
+    let open = lists.iter().filter_map(|(path, text)| {
+        let open = TaskList::parse(text.as_bytes()).open().count() as u64;
+        (open > 0).then(|| format!("{} open in {path}", counted(open, "task")))
+    });
+    let all = TaskList::parse(&with_lists(task, &lists));
+    let gone = armed.map_or(0, |armed| armed.missing(&all).len() as u64);
+    let gone = (gone > 0).then(|| format!("{} gone from the list", counted(gone, "open task")));
+    let words: Vec<String> = still.into_iter().chain(open).chain(gone).collect();
+    let no_check = if words.is_empty() { "" } else { "no check, " };
+    (since, [no_check, &words.join(", ")].concat())
+}
+
+/// The lists that a task names, by their paths, with their texts: the file of a name, otherwise the only one of these files that
+/// it can mean.
+fn lists_in(folder: &Path, task: &str, files: Option<&Contents>) -> BTreeMap<String, String> {
+    let files = files.into_iter().flat_map(|files| files.paths(u64::MAX));
+    let files: Vec<&str> = files.filter(|path| may_be_list(path)).collect();
+    let path_of = |name: FileName| {
+        if folder.join(&name.path).is_file() {
+            return Some(name.path);
+        }
+        let mut meant = files.iter().filter(|path| name.covers(path));
+        meant.next().filter(|_| meant.next().is_none()).map(|path| (*path).to_owned())
+    };
+    let names = names_in(task).into_iter().filter(|name| may_be_list(&name.path));
+    let lists = names.take(MOST_NAMES).filter_map(path_of).filter_map(|path| {
+        let bytes = read(&folder.join(&path), MOST).ok()?.bytes;
+        Some((path, String::from_utf8_lossy(&bytes).into_owned()))
+    });
+    lists.collect()
+}
+
+fn with_lists(task: &str, lists: &BTreeMap<String, String>) -> Vec<u8> {
+    lists.values().fold([task, END].concat(), |all, list| all + list + "\n").into_bytes()
+}
+
+fn may_be_list(path: &str) -> bool {
+    let end = Path::new(path).extension();
+    end.is_none_or(|end| LISTS.iter().any(|list| end.eq_ignore_ascii_case(list)))
+}
