@@ -89,6 +89,8 @@ fn what_is_refused_does_not_run_and_is_named(agent: Agent) {
             let reply = if !is_first(asked) {
                 Reply::text(PROMISE)
             } else if scene.iterations_ended() > 0 {
+                // Nothing is behind a promise without a changed file.
+                std::fs::write(scene.project.join("seen.txt"), "seen").expect("a file");
                 agent.reads(&scene.project.join("README.md"))
             } else {
                 agent.shell("echo no > denied.txt")

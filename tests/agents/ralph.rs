@@ -233,6 +233,8 @@ fn a_denied_tool_is_named_and_the_loop_goes_on(agent: Agent) {
         move |asked: &Asked| {
             if scene.iterations_ended() > 0 {
                 let readme = scene.project.join("README.md");
+                // Nothing is behind a promise without a changed file.
+                std::fs::write(scene.project.join("seen.txt"), "seen").expect("a file");
                 let reply =
                     if is_first(asked) { agent.reads(&readme) } else { Reply::text(PROMISE) };
                 return reply.usage(usage(asked));

@@ -130,11 +130,13 @@ fn ends_at_once(agent: Agent, error: fn() -> Reply) {
 #[ignore = "nightly"]
 fn d7_the_sub_agents_of_opencode_are_counted() {
     Agent::Opencode.play(|agent| {
-        let stage = Stage::new(agent, |_| {
+        let stage = Stage::new(agent, |scene| {
             move |asked: &Asked| {
                 if asked.last_text().contains("LOOK AFTER IT") {
                     return Reply::text("I have looked.").usage(usage(asked));
                 }
+                // Nothing is behind a promise without a changed file.
+                std::fs::write(scene.project.join("seen.txt"), "seen").expect("a file");
                 if asked.tool_results().is_empty() {
                     let task = json!({"description": "look", "prompt": "LOOK AFTER IT", "subagent_type": "general"});
                     return Reply::tool("task", task).usage(usage(asked));

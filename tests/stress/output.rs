@@ -61,7 +61,7 @@ fn memory_stays_flat_under_one_endless_line() {
 #[test]
 fn a_promise_behind_a_line_of_20_mb_is_found() {
     let place = Place::new(
-        "head -c 20000000 /dev/zero | tr '\\0' a; printf '\\n<promise>COMPLETE</promise>\\n'",
+        "echo 1 >made.txt; head -c 20000000 /dev/zero | tr '\\0' a; printf '\\n<promise>COMPLETE</promise>\\n'",
     );
     let output = place.run(&["--max-iterations", "1"]);
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
@@ -70,7 +70,7 @@ fn a_promise_behind_a_line_of_20_mb_is_found() {
 #[test]
 fn random_bytes_reach_the_log_as_they_are_and_the_screen_without_what_steers_it() {
     let place = Place::new(
-        "head -c 3000000 /dev/urandom | tee \"$NOTES\"; printf '\\n<promise>COMPLETE</promise>\\n'",
+        "echo 1 >made.txt; head -c 3000000 /dev/urandom | tee \"$NOTES\"; printf '\\n<promise>COMPLETE</promise>\\n'",
     );
     let output = place.run(&["--max-iterations", "1"]);
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
