@@ -46,7 +46,7 @@ fn carry(event: &HookEvent) -> Option<HookAnswer> {
     match adopt(&project, adopter) {
         Ok(taken) => {
             life::note(&loops, session, transcript);
-            let how = match left.pause() {
+            let how = match left.pause().filter(|pause| !pause.ends_by_itself()) {
                 Some(_) => "is paused in this session, too\nTo let it go on: `spool resume`",
                 None => "goes on in this session\nTo stop it: /speckit:cancel",
             };

@@ -184,6 +184,8 @@ struct Group<'a> {
     own: Vec<Vec<usize>>,
     /// The task that got a file which others of the group name as well.
     owner: Vec<Option<usize>>,
+    /// The task that shares what it has with others that name nothing.
+    shared_by: Option<usize>,
     /// Whether any file, and whether any text about the feature, has changed since the tick before.
     any_new: [bool; 2],
     /// Files since the tick before that are again as they were when the loop was armed.
@@ -216,11 +218,12 @@ impl<'a> Group<'a> {
             new.any(|(file, _)| !file.ignored && files.is_text(&file.path) == is_text)
         };
         let any_new = [has_new(false), has_new(true)];
-        Self { tasks, files, new, named, hits, own, owner, any_new, put_back }
+        Self { tasks, files, new, named, hits, own, owner, shared_by: None, any_new, put_back }
     }
 
     /// One change proves once: a file that only one task names is its own, and one that several name goes to the first of them
-    /// that has none yet. What no task of the list names goes to the only one that names nothing.
+    /// that has none yet. What no task of the list names goes to the only one that names nothing; of several the first has it, and
+    /// shares it.
     fn divide(&mut self, free: &dyn Fn(Vec<String>) -> Vec<String>) {
         let mut named_by: Vec<Vec<usize>> = vec![Vec::new(); self.owner.len()];
         for found in self.named.iter().flatten().filter(|it| it.is_exact) {
@@ -245,8 +248,10 @@ impl<'a> Group<'a> {
             has_none && !task.is_check && !task.has_done_parts && says
         };
         let nameless: Vec<usize> = (0..self.tasks.len()).filter(is_nameless).collect();
-        let [place] = nameless[..] else { return };
-        let is_its = |whose: &String| whose.is_empty() || *whose == self.tasks[place].id;
+        let Some(place) = nameless.first().copied() else { return };
+        let is_shared = nameless.len() > 1;
+        let is_its =
+            |whose: &String| !is_shared && (whose.is_empty() || *whose == self.tasks[place].id);
         let is_rest = |file: &usize| {
             let ChangedFile { path, ignored, .. } = &self.files.since_arming[*file];
             self.owner[*file].is_none()
@@ -262,6 +267,7 @@ impl<'a> Group<'a> {
         let free = free(nobodys.map(|file| self.path(*file).to_owned()).collect());
         let is_its = |file: &usize| !is_nobodys(file) || is_among(&free, self.path(*file));
         self.own[place] = rest.into_iter().filter(is_its).collect();
+        self.shared_by = Some(place).filter(|_| is_shared);
     }
 
     fn path(&self, file: usize) -> &str {
@@ -358,7 +364,8 @@ impl<'a> Group<'a> {
         let is_fresh =
             || self.new[file].is_some() || self.files.whose(path) == Some(&self.tasks[place].id);
         let is_named = self.named[place].iter().any(|it| it.file == file);
-        let is_its = is_named || (is_fresh() && !self.files.is_judge(path));
+        let is_alone = self.shared_by != Some(place);
+        let is_its = is_named || (is_alone && is_fresh() && !self.files.is_judge(path));
         is_its && self.change(place, file) == FileChange::Content
     }
 
@@ -378,7 +385,7 @@ impl<'a> Group<'a> {
         if let SaidWord::With(other) = &task.word {
             return ["done with ", other].concat();
         }
-        if !own.is_empty() {
+        if !own.is_empty() && self.shared_by != Some(place) {
             if own.iter().any(|file| self.is_strong(place, *file)) {
                 let is_unsure = named.is_empty() && !unnamed.is_empty();
                 return if is_unsure { could_be(unnamed) } else { String::new() };

@@ -212,7 +212,7 @@ pub const PLANS: &[Plan] = &[
             "Write `tools/once.sh` ¦ Run `tools/once.sh` and delete it ¦ mkdir -p tools; echo 1 >tools/once.sh ¦ rm tools/once.sh",
         ],
         turns: &["{3}\nmark {a}", "{4}\nmark {b}"],
-        second_word: "spool task done {b} --no-change 'it was tried and is out again'",
+        second_word: "for id in {a} {b}; do spool task done $id --no-change 'it was tried and is out again'; done",
         ..HONEST
     },
     Plan {

@@ -80,7 +80,7 @@ impl Built {
     /// A `claude` that works as this script says, and reads as this one.
     pub fn worker_and_reader(&self, work: &str, read: &str) {
         self.bench.claude(&format!(
-            "case \"$*\" in *Read,Grep,Glob*) echo review >> \"$DESK/reviews\"\n{read}\n;; *)\n{work}\n;; esac"
+            "case \"$*\" in *Read,Grep,Glob*) reads=yes; echo review >> \"$DESK/reviews\"\n{read}\n;; *)\n{work}\n;; esac"
         ));
     }
 

@@ -7,7 +7,7 @@ const ANSWERS: &str = r#"--version) echo "2.1.332 (Claude Code)"; exit ;;
 auth) echo '{"loggedIn": true}'; exit ;;"#;
 
 /// The words of a script: `begin`, `calls TOOL`, `says TEXT`, `result TEXT`, `limit EPOCH`, each a part of
-/// the stream as it was recorded; a result says what it cost where `$cost` is set, and one with the promise has changed a file. A message comes in several lines, one a block, all with its figures.
+/// the stream as it was recorded; a result says what it cost where `$cost` is set, and one with the promise has changed a file unless `$reads` is set. A message comes in several lines, one a block, all with its figures.
 const WORDS: &str = r#"
 session=26befd30-6e9a-467e-bd49-b244c2fc0894
 message=0
@@ -26,7 +26,7 @@ says() {
     block "{\"type\":\"text\",\"text\":\"$1\"}"
 }
 result() {
-    case "$1" in *'<promise>COMPLETE</promise>'*) [ -e made.txt ] || echo "$n" > made.txt ;; esac
+    case "$1" in *'<promise>COMPLETE</promise>'*) [ -n "${reads:-}" ] || [ -e made.txt ] || echo "$n" > made.txt ;; esac
     printf '{%s"duration_api_ms":116,"stop_reason":"end_turn","session_id":"%s","usage":{"input_tokens":200,"cache_creation_input_tokens":40,"cache_read_input_tokens":80,"output_tokens":100},"modelUsage":{"claude-sonnet-4-5":{"inputTokens":200,"outputTokens":100,"cacheReadInputTokens":80,"cacheCreationInputTokens":40}},"permission_denials":[],"is_error":false,"num_turns":2,"subtype":"success","api_error_status":null,"result":"%s","type":"result"}\n' "${cost:+\"total_cost_usd\":$cost,}" "$session" "$1"
 }
 limit() {
