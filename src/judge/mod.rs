@@ -186,7 +186,8 @@ impl TickJudge {
     pub fn run_by_commands<'a>(&self, files: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
         let (commands, beside) = (self.armed.commands(), self.place.beside());
         let files = files.take_while(|_| self.armed.least == LeastProof::Files);
-        files.filter(|path| commands.run(path, beside) && *path != self.place.list).collect()
+        let is_run = |path: &&str| commands.run(path, beside) && *path != self.place.list;
+        sorted(files.filter(is_run).collect(), Ord::cmp)
     }
 
     fn looks(&self) -> &Looks {

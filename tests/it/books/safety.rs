@@ -637,7 +637,7 @@ fn arming_names_what_is_part_of_the_judge() {
         project.write(file, "lint:\n");
     }
     let said = start(&project, &[]).ok();
-    let shown = "part of the judge: package.json, Makefile, src/sum.test.js. Where";
+    let shown = "part of the judge: Makefile, package.json, src/sum.test.js. Where";
     assert!(said.contains(shown), "{said}");
     settings("proof: word\n");
     assert!(!start(&project, &[]).ok().contains("part of the judge"));
