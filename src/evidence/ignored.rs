@@ -244,6 +244,7 @@ mod tests {
             "target",
             "targets",
             "target.rs",
+            "coverage",
             "coverage.rs",
             "cover",
             "tests",

@@ -29,7 +29,7 @@ use crate::system::names::with_slashes;
 use crate::world::WallTime;
 pub use armed_list::ArmedList;
 use command::Commands;
-use names::{FileName, files_named_in, names_in};
+use names::{FileName, files_named_in, lower_files_in, names_in};
 use rules::{FileFacts, JudgedTask, TaskFacts, VerifyShown};
 
 /// The longest that the files are looked through.
@@ -296,8 +296,12 @@ impl TickJudge {
     fn named_by_none(&self, mut files: Vec<String>) -> Vec<String> {
         if !files.is_empty() {
             let open = self.armed_list().map(ArmedList::open_text).unwrap_or_default();
-            let named = names_in(&open);
-            files.retain(|path| !named.iter().any(|name| !name.is_folder() && name.covers(path)));
+            let named = lower_files_in(&open);
+            files.retain(|path| {
+                let path = path.to_lowercase();
+                let ends = path.match_indices(['/', ' ']).map(|(at, _)| &path[at + 1..]);
+                !ends.chain([&*path]).any(|end| named.contains(end))
+            });
         }
         files
     }

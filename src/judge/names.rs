@@ -51,6 +51,16 @@ pub fn names_in(text: &str) -> Vec<FileName> {
     found
 }
 
+/// Returns the paths of the files that may be named in a text of any length, in small letters.
+pub fn lower_files_in(text: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    each_name(text, false, &mut |name| {
+        found.extend((!name.is_folder()).then(|| name.path.to_lowercase()));
+        true
+    });
+    found
+}
+
 /// Returns the files that the task list in these bytes names, and the folders of noise, in the order of the alphabet; the first
 /// ones where it names more than that.
 pub fn files_named_in(list: &[u8], most: usize) -> Vec<String> {
@@ -223,6 +233,14 @@ mod tests {
         assert!(covers("LIB/A.rs", "lib/a.rs") && covers("a.md", "docs/my a.md"));
         assert!(covers("lib/", "lib/a.rs") && covers("lib/", "x/lib/b/a.rs"));
         assert!(!covers("a.rs", "lib/aa.rs") && !covers("lib/", "mylib/a.rs"));
+    }
+
+    #[test]
+    fn the_files_of_a_long_text_are_in_small_letters() {
+        let text = (0..20_000)
+            .fold(String::new(), |text, at| text + &format!("Write Src/{at}.rs in lib/\n"));
+        let found = lower_files_in(&text);
+        assert!(found.contains("src/19999.rs") && !found.contains("lib/"));
     }
 
     #[test]

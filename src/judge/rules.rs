@@ -265,8 +265,8 @@ impl<'a> Group<'a> {
             |file: &usize| self.files.whose(self.path(*file)).is_none_or(String::is_empty);
         let nobodys = rest.iter().filter(|file| is_nobodys(file));
         let free = free(nobodys.map(|file| self.path(*file).to_owned()).collect());
-        let is_its = |file: &usize| !is_nobodys(file) || is_among(&free, self.path(*file));
-        self.own[place] = rest.into_iter().filter(is_its).collect();
+        let is_free = |file: &usize| !is_nobodys(file) || is_among(&free, self.path(*file));
+        self.own[place] = rest.into_iter().filter(is_free).collect();
         self.shared_by = Some(place).filter(|_| is_shared);
     }
 

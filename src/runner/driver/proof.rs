@@ -216,18 +216,10 @@ impl Driver<'_> {
 
     /// Returns the line on files that the armed commands run, which the loop may change; empty for none.
     pub(super) fn part_of_judge(&self) -> String {
-        let (judge, armed) = (self.tick_judge(), &self.proofs.looks.armed);
-        let found = judge.zip(armed.as_ref()).map(|(judge, files)| {
-            let at: Vec<String> =
-                files.paths(u64::MAX).map(|at| judge.place.in_project(at)).collect();
-            judge
-                .run_by_commands(at.iter().map(String::as_str))
-                .into_iter()
-                .map(str::to_owned)
-                .collect::<Vec<_>>()
-        });
-        let found = found.unwrap_or_default();
-        part_of_judge(&found.iter().map(String::as_str).collect::<Vec<_>>(), "`--protect`")
+        let seen = self.tick_judge().zip(self.proofs.looks.armed.as_ref());
+        let Some((judge, files)) = seen else { return String::new() };
+        let at: Vec<String> = files.paths(u64::MAX).map(|at| judge.place.in_project(at)).collect();
+        part_of_judge(&judge.run_by_commands(at.iter().map(String::as_str)), "`--protect`")
     }
 
     /// Opens the boxes of what is not proved, and tells the next agent and the person of it.

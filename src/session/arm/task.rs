@@ -90,7 +90,7 @@ pub fn arm(
         None => String::new(),
     };
     let not_noted = arming.finish(armed_entry(&record));
-    // Nobody waits for this look: no lock is held. Without it, a promise is judged by the times of the files.
+    // No lock is held during this look. Without it, a promise is judged by the times of the files.
     let _ = pinned::promise_judge(place.root, &record)
         .and_then(|judge| arm_promise(&judge, &task, LOOK));
     let no_check = if pin.checks.is_empty() { NO_CHECK } else { "" }.to_owned();
