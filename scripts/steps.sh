@@ -9,6 +9,8 @@ for variable in $(compgen -e); do
         SPECIFY_* | SPOOL_* | GIT_* | NEXTEST_* | FAULTS_* | PROOF_* | STRESS_* | *RUSTFLAGS) unset "$variable" ;;
     esac
 done
+# A panic tells where it was; an error of `spool` is text, and each would pay 14 million instructions for where it was made.
+export RUST_BACKTRACE=1 RUST_LIB_BACKTRACE=0
 export CI=true HOME="${HOME:-$(cd ~ && pwd)}" CARGO_TERM_COLOR=never LC_ALL=C.UTF-8
 command -v cargo >/dev/null || PATH=$HOME/.cargo/bin:$PATH
 

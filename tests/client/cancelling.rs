@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const SESSION: &str = "11111111-2222-4333-8444-555555555555";
 
 on_every_client! {
-    gate night cancel_in_a_resumed_session_ends_the_loop_for_good
+    night night cancel_in_a_resumed_session_ends_the_loop_for_good
     gate night the_agents_own_shell_finds_spool_and_cancels
     night night a_cancel_from_another_terminal_ends_the_loop_at_the_next_stop
 }

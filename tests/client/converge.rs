@@ -7,7 +7,7 @@ use scripted_model::{Asked, Reply, ScriptedModel};
 use serde_json::json;
 
 on_every_client! {
-    gate night what_converge_appends_is_done_before_the_end_and_there_is_no_third_round
+    night night what_converge_appends_is_done_before_the_end_and_there_is_no_third_round
     night night a_command_of_an_older_spec_kit_that_changes_nothing_has_passed_once_it_was_asked_for
 }
 

@@ -12,7 +12,7 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 
 on_every_client! {
-    gate night a_feature_of_the_spec_kit_template_is_coordinated_to_its_end
+    night night a_feature_of_the_spec_kit_template_is_coordinated_to_its_end
     night night a_task_that_always_fails_ends_the_loop_within_its_limit
     night night an_agent_that_needs_a_person_ends_the_loop_at_once
 }

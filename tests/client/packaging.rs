@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 on_every_client! {
     gate night the_assembled_plugin_and_the_checkout_are_valid
-    gate night a_checkout_with_manifests_at_the_top_level_too_installs
+    night night a_checkout_with_manifests_at_the_top_level_too_installs
     night night setup_leaves_an_enabled_plugin_and_remove_leaves_nothing
     gate night the_stop_hook_of_an_installed_plugin_fires
     night night a_plain_checkout_finds_the_installed_program_and_is_started_for_our_commands_only

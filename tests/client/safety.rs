@@ -21,7 +21,7 @@ on_every_client! {
     night night s1_a_list_of_more_than_a_megabyte_is_held_to_what_was_armed
     night night s1_implement_runs_the_checks_and_verify_commands_that_it_showed
     night night s2_a_cloned_repository_runs_nothing_in_default_mode_and_says_why
-    gate night s2_checks_that_git_tracks_are_run_only_after_the_person_trusts_them
+    night night s2_checks_that_git_tracks_are_run_only_after_the_person_trusts_them
 }
 
 const FEATURE: &str = "001-notes";

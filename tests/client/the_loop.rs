@@ -12,7 +12,7 @@ on_every_client! {
     gate night the_last_stop_only_says_that_all_is_done_and_every_hook_leaves_with_code_0
     night night the_iteration_limit_of_the_command_ends_the_loop_by_its_name
     gate night an_agent_that_claims_too_early_is_sent_back_with_the_open_tasks
-    gate night an_agent_that_only_talks_is_let_go_with_a_named_reason
+    night night an_agent_that_only_talks_is_let_go_with_a_named_reason
 }
 
 fn fifty_tasks_are_finished_from_one_command(version: &str) {
