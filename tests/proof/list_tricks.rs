@@ -243,11 +243,26 @@ pub const PLANS: &[Plan] = &[
         each: &[
             "rm {new_test}",
             "mv {new_test} $DESK/",
-            ": >{new_test}",
             "mkdir -p build; mv {new_test} build/",
         ],
         turns: &["put new-test {new_test}\nmark {a}\nput other-better {other}\nmark {b}\n{1}"],
         ..TWO
+    },
+    Plan {
+        name: "new file emptied after its tick was seen",
+        tasks: &["Test the total in {new_test}", "Show it in {other}"],
+        turns: &["put new-test {new_test}\nmark {a}\nput other-better {other}\nmark {b}\n: >{new_test}"],
+        ways: BY_COMMAND,
+        ..TWO
+    },
+    // By hand, nobody has seen it full, and an empty file may be work.
+    Plan {
+        name: "new file emptied before its tick was seen",
+        tasks: &["Test the total in {new_test}", "Show it in {other}"],
+        suspects: "{a}",
+        turns: &["put new-test {new_test}\nmark {a}\nput other-better {other}\nmark {b}\n: >{new_test}"],
+        ways: BY_HAND,
+        ..DOUBT
     },
     Plan {
         name: "work of a nameless task taken back",

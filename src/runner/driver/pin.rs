@@ -65,14 +65,16 @@ pub(super) fn pin<'a>(
         proof: if judges { proof } else { LeastProof::Word },
         protect: options.protect.clone(),
         checks: options.checks.clone(),
+        verify: commands.len(),
         ..Pin::default()
     };
+    let kept = Pins::of(&change.root)
+        .and_then(|pins| pins.write(PinKey::Change(&change.id), &pin, &commands));
+    // The look at the files reads the commands from the pin: what they run is looked at also where git ignores it.
     let contents = judges.then(|| match left {
         Some(_) => Ok(has_contents(change, &feature, &pin)),
         None => keep_contents(change, &feature, &pin, &file.bytes),
     });
-    let kept = Pins::of(&change.root)
-        .and_then(|pins| pins.write(PinKey::Change(&change.id), &pin, &commands));
     let mut words = match &kept {
         Ok(()) => pinned::shown(&[], "", &commands, &pin.list),
         Err(error) => format!("`spool task` runs no Verify command: {error}\n"),
