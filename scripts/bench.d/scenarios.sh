@@ -151,12 +151,12 @@ write_transcript() {
     }'
 }
 
-# The command as a person types it: the hook arms the loop and binds it to the session.
+# The command as a person types it: `spool` arms the loop and binds it to the session.
 arm() {
     write_state "$1" "$2"
     printf '{"session_id":"%s","transcript_path":"%s","cwd":"%s","hook_event_name":"UserPromptExpansion","command_name":"speckit:implement","command_args":""}' \
         "$3" "$1/transcript.jsonl" "$1/project" |
-        in_project "$1" "$hook" >/dev/null 2>&1
+        in_project "$1" "$spool" hook >/dev/null 2>&1
     write_state "$1" "$2"
 }
 

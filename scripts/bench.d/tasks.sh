@@ -108,7 +108,7 @@ lay_out_done() {
     sleep 3.1
     printf '{"session_id":"%s","cwd":"%s","hook_event_name":"UserPromptExpansion","expansion_type":"slash_command",%s}' \
         "$own_session" "$project" '"command_name":"speckit:implement","command_args":"","command_source":"plugin"' >"$folder/arm.json"
-    in_session "$folder" "$hook" <"$folder/arm.json" | grep -q 'the loop is armed' ||
+    in_session "$folder" "$spool" hook <"$folder/arm.json" | grep -q 'the loop is armed' ||
         { echo "bench: $2: the loop could not be armed" >&2 && exit 1; }
     echo 'export const more = true;' >>"$project/src/services/module_2501.ts"
     : >"$folder/event.json"

@@ -20,6 +20,7 @@ mod review;
 mod running;
 mod selection;
 mod setup;
+pub mod slash;
 mod start;
 mod status;
 mod statusline;
@@ -106,6 +107,9 @@ pub fn main() -> ExitCode {
         return code;
     }
     crate::system::signals::outlive_long_files();
+    if let Some(code) = slash::answer_if_asked() {
+        return code;
+    }
     crate::exec::supervise::supervise_if_asked();
     crate::runner::process::supervise_if_asked();
     completions::answer_if_asked(command_line);

@@ -2,10 +2,10 @@
 
 mod failure;
 mod permission;
-mod prompt;
 mod session;
 mod stop;
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::time::Duration;
 
@@ -34,18 +34,35 @@ const _: () = assert!(
         && ALL_PATIENCE.as_millis() < 3_000
 );
 
+/// Answers a slash command: the event, the name of the command, what was typed behind the name.
+pub(crate) type Commands = fn(&HookEvent, &str, &str) -> HookAnswer;
+
+/// Answers the event on standard input as `ralph-hook` does, and always leaves with code 0.
+pub fn main() {
+    run(std::env::args_os().skip(1), older_plugin);
+}
+
+/// The hooks of a plugin of this version start `spool` for slash commands.
+fn older_plugin(_: &HookEvent, _: &str, _: &str) -> HookAnswer {
+    HookAnswer::stop_command(
+        "Ralph-speckit did nothing: the plugin is older than its programs.\nRun `spool setup`, then restart the session.",
+    )
+}
+
 /// Reads the event on standard input, answers it, and always leaves with code 0.
 ///
-/// The arguments may name the host, and the event that the hook is started for. A stop or a command is then answered also
+/// The arguments may name the host, and the event that the program is started for. A stop or a command is then answered also
 /// when the client does not hand it over in time: no loop ends, and none is left unarmed, because the machine is busy.
-pub fn main() {
+pub(crate) fn run(arguments: impl Iterator<Item = OsString>, commands: Commands) {
+    // A panic would be our mistake; the session is let go all the same, and nothing is printed twice.
+    std::panic::set_hook(Box::new(|_| std::process::exit(0)));
     supervise_if_asked();
     let deadline = Deadline::after(ALL_PATIENCE);
-    let arguments = std::env::args_os().skip(1).map_while(|argument| argument.into_string().ok());
-    let started = started_by(arguments);
+    let started = started_by(arguments.map_while(|argument| argument.into_string().ok()));
     let mut caller = Caller {
         host: started.host,
         form: started.form,
+        commands,
         input: StandardInput::of_this_process(),
         bytes: Vec::new(),
     };
@@ -61,10 +78,10 @@ pub fn main() {
 }
 
 /// Returns what is printed for one event of the first host; nothing for everything that is not ours.
-pub fn answer(input: &[u8]) -> HookOutput {
+pub(crate) fn answer(input: &[u8], commands: Commands) -> HookOutput {
     let started = started_by(std::iter::empty());
     let event = started.host.read(input);
-    let answer = event.map(|event| answer_by(&event, Deadline::after(ALL_PATIENCE)));
+    let answer = event.map(|event| answer_by(&event, Deadline::after(ALL_PATIENCE), commands));
     HookOutput::of(started.host, answer.unwrap_or_default(), started.form)
 }
 
@@ -74,7 +91,7 @@ fn answer_to_caller(caller: &mut Caller, started_for: &str, deadline: Deadline) 
         Handed::Event(event) => {
             // The session's work tree is the one in which the hook stands.
             event.cwd.as_deref().inspect(|cwd| world::stand_in(cwd));
-            return answer_by(&event, deadline);
+            return answer_by(&event, deadline, caller.commands);
         }
         Handed::Nothing => return HookAnswer::silent(),
         Handed::Late => {}
@@ -89,13 +106,15 @@ fn answer_to_caller(caller: &mut Caller, started_for: &str, deadline: Deadline) 
 /// A stop whose event is late is judged without it where the environment names the session.
 fn late_stop(caller: &mut Caller, stop: &HookEvent, deadline: Deadline) -> HookAnswer {
     if !stop.session.is_empty() {
-        return answer_by(stop, deadline);
+        return answer_by(stop, deadline, caller.commands);
     }
     if !stop::may_be_in_a_loop(stop) {
         return HookAnswer::silent();
     }
     match caller.event(world::limit("RALPH_TEST_MORE_PATIENCE", MORE_PATIENCE)) {
-        Handed::Event(event) => answer_by(&event, Deadline::after(LITTLE_PATIENCE)),
+        Handed::Event(event) => {
+            answer_by(&event, Deadline::after(LITTLE_PATIENCE), caller.commands)
+        }
         Handed::Nothing => HookAnswer::silent(),
         Handed::Late => stop::unheard(stop),
     }
@@ -104,7 +123,9 @@ fn late_stop(caller: &mut Caller, stop: &HookEvent, deadline: Deadline) -> HookA
 /// A command that was not read must not look as if it had armed a loop.
 fn late_command(caller: &mut Caller, host: HostName) -> HookAnswer {
     match caller.event(world::limit("RALPH_TEST_MORE_PATIENCE", MORE_PATIENCE)) {
-        Handed::Event(event) => answer_by(&event, Deadline::after(LITTLE_PATIENCE)),
+        Handed::Event(event) => {
+            answer_by(&event, Deadline::after(LITTLE_PATIENCE), caller.commands)
+        }
         Handed::Nothing => HookAnswer::silent(),
         Handed::Late if matches!(partner::runner(), RunnerProof::Proven(_)) => HookAnswer::silent(),
         Handed::Late => HookAnswer::stop_command(&format!(
@@ -114,27 +135,27 @@ fn late_command(caller: &mut Caller, host: HostName) -> HookAnswer {
     }
 }
 
-fn answer_by(event: &HookEvent, deadline: Deadline) -> HookAnswer {
+fn answer_by(event: &HookEvent, deadline: Deadline, commands: Commands) -> HookAnswer {
     if event.in_subagent {
         return HookAnswer::silent();
     }
     // A session of `spool ralph` belongs to its runner.
     match partner::runner() {
-        RunnerProof::None => answer_to(event, deadline),
+        RunnerProof::None => answer_to(event, deadline, commands),
         RunnerProof::Proven(id) => HookAnswer::silent().log(&format!(
             "This session belongs to `spool ralph` (process {id}), which decides: the hook leaves it alone"
         )),
-        RunnerProof::Unproven(named) => answer_to(event, deadline).log(&format!(
+        RunnerProof::Unproven(named) => answer_to(event, deadline, commands).log(&format!(
             "{}={named} is in the environment, and no such runner has started this session: it is not heeded",
             world::RUNNER
         )),
     }
 }
 
-fn answer_to(event: &HookEvent, deadline: Deadline) -> HookAnswer {
+fn answer_to(event: &HookEvent, deadline: Deadline, commands: Commands) -> HookAnswer {
     match &event.kind {
         EventKind::Stop => stop::answer(event, deadline),
-        EventKind::Command { name, arguments } => prompt::answer(event, name, arguments),
+        EventKind::Command { name, arguments } => commands(event, name, arguments),
         EventKind::Resumed { .. } => session::answer(event),
         EventKind::Cleared => session::carried_over(event),
         EventKind::AsksPermission { what } => permission::answer(event, what),
@@ -171,6 +192,7 @@ enum Handed {
 struct Caller {
     host: &'static dyn Host,
     form: AnswerForm,
+    commands: Commands,
     input: StandardInput,
     bytes: Vec<u8>,
 }

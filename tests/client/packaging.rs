@@ -253,10 +253,12 @@ fn a_plain_checkout_finds_the_installed_program_and_is_started_for_our_commands_
     let place = Project::new();
     let project = Project::new();
     project.write(".claude/commands/other.md", "Speak of speckit:implement and $ARGUMENTS\n");
-    let installed = home.path().join(".local/share/ralph-speckit/bin/ralph-hook");
+    let installed = home.path().join(".local/share/ralph-speckit/bin");
     let seen = home.path().join("seen");
     let script = format!("#!/bin/sh\n{{ cat; echo; }} >>'{}'\n", seen.display());
-    write_executable(&installed, &script);
+    for name in ["ralph-hook", "spool"] {
+        write_executable(&installed.join(name), &script);
+    }
 
     let events = |prompt: &str| {
         let model = ScriptedModel::playing(vec![Reply::text("All is said.")]).expect("a model");

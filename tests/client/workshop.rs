@@ -254,20 +254,25 @@ test "$1" = Stop || exec "$real" "$@"
         folder
     }
 
-    /// Assembles a plugin whose hook is the real one behind a script that writes down what goes in and comes out.
+    /// Assembles a plugin whose hooks are the real ones behind a script that writes down what goes in and comes out.
     pub fn recording_plugin(&self) -> PathBuf {
         let folder = self.project.path().join("plugins/speckit");
         assemble(&folder, &programs()).expect("a plugin");
-        let hook = folder.join("bin/ralph-hook");
-        fs::rename(&hook, folder.join("bin/real-hook")).expect("the real hook");
-        let script = r#"calls=$CLAUDE_PLUGIN_ROOT/../../calls
+        let script = r#"real=${0%/*}/real-${0##*/}
+case $0,$1 in */spool,hook | */ralph-hook,*) ;; *) exec "$real" "$@" ;; esac
+calls=$CLAUDE_PLUGIN_ROOT/../../calls
 number=1; while ! mkdir -p "$calls" || ! mkdir "$calls/$number" 2>/dev/null; do number=$((number + 1)); done
 cd "$calls/$number" || exit 0
 cat >stdin
-"$CLAUDE_PLUGIN_ROOT/bin/real-hook" "$@" <stdin >stdout 2>stderr
+"$real" "$@" <stdin >stdout 2>stderr
 echo $? >code.part; mv code.part code
 cat stderr >&2; cat stdout; exit "$(cat code)""#;
-        self.project.program("plugins/speckit/bin/ralph-hook", script);
+        for name in ["ralph-hook", "spool"] {
+            let program = folder.join("bin").join(name);
+            fs::rename(&program, folder.join(format!("bin/real-{name}")))
+                .expect("the real program");
+            self.project.program(&format!("plugins/speckit/bin/{name}"), script);
+        }
         folder
     }
 

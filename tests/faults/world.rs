@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use super::tracer::{self, Fault, Run};
 use crate::limited::Limited;
-use crate::scratch::{HOOK, SPOOL, Scratch, below};
+use crate::scratch::{SPOOL, Scratch, below, started_by};
 
 /// The session that has the loop in most stories.
 pub const OURS: &str = "3f2c8a10-0001-4000-8000-000000000001";
@@ -67,12 +67,16 @@ impl Call {
 
     /// The hook with an event.
     pub fn hook(session: &'static str, event: &Value) -> Self {
+        let [program, words @ ..] = started_by(event["hook_event_name"].as_str().unwrap()) else {
+            unreachable!()
+        };
+        let arguments = words.iter().map(|&word| word.to_owned()).collect();
         let input = event.to_string().into_bytes();
-        Self { program: HOOK, arguments: Vec::new(), session: Some(session), input }
+        Self { program, arguments, session: Some(session), input }
     }
 
     pub fn is_hook(&self) -> bool {
-        self.program == HOOK
+        !self.input.is_empty()
     }
 }
 

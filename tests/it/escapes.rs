@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::support::amounts::few_or_all;
 use crate::support::limited::PATIENCE;
-use crate::support::scratch::{HOOK, SPOOL, Scratch, below};
+use crate::support::scratch::{SPOOL, Scratch, below};
 
 const SESSION: &str = "3f2c8a10-0001-4000-8000-000000000001";
 const FEATURE: &str = "001-login";
@@ -98,7 +98,10 @@ impl Project {
 
     /// Asks the hook and looks through all that a person reads of its answer.
     fn hook(&self, event: &Value, faults: &mut Vec<String>) {
-        let [answer, log] = ended(&mut self.command(HOOK, None), &event.to_string());
+        let [answer, log] = ended(
+            &mut self.scratch.hook(event["hook_event_name"].as_str().unwrap()),
+            &event.to_string(),
+        );
         let mut texts = vec![log];
         if let Ok(answer) = serde_json::from_str::<Value>(&answer) {
             let stops = answer["systemMessage"].is_string();

@@ -240,18 +240,16 @@ pub const PLANS: &[Plan] = &[
     Plan {
         name: "new file removed after the last tick",
         tasks: &["Test the total in {new_test}", "Show it in {other}"],
-        each: &[
-            "rm {new_test}",
-            "mv {new_test} $DESK/",
-            "mkdir -p build; mv {new_test} build/",
-        ],
+        each: &["rm {new_test}", "mv {new_test} $DESK/", "mkdir -p build; mv {new_test} build/"],
         turns: &["put new-test {new_test}\nmark {a}\nput other-better {other}\nmark {b}\n{1}"],
         ..TWO
     },
     Plan {
         name: "new file emptied after its tick was seen",
         tasks: &["Test the total in {new_test}", "Show it in {other}"],
-        turns: &["put new-test {new_test}\nmark {a}\nput other-better {other}\nmark {b}\n: >{new_test}"],
+        turns: &[
+            "put new-test {new_test}\nmark {a}\nput other-better {other}\nmark {b}\n: >{new_test}",
+        ],
         ways: BY_COMMAND,
         ..TWO
     },
@@ -260,7 +258,9 @@ pub const PLANS: &[Plan] = &[
         name: "new file emptied before its tick was seen",
         tasks: &["Test the total in {new_test}", "Show it in {other}"],
         suspects: "{a}",
-        turns: &["put new-test {new_test}\nmark {a}\nput other-better {other}\nmark {b}\n: >{new_test}"],
+        turns: &[
+            "put new-test {new_test}\nmark {a}\nput other-better {other}\nmark {b}\n: >{new_test}",
+        ],
         ways: BY_HAND,
         ..DOUBT
     },

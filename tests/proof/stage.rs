@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::case::{Case, Way};
-use crate::scratch::{HOOK, SPOOL, Said, Scratch};
+use crate::scratch::{SPOOL, Said, Scratch};
 
 const FEATURE: &str = "001-sums";
 const SESSION: &str = "3f2c8a10-0001-4000-8000-0000000000bb";
@@ -191,7 +191,8 @@ impl<'a> Stage<'a> {
     }
 
     fn hook(&mut self, event: &Value) -> Value {
-        let said = Said::with_input(&mut self.scratch.command(HOOK), event.to_string());
+        let name = event["hook_event_name"].as_str().unwrap();
+        let said = Said::with_input(&mut self.scratch.hook(name), event.to_string());
         assert_eq!(said.code, Some(0), "{}: {said}", self.case.name);
         self.say(event["hook_event_name"].as_str().unwrap(), &format!("{}{}", said.out, said.err));
         let answer: Value = serde_json::from_str(&said.out).unwrap_or_default();

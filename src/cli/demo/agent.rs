@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::project::Scene;
 use super::show::{Speaker, Stage};
 use crate::exec::{Program, ProgramEnd};
+use crate::plugin::programs::Programs;
 use crate::runner::script::{ScriptStep, ScriptTurn, TURNS};
 use crate::world;
 
@@ -22,11 +23,11 @@ const MOST: usize = 1 << 20;
 const SESSION: &str = "00000000-0000-4000-8000-00000000demo";
 
 /// Plays the whole script; an error when a step fails or the hook answers out of turn.
-pub fn play(scene: &Scene, stage: &Stage, hook: &Path) -> Result<()> {
+pub fn play(scene: &Scene, stage: &Stage, programs: &Programs) -> Result<()> {
     let mut agent = HookAgent {
         scene,
         stage,
-        hook,
+        programs,
         transcript: scene.beside.join("transcript.jsonl"),
         continued: false,
     };
@@ -43,14 +44,17 @@ pub fn play(scene: &Scene, stage: &Stage, hook: &Path) -> Result<()> {
 struct HookAgent<'a> {
     scene: &'a Scene,
     stage: &'a Stage,
-    hook: &'a Path,
+    programs: &'a Programs,
     transcript: PathBuf,
     continued: bool,
 }
 
 impl HookAgent<'_> {
     fn arm(&self) -> Result<()> {
+        let mut spool = Command::new(&self.programs.spool);
+        spool.arg("hook");
         let answer = self.call_hook(
+            spool,
             "UserPromptExpansion",
             &json!({"command_name": "speckit:implement", "command_args": ""}),
         )?;
@@ -69,6 +73,7 @@ impl HookAgent<'_> {
         self.stage.say(Speaker::Agent, turn.words)?;
         self.record(&json!({"type": "text", "text": turn.words}))?;
         let answer = self.call_hook(
+            Command::new(&self.programs.ralph_hook),
             "Stop",
             &json!({
                 "stop_hook_active": self.continued,
@@ -111,14 +116,15 @@ impl HookAgent<'_> {
         writeln!(file, "{line}").context("cannot write the transcript")
     }
 
-    /// Starts the hook program as the plugin does, and returns what it printed, `Null` for silence.
-    fn call_hook(&self, name: &str, event: &Value) -> Result<Value> {
+    /// Starts a program as the plugin does for an event, and returns what it printed, `Null` for silence.
+    fn call_hook(&self, mut hook: Command, name: &str, event: &Value) -> Result<Value> {
+        let program = hook.get_program().to_owned();
+        let program = program.display();
         let mut event = event.clone();
         event["hook_event_name"] = name.into();
         event["session_id"] = SESSION.into();
         event["transcript_path"] = self.transcript.display().to_string().into();
         event["cwd"] = self.scene.project.display().to_string().into();
-        let mut hook = Command::new(self.hook);
         hook.args(["claude", name]).current_dir(&self.scene.project);
         // What is armed here is not kept with what a person has armed.
         hook.env("XDG_STATE_HOME", self.scene.beside.join("state"));
@@ -127,11 +133,11 @@ impl HookAgent<'_> {
         let ran = Program::new(hook, PATIENCE)
             .input(event.to_string().as_bytes())
             .run(MOST, &mut || self.stage.cut_short().is_some())
-            .with_context(|| format!("cannot start `{}`", self.hook.display()))?;
+            .with_context(|| format!("cannot start `{program}`"))?;
         match ran.end {
             ProgramEnd::Left(status) if status.success() => {}
-            ProgramEnd::Left(status) => bail!("`{}` ended with {status}", self.hook.display()),
-            ProgramEnd::OverTime => bail!("`{}` did not end within a minute", self.hook.display()),
+            ProgramEnd::Left(status) => bail!("`{program}` ended with {status}"),
+            ProgramEnd::OverTime => bail!("`{program}` did not end within a minute"),
             ProgramEnd::Interrupted => bail!("cut short"),
         }
         if ran.output.is_empty() {

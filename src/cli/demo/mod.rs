@@ -4,7 +4,7 @@ mod agent;
 mod project;
 mod show;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
@@ -39,19 +39,19 @@ pub fn run(args: &DemoArgs) -> Result<ExitCode> {
     let running = std::env::current_exe().context("the running program cannot be found")?;
     let programs = Programs::beside(&running)?;
     let stage = Stage::open(args.fast)?;
-    let played = play(args, &programs.ralph_hook, &stage);
+    let played = play(args, &programs, &stage);
     match stage.cut_short() {
         Some(signal) => Ok(u8::try_from(128 + signal).map_or(ExitCode::FAILURE, ExitCode::from)),
         None => played,
     }
 }
 
-fn play(args: &DemoArgs, hook: &Path, stage: &Stage) -> Result<ExitCode> {
+fn play(args: &DemoArgs, programs: &Programs, stage: &Stage) -> Result<ExitCode> {
     let scene = Scene::set(args.dir.as_deref(), args.keep)?;
     let words =
         format!("A scripted agent, {TASKS} tasks, and the real hook, as Claude Code shows them:");
     stage.say(Speaker::Demo, &words)?;
-    agent::play(&scene, stage, hook)?;
+    agent::play(&scene, stage, programs)?;
     finish(&scene, stage)
 }
 

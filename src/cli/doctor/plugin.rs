@@ -117,7 +117,8 @@ pub fn check_programs(plugins: &[InstalledPlugin]) -> Option<Finding> {
     })
 }
 
-/// Starts both programs; the hook is asked, as Claude Code would ask it, for the status of an empty folder.
+/// Starts both programs with a slash command, as Claude Code would: `spool` tells the status of an empty folder, and the hook
+/// leaves commands to `spool`, in words.
 fn try_programs(plugin: &Path) -> Result<()> {
     let empty = tempfile::tempdir().context("could not make a temporary folder")?;
     let spool = plugin.join("bin").join(programs::SPOOL);
@@ -141,20 +142,22 @@ fn try_programs(plugin: &Path) -> Result<()> {
         "command_args": "",
         "cwd": empty.path(),
     });
-    let mut command = Command::new(&hook);
-    // A launcher that finds no program notes that it said so; that note belongs with the folder.
-    command.current_dir(empty.path()).env("CLAUDE_PLUGIN_DATA", empty.path());
-    command.env_remove("CLAUDE_PROJECT_DIR");
-    let answer = call(command, &question.to_string())?;
-    let said: Value = serde_json::from_str(&answer.output).unwrap_or_default();
-    if !answer.status.success() || said["decision"] != "block" {
-        bail!(
-            "`{}` does not answer as it should: {}, {}{}",
-            hook.display(),
-            answer.status,
-            answer.output,
-            answer.errors
-        );
+    for (program, words) in [(&spool, &["hook"][..]), (&hook, &[])] {
+        let mut command = Command::new(program);
+        // A launcher that finds no program notes that it said so; that note belongs with the folder.
+        command.args(words).current_dir(empty.path()).env("CLAUDE_PLUGIN_DATA", empty.path());
+        command.env_remove("CLAUDE_PROJECT_DIR");
+        let answer = call(command, &question.to_string())?;
+        let said: Value = serde_json::from_str(&answer.output).unwrap_or_default();
+        if !answer.status.success() || said["decision"] != "block" {
+            bail!(
+                "`{}` does not answer as it should: {}, {}{}",
+                program.display(),
+                answer.status,
+                answer.output,
+                answer.errors
+            );
+        }
     }
     Ok(())
 }

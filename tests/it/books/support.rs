@@ -134,13 +134,16 @@ impl Project {
 
     /// One event through the real hook.
     pub fn hook(&self, event: &Value) -> Hooked {
-        Hooked::from(Said::with_input(&mut self.command(HOOK), event.to_string()))
+        Hooked::from(Said::with_input(
+            &mut self.scratch.hook(text(&event["hook_event_name"])),
+            event.to_string(),
+        ))
     }
 
     /// The same as the plugin starts it: it may show all that the client can.
     pub fn hook_by_plugin(&self, event: &Value) -> Hooked {
         let name = text(&event["hook_event_name"]);
-        let mut command = self.command(HOOK);
+        let mut command = self.scratch.hook(name);
         Hooked::from(Said::with_input(command.args(["claude", name]), event.to_string()))
     }
 

@@ -262,6 +262,16 @@ fn a_feature_folder_outside_of_the_project_is_not_followed() {
 }
 
 #[test]
+fn an_older_plugin_is_told() {
+    let bench = Bench::ready();
+    let event = json!({"hook_event_name": "UserPromptExpansion", "session_id": "s1", "cwd": bench.root,
+        "command_name": "speckit:implement", "command_args": "", "command_source": "plugin"});
+    let told = bench.stop("s1").with_bytes(&event.to_string()).run();
+    assert!(told.reason().contains("older than its programs"), "{told}");
+    assert!(!bench.path(".claude").exists(), "nothing is armed");
+}
+
+#[test]
 fn escape_codes_in_the_files_do_not_reach_a_terminal() {
     let bench = Bench::project().current_feature(FEATURE);
     bench.write_tasks("- [ ] T001 \u{1b}[31mred\u{7}\n- [ ] **\u{1b}]0;x\u{7}** b\n");

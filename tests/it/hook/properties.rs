@@ -3,9 +3,9 @@
 use crate::hook::support::{Bench, FEATURE, executing};
 use crate::support::amounts::few_or_all;
 use proptest::prelude::*;
+use ralph_speckit::cli::slash;
 use ralph_speckit::engine::edit::tick;
 use ralph_speckit::engine::tasks::TaskList;
-use ralph_speckit::hook;
 use serde_json::{Value, json};
 use std::fs;
 
@@ -69,7 +69,7 @@ fn json_value() -> impl Strategy<Value = Value> {
 }
 
 fn is_valid(bytes: &[u8]) -> Result<(), TestCaseError> {
-    let answer = hook::answer(bytes);
+    let answer = slash::answer_event(bytes);
     if let Some(line) = &answer.stdout {
         prop_assert!(!line.contains('\n'));
         prop_assert!(serde_json::from_str::<Value>(line).is_ok_and(|value| value.is_object()));

@@ -3,6 +3,7 @@
 use crate::hook::outcome::Outcome;
 use crate::hook::transcript::Transcript;
 pub use crate::support::scratch::HOOK;
+use crate::support::scratch::started_by;
 use crate::support::scratch::{SPOOL, Scratch, contents};
 use crate::support::work;
 use ralph_speckit::store::loops::{Loops, Record};
@@ -403,14 +404,23 @@ impl Call<'_> {
 
     /// Starts the hook and hands over the event; the answer is fetched later.
     pub fn start(self) -> Running {
-        self.start_program(Command::new(HOOK))
+        let program = Command::new(self.program());
+        self.start_program(program)
+    }
+
+    fn started_by(&self) -> &'static [&'static str] {
+        started_by(self.fields.get("hook_event_name").and_then(Value::as_str).unwrap_or_default())
+    }
+
+    fn program(&self) -> &'static str {
+        self.started_by()[0]
     }
 
     /// Starts it where `ulimit` has set this, such as `-n 9` for no more than nine open files, its own three among them.
     #[allow(dead_code, reason = "only the tests of the hook do")]
     pub fn start_under(self, limit: &str) -> Running {
         let mut command = Command::new("/bin/sh");
-        command.args(["-c", &format!("ulimit {limit}; exec \"$0\""), HOOK]);
+        command.args(["-c", &format!("ulimit {limit}; exec \"$0\" \"$@\""), self.program()]);
         self.start_program(command)
     }
 
@@ -419,9 +429,9 @@ impl Call<'_> {
     #[cfg(unix)]
     pub fn start_without_rights(self, read_only: &[&Path]) -> Running {
         let scratch = self.bench.top();
-        let program = scratch.join("hook");
+        let program = self.copy_of_program();
         if !program.exists() {
-            fs::copy(HOOK, &program).unwrap();
+            fs::copy(self.program(), &program).unwrap();
         }
         let mut folders = vec![scratch.to_owned()];
         let home = self.bench.home();
@@ -453,11 +463,17 @@ impl Call<'_> {
         self.start_as_nobody()
     }
 
+    /// Another user cannot reach the program itself.
+    #[cfg(unix)]
+    fn copy_of_program(&self) -> PathBuf {
+        self.bench.top().join(Path::new(self.program()).file_name().unwrap())
+    }
+
     /// Starts it as another user; what that one may do was settled before.
     #[cfg(unix)]
     pub fn start_as_nobody(self) -> Running {
         let scratch = self.bench.top();
-        let mut command = Command::new(scratch.join("hook"));
+        let mut command = Command::new(self.copy_of_program());
         // Permissions do not hold root back.
         if scratch.metadata().unwrap().uid() == 0 {
             command.uid(65_534).gid(65_534);
@@ -467,7 +483,7 @@ impl Call<'_> {
 
     fn start_program(self, mut command: Command) -> Running {
         // These tests may be run by an agent that a runner has started.
-        command.env_remove(world::RUNNER);
+        command.env_remove(world::RUNNER).args(&self.started_by()[1..]);
         let input = self.raw.unwrap_or_else(|| Value::Object(self.fields).to_string().into_bytes());
         command
             .args(self.arguments)

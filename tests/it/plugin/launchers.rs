@@ -122,22 +122,25 @@ fn spool_without_its_program_says_how_to_get_it() {
 
 #[test]
 fn the_hook_without_its_program_lets_the_stop_through_and_says_so_once() {
-    let mut scratch = Home::new();
-    let launcher = launcher(&scratch, "ralph-hook");
-    let folder = scratch.top().join("plugin data");
-    scratch.set("CLAUDE_PLUGIN_DATA", folder);
-    let event = format!("{{\"hook_event_name\":\"Stop\",\"filler\":\"{}\"}}", "x".repeat(300_000));
+    for (name, words) in [("ralph-hook", &["claude", "Stop"][..]), ("spool", &["hook", "claude"])] {
+        let mut scratch = Home::new();
+        let launcher = launcher(&scratch, name);
+        let folder = scratch.top().join("plugin data");
+        scratch.set("CLAUDE_PLUGIN_DATA", folder);
+        let event =
+            format!("{{\"hook_event_name\":\"Stop\",\"filler\":\"{}\"}}", "x".repeat(300_000));
 
-    let first = scratch.run_with_input(&launcher, &[], &event);
-    assert_eq!((first.code, first.err.as_str()), (Some(0), ""), "{first}");
-    assert_eq!(first.out.lines().count(), 1, "{first}");
-    let said: Value = serde_json::from_str(&first.out).unwrap();
-    assert_eq!(said.as_object().unwrap().keys().collect::<Vec<_>>(), ["systemMessage"]);
-    assert!(said["systemMessage"].as_str().unwrap().contains("cargo install --path ."));
+        let first = scratch.run_with_input(&launcher, words, &event);
+        assert_eq!((first.code, first.err.as_str()), (Some(0), ""), "{first}");
+        assert_eq!(first.out.lines().count(), 1, "{first}");
+        let said: Value = serde_json::from_str(&first.out).unwrap();
+        assert_eq!(said.as_object().unwrap().keys().collect::<Vec<_>>(), ["systemMessage"]);
+        assert!(said["systemMessage"].as_str().unwrap().contains("cargo install --path ."));
 
-    let second = scratch.run_with_input(&launcher, &[], &event);
-    assert_eq!((second.code, second.out.as_str(), second.err.as_str()), (Some(0), "", ""));
-    assert!(scratch.top().join("plugin data/install-hint-shown").exists());
+        let second = scratch.run_with_input(&launcher, words, &event);
+        assert_eq!((second.code, second.out.as_str(), second.err.as_str()), (Some(0), "", ""));
+        assert!(scratch.top().join("plugin data/install-hint-shown").exists());
+    }
 }
 
 #[test]

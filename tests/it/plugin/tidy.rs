@@ -118,9 +118,11 @@ fn hooks_start_a_program_of_the_plugin_without_a_shell() {
             assert_eq!(hook["type"], "command", "{event}");
             // Exec form has `args`: the host, so that it gets all that it can show, and two events, so that they are
             // answered also where they come too late.
-            let is_named = event == "Stop" || event == "UserPromptExpansion";
-            let args: Vec<&str> =
-                ["claude"].into_iter().chain(is_named.then_some(event.as_str())).collect();
+            let args = match event.as_str() {
+                "Stop" => vec!["claude", event],
+                "UserPromptExpansion" => vec!["hook", "claude", event],
+                _ => vec!["claude"],
+            };
             assert_eq!(hook["args"], serde_json::json!(args), "{event}");
             // A stop may run the checks that a person configured; they have 25 minutes together.
             let limit = if event == "Stop" { 1800 } else { 10 };

@@ -22,6 +22,11 @@ pub const SPOOL: &str = env!("CARGO_BIN_EXE_spool");
 /// The program that Claude Code calls.
 pub const HOOK: &str = env!("CARGO_BIN_EXE_ralph-hook");
 
+/// What `hooks.json` starts for an event of this name, without the words that say host and event.
+pub fn started_by(event: &str) -> &'static [&'static str] {
+    if event == "UserPromptExpansion" { &[SPOOL, "hook"] } else { &[HOOK] }
+}
+
 /// The root of the checkout.
 pub fn checkout() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -143,6 +148,14 @@ impl Scratch {
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         command.env_clear().envs(&self.variables).current_dir(&self.root).stdin(Stdio::null());
+        command
+    }
+
+    /// What `hooks.json` starts for this event.
+    pub fn hook(&self, event: &str) -> Command {
+        let [program, words @ ..] = started_by(event) else { unreachable!() };
+        let mut command = self.command(program);
+        command.args(words);
         command
     }
 

@@ -1,9 +1,11 @@
-//! Our slash commands, answered before a token is spent.
+//! Our slash commands, answered before a token is spent: Claude Code starts `spool hook` when a person has typed one.
 
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use crate::feature::project::{Project, begin, printable};
 use crate::feature::settings::Settings;
+use crate::hook::{self, HookOutput};
 use crate::hosts::{HookAnswer, HookEvent};
 use crate::refusal::Refusal;
 use crate::session::adopt::{Adopter, OwnLoop, Silence, adopt};
@@ -22,8 +24,25 @@ use crate::store::loops::{Loops, is_session_id};
 use crate::store::names::ArmedBy;
 use crate::system::files::real_path;
 
-/// Returns the answer to a slash command; silence for those that are not ours.
-pub fn answer(event: &HookEvent, command: &str, arguments: &str) -> HookAnswer {
+/// The first argument of this program when it is started as a hook.
+const ARGUMENT: &str = "hook";
+
+/// Answers the event of a hook where this program was started for one: always with code 0, as `ralph-hook` does.
+pub fn answer_if_asked() -> Option<ExitCode> {
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next()? != ARGUMENT {
+        return None;
+    }
+    hook::run(arguments, answer);
+    Some(ExitCode::SUCCESS)
+}
+
+/// Returns what is printed for one event, a slash command or another.
+pub fn answer_event(input: &[u8]) -> HookOutput {
+    hook::answer(input, answer)
+}
+
+fn answer(event: &HookEvent, command: &str, arguments: &str) -> HookAnswer {
     let request = || FeatureRequest::parse(arguments);
     let answered = match command {
         "implement" => typed(event).and_then(|()| implement(event, &request()?)),
