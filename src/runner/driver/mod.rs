@@ -83,7 +83,7 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
         &VerifyCommands::new(),
         "",
     );
-    let notify = pinned::shown_notice(&driver.plan.options.notify, "your settings");
+    let notify = pinned::shown_notice(&driver.plan.options.settings.notify(), "your settings");
     let converge = driver.plan.options.spec_kit.converge.as_ref().map_or_else(String::new, |it| {
         let most = Converging::MOST;
         format!("spec-kit's converge command, in an iteration of its own before the end, at most {most} times:\n  {}\n", it.file)
