@@ -98,15 +98,16 @@ impl SettingKind {
                 "is one line of at most 200 characters"
             }
             Self::Token => return None,
-            // What a person reads is what runs, and what is looked for.
-            _ if is_hidden(text) => "has an invisible character: remove it",
-            Self::Command if Check::runs_nothing(text) => "needs a command: this one runs nothing",
+            Self::Command if Check::runs_nothing(text) || text.contains('\0') => {
+                "needs a command: this one runs nothing"
+            }
             Self::Command if text.starts_with(REVIEW) => {
                 "needs a command: a review is asked for with `review`"
             }
             Self::Expect if letters > 300 || text.contains('\n') => {
                 "is a part of one line of the output, of at most 300 characters"
             }
+            Self::Expect if is_hidden(text) => "has an invisible character: remove it",
             Self::Expect if text.trim_matches(['*', ' ']).is_empty() => {
                 "asks for nothing: write a part of one line of the output"
             }
@@ -187,8 +188,8 @@ fn is_name(text: &str) -> bool {
     !text.trim().is_empty() && !text.starts_with('-') && is_plain(text)
 }
 
-/// Whether a text has a character that cannot be seen, or changes how others are shown.
-fn is_hidden(text: &str) -> bool {
+/// Returns whether a text has a character that cannot be seen, or changes how others are shown.
+pub fn is_hidden(text: &str) -> bool {
     let plain = text.replace('\t', " ");
     text::block(&plain) != plain
 }

@@ -14,7 +14,7 @@ pub use chosen::{Chosen, Made, Origin};
 #[cfg(feature = "cli")]
 pub use flags::{Flags, parser};
 pub use from_text::ContinueWith;
-pub use kind::{ACP, HARNESSES, READERS, SettingKind, price, time_in_words};
+pub use kind::{ACP, HARNESSES, READERS, SettingKind, is_hidden, price, time_in_words};
 #[cfg(feature = "cli")]
 pub use setting::{CHANGE, LIMITS};
 pub use setting::{CHECK, IMPLEMENT, LOOP, REVIEW, RUNNER, Rule, Setting, YAML};

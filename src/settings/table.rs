@@ -165,7 +165,7 @@ settings! {
     max_usd "max-usd": Option<u64>, Dollars, "0", Limit, RUNNER, LIMITS "DOLLARS";
     /// Wait for a usage limit to be lifted, for this long at most, and then continue; 0 for no limit. Without it the loop ends
     /// there, or asks you on a terminal
-    max_limit_wait "max-limit-wait": Duration, Time(60, 0, YEAR), "", Limit, RUNNER, LIMITS "TIME";
+    max_limit_wait "max-limit-wait": Option<Duration>, Time(60, 0, YEAR), "", Limit, RUNNER, LIMITS "TIME";
     /// What a model costs, in dollars for a million tokens: MODEL=INPUT/OUTPUT/CACHE-READ/CACHE-WRITE, where the name may be
     /// the beginning of the model's; may be given more than once. For costs that the agent program does not report
     prices "prices": Vec<String>, Price, "", Never, RUNNER, LIMITS "PRICE";

@@ -8,6 +8,7 @@ mod plan;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 
@@ -25,8 +26,7 @@ use crate::runner::driver;
 use crate::runner::exit;
 use crate::runner::options::file;
 use crate::runner::options::{
-    self, Counting, DoneWhen, Form, HarnessChoice, Layers, LimitWait, Options, ProjectTrust,
-    resolve,
+    self, Counting, DoneWhen, Form, HarnessChoice, Layers, Options, ProjectTrust, resolve,
 };
 use crate::runner::report::{RunnerReport, only_live, select};
 use crate::runner::script;
@@ -227,9 +227,7 @@ fn job(args: &RalphArgs) -> Result<RalphJob> {
     options.done = Some(done(&change, &options)?);
     options.spec_kit = spec_kit(&change, args)?;
     let asks = !settings.no_interactive() && options.form == Form::Words && choose::is_attended();
-    if options.limit_wait == LimitWait::Never && asks {
-        options.limit_wait = LimitWait::Confirmed;
-    }
+    options.asks_at_limit = asks && options.limit_wait == Some(Duration::ZERO);
     if args.restart {
         options.counting = Counting::FromZero;
     }

@@ -17,7 +17,7 @@ use crate::forms::plan::{
 };
 use crate::forms::runner::DoneWhen;
 use crate::runner::harness::{AgentOrder, Approval, Harness, Input, Launch, harness};
-use crate::runner::options::{Form, HarnessChoice, Layers, LimitWait, Options, time_in_words};
+use crate::runner::options::{Form, HarnessChoice, Layers, Options, time_in_words};
 use crate::runner::prices::{in_dollars, micros};
 use crate::runner::prompt::{self, Material, prompt};
 use crate::runner::state::state_folder;
@@ -176,12 +176,8 @@ fn limits(options: &Options) -> PlannedLimits {
         runtime_seconds: seconds(options.max_runtime),
         tokens: settings.token_budget().map(Into::into),
         cost_usd: settings.max_usd().map(in_dollars),
-        limit_wait_seconds: match options.limit_wait {
-            LimitWait::Never | LimitWait::Confirmed => Some(0.0),
-            LimitWait::AtMost(time) => Some(time.as_secs_f64()),
-            LimitWait::Always => None,
-        },
-        asks_at_usage_limit: options.limit_wait == LimitWait::Confirmed,
+        limit_wait_seconds: seconds(options.limit_wait),
+        asks_at_usage_limit: options.asks_at_limit,
         grace_seconds: settings.grace().as_secs_f64(),
         retry_seconds: settings.retry_pause().as_secs_f64(),
     }

@@ -4,7 +4,9 @@ use super::error::SettingsError;
 use super::yaml::{Node, YamlValue, short};
 use crate::engine::Check;
 use crate::engine::order::sorted;
-use crate::settings::{CHECK, Chosen, Origin, REVIEW, Setting, SettingKind, YAML, table};
+use crate::settings::{
+    CHECK, Chosen, Origin, REVIEW, Setting, SettingKind, YAML, is_hidden, table,
+};
 
 /// The most mistakes that are named at once.
 const NAMED: usize = 3;
@@ -202,6 +204,10 @@ fn text_of(setting: &Setting, line: usize, value: YamlValue) -> Result<String, S
             "false" | "no" | "off" | "0" => Ok("false".to_owned()),
             _ => Ok(text),
         },
+        // What a person reads in the file is what runs.
+        SettingKind::Command if is_hidden(&text) => {
+            Err(wrong("has an invisible character", "remove it".to_owned()))
+        }
         SettingKind::Words(_) => Ok(word),
         // YAML's versions do not agree on what `010` is.
         kind @ (SettingKind::Number(..) | SettingKind::Time(..)) if text.starts_with('0') => {

@@ -262,11 +262,11 @@ fn s3_what_is_not_understood_is_refused_with_its_line() {
         ("---\nchecks:\n  - [ -f x ]\n---\n", "line 3: `checks` is a list"),
         (
             "---\nchecks:\n  - \"a\\0b\"\n---\n",
-            "line 3: `checks` has an invisible character: remove it",
+            "line 3: `checks` has an invisible character\nremove it",
         ),
         (
             "---\nchecks:\n  - \"a\\u202eb\"\n---\n",
-            "line 3: `checks` has an invisible character: remove it",
+            "line 3: `checks` has an invisible character\nremove it",
         ),
         (
             "---\nchecks:\n  - run: x\n    limit: 0\n---\n",

@@ -1,26 +1,10 @@
 //! The choices that a loop's options are made of, each a word out of a few.
 
-use std::time::Duration;
-
 pub use crate::forms::runner::DoneWhen;
 use crate::runner::harness::Approval;
 
 /// Whether tools may run without consent.
 pub type Approve = Approval;
-
-/// How long a usage limit is waited for, the shortest first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum LimitWait {
-    /// Not at all: nobody asked for it.
-    #[default]
-    Never,
-    /// Until it is lifted, when a person at the terminal confirms that.
-    Confirmed,
-    /// So long at most.
-    AtMost(Duration),
-    /// Until it is lifted.
-    Always,
-}
 
 /// Whether a run goes on with what an earlier one has used, where that was stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

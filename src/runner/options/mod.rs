@@ -14,7 +14,7 @@ mod tests;
 
 pub use super::harness::HarnessChoice;
 pub use crate::settings::time_in_words;
-pub use choices::{Approve, Counting, DoneWhen, Form, LimitWait, Shown};
+pub use choices::{Approve, Counting, DoneWhen, Form, Shown};
 pub use fallback::{AgentChoice, refuse_what_the_agents_cannot_do};
 pub use layers::Layers;
 pub use resolve::{Options, resolve};

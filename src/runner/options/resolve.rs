@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use super::choices::{Approve, Counting, DoneWhen, Form, LimitWait, Shown};
+use super::choices::{Approve, Counting, DoneWhen, Form, Shown};
 use super::layers::Layers;
 use super::review;
 use crate::engine::fields::named;
@@ -56,8 +56,10 @@ pub struct Options {
     pub max_unanswered: u32,
     /// The longest the loop may take, `None` for no limit.
     pub max_runtime: Option<Duration>,
-    /// How long a usage limit is waited for.
-    pub limit_wait: LimitWait,
+    /// How long a usage limit is waited for: 0 where nobody asked for it, `None` for until it is lifted.
+    pub limit_wait: Option<Duration>,
+    /// Whether a person at the terminal is asked in place of that.
+    pub asks_at_limit: bool,
     /// What models cost.
     pub prices: PriceTable,
     /// Whether tools may run without consent.
@@ -97,11 +99,10 @@ impl Options {
                 max_seconds: self.max_runtime.map(|time| time.as_secs()),
                 max_tokens: settings.token_budget(),
                 max_cost: settings.max_usd(),
-                max_limit_wait: match self.limit_wait {
-                    LimitWait::Never => Some(0),
-                    LimitWait::AtMost(time) => Some(time.as_secs()),
-                    LimitWait::Confirmed | LimitWait::Always => None,
-                },
+                max_limit_wait: self
+                    .limit_wait
+                    .filter(|_| !self.asks_at_limit)
+                    .map(|time| time.as_secs()),
                 max_commitless: settings.stall_threshold(),
                 max_denied: unchanged.map(|_| MAX_DENIED),
                 max_failures: Some(settings.max_failures()),
@@ -164,7 +165,11 @@ pub fn resolve(layers: &Layers, task: String, start: &Path) -> Result<Options> {
         protect: protect(layers),
         max_unanswered: max_unanswered(&settings),
         max_runtime: settings.max_runtime().map(whole_seconds),
-        limit_wait: limit_wait(&settings),
+        limit_wait: match settings.made(&table::max_limit_wait) {
+            None => Some(Duration::ZERO),
+            Some(_) => settings.max_limit_wait(),
+        },
+        asks_at_limit: false,
         prices: PriceTable(settings.prices().iter().filter_map(|price| Price::of(price)).collect()),
         allow_all: if settings.allow_all() { Approve::All } else { Approve::Own },
         permissions: Permissions {
@@ -324,15 +329,6 @@ fn fallback(name: &Made) -> Result<HarnessChoice> {
             name.values.concat()
         ),
         other => Ok(other),
-    }
-}
-
-/// How long a usage limit is waited for: nobody waits who has not said so.
-fn limit_wait(settings: &Chosen) -> LimitWait {
-    match settings.max_limit_wait() {
-        _ if settings.made(&table::max_limit_wait).is_none() => LimitWait::Never,
-        time if time.is_zero() => LimitWait::Always,
-        time => LimitWait::AtMost(time),
     }
 }
 

@@ -147,7 +147,7 @@ fn assert_not_looser(with: &Options, without: &Options) {
                 is.token_budget().unwrap_or(u64::MAX) <= was.token_budget().unwrap_or(u64::MAX)
             }
             "max-usd" => is.max_usd().unwrap_or(u64::MAX) <= was.max_usd().unwrap_or(u64::MAX),
-            "max-limit-wait" => with.limit_wait <= without.limit_wait,
+            "max-limit-wait" => time(with.limit_wait) <= time(without.limit_wait),
             "prices" => with.prices == without.prices,
             "no-stay-awake" => is.no_stay_awake() == was.no_stay_awake(),
             "grace" => is.grace() <= was.grace(),
