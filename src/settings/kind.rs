@@ -259,3 +259,47 @@ pub fn time_in_words(time: Duration) -> String {
     }
     if words.is_empty() { "0s".to_owned() } else { words }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::SettingKind::{Command, Dollars, Expect, Harness, Number, Text, Time, Words};
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_is_said_in_one_form() {
+        for (kind, text, said) in [
+            (Number(1, 9), "10", "needs a whole number from 1 to 9, not `10`"),
+            (Number(0, i64::MAX as u64), "1m", "needs a whole number such as `5000000`, not `1m`"),
+            (
+                Dollars,
+                "1000000.01",
+                "needs dollars such as `5` or `2.50`, up to 1000000, not `1000000.01`",
+            ),
+            (
+                Words(&["end", "phases"]),
+                "phase",
+                "needs `end` or `phases`, not `phase`; did you mean `phases`?",
+            ),
+            (Words(&["a", "b", "c"]), "", "needs `a`, `b` or `c`, not ``"),
+            (Text, "a\0b", "needs a text, not `a\u{fffd}b`"),
+            (Command, "# make", "needs a command: this one runs nothing"),
+            (Command, "spool review", "needs a command: a review is asked for with `review`"),
+            (Expect, "*", "asks for nothing: write a part of one line of the output"),
+        ] {
+            assert_eq!(kind.check(text), Err(said.to_owned()), "{kind:?}");
+        }
+        for (kind, text) in [
+            (Number(1, 9), "09"),
+            (Dollars, "0.000001"),
+            (Time(1, 1, 90), "1m30s"),
+            (Time(1, 1, 90), "1000ms"),
+            (Harness, "acp:opencode acp"),
+            (Command, "\u{1b}[2Jmake"),
+        ] {
+            assert_eq!(kind.check(text), Ok(()), "{kind:?} {text}");
+        }
+        for text in ["0", "91", "1m31s", "999ms", "1m1m", "30s1m", "s", "", "1 s"] {
+            assert!(Time(1, 1, 90).check(text).is_err(), "{text}");
+        }
+    }
+}

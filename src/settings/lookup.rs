@@ -42,3 +42,35 @@ impl Chosen {
         self
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_default_is_taken_by_its_setting() {
+        for setting in ALL.iter().filter(|setting| !setting.default.is_empty()) {
+            assert_eq!(setting.kind.check(setting.default), Ok(()), "{}", setting.name);
+        }
+    }
+
+    #[test]
+    fn a_name_means_one_thing_in_a_place() {
+        for place in (0..8).map(|bit| 1 << bit) {
+            let mut names: Vec<&str> = Setting::all_in(place).map(|setting| setting.name).collect();
+            let all = names.len();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), all, "place {place}: {names:?}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_found_with_dash_or_underscore() {
+        let found = |name| Setting::named(name, super::super::setting::YAML).map(|found| found.name);
+        for name in ["spec_kit_command", "spec-kit-command", "spec-kit_command"] {
+            assert_eq!(found(name), Some("spec-kit-command"), "{name}");
+        }
+        assert_eq!(found("max-iterations"), None, "no key of the settings");
+    }
+}

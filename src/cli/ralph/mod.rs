@@ -17,7 +17,6 @@ use super::steered::{Answer, Steered};
 use crate::engine::Check;
 use crate::evidence::task_list::{self, TASKS};
 use crate::feature::converge::{ConvergeCommand, for_any_agent};
-use crate::feature::requirements::specification;
 use crate::feature::settings::Settings;
 use crate::forms;
 use crate::forms::events::{EventForm, RunnerEvent};
@@ -32,6 +31,7 @@ use crate::runner::report::{RunnerReport, only_live, select};
 use crate::runner::script;
 use crate::runner::state::{Context as Added, changes_with_state, make_state_folder};
 use crate::runner::target::{self, Change, ChangeKind, ChangeQuery, FoundChange, SpecKitRules};
+use crate::session::arm::feature as arm;
 use crate::settings::{Chosen, table};
 use crate::store::read::Problem;
 use crate::style;
@@ -305,10 +305,7 @@ fn can_be_reviewed(change: &Change) -> Result<()> {
         );
     }
     let shown = change.folder.strip_prefix(&change.root).unwrap_or(&change.folder);
-    let found = specification(&change.folder, &shown.display().to_string());
-    found.map(drop).map_err(|why| {
-        anyhow!("a review is asked for, and {why}\ngive each requirement an id such as FR-001, or leave the review out with --review=false")
-    })
+    Ok(arm::can_be_reviewed(&change.folder, &shown.display().to_string())?)
 }
 
 /// The converge command that the loop asks for; an error where there is none, or no list that it could append to.

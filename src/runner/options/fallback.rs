@@ -19,12 +19,12 @@ impl Options {
     /// Returns the agents in the order in which they work: the first choice, the same program with another model, another
     /// program.
     pub fn agents(&self) -> Vec<AgentChoice> {
-        let (harness, model) = (self.harness.clone(), self.model.clone());
-        let mut agents = vec![AgentChoice { harness: harness.clone(), model }];
-        let models = self.settings.fallback_model().into_iter();
-        agents.extend(models.map(|it| AgentChoice { harness: harness.clone(), model: Some(it) }));
-        let harnesses = self.fallback_harness.iter().cloned();
-        agents.extend(harnesses.map(|harness| AgentChoice { harness, model: None }));
+        let agent =
+            |harness: &HarnessChoice, model| AgentChoice { harness: harness.clone(), model };
+        let mut agents = vec![agent(&self.harness, self.model.clone())];
+        agents
+            .extend(self.settings.fallback_model().map(|model| agent(&self.harness, Some(model))));
+        agents.extend(self.fallback_harness.iter().map(|harness| agent(harness, None)));
         agents
     }
 

@@ -7,7 +7,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::feature::project::printable;
 use crate::settings::{Chosen, Origin, RUNNER, Rule, Setting, SettingKind};
-use crate::store::read::{self, Problem};
+use crate::store::read::{self, FileContent, Problem};
 use crate::world;
 
 /// The most that is read of a file, in bytes.
@@ -32,11 +32,7 @@ pub fn of_person() -> Result<Chosen> {
 
 /// Returns the settings of a file of the person's, none where there is no file.
 pub(super) fn of_user(path: &Path) -> Result<Chosen> {
-    match read::read(path, MOST) {
-        Ok(content) => parse(&content.bytes, path, &|line| Origin::Person(path.to_owned(), line)),
-        Err(Problem::Missing) => Ok(Chosen::default()),
-        Err(problem) => bail!("`{}` cannot be read: {problem}", path.display()),
-    }
+    of_file(read::read(path, MOST), path, &|line| Origin::Person(path.to_owned(), line))
 }
 
 /// Returns the settings of a project's file, none where there is no file; a link must not lead out of
@@ -44,17 +40,9 @@ pub(super) fn of_user(path: &Path) -> Result<Chosen> {
 pub fn of_project(root: &Path) -> Result<Chosen> {
     let path = root.join(PROJECT_FILE);
     let (folder, name) = PROJECT_FILE.split_once('/').unwrap_or((".", PROJECT_FILE));
-    let content = match read::folder_inside(root, &root.join(folder)) {
-        Ok(folder) => read::read_in(&folder, name, MOST),
-        Err(problem) => Err(problem),
-    };
-    let content = match content {
-        Ok(content) => content,
-        Err(Problem::Missing) => return Ok(Chosen::default()),
-        Err(problem) => bail!("`{}` cannot be read: {problem}", path.display()),
-    };
-    let origin = |line| Origin::Project(path.clone(), line);
-    let settings = parse(&content.bytes, &path, &origin)?;
+    let folder = read::folder_inside(root, &root.join(folder));
+    let content = folder.and_then(|folder| read::read_in(&folder, name, MOST));
+    let settings = of_file(content, &path, &|line| Origin::Project(path.clone(), line))?;
     if let Some(made) = settings.0.iter().find(|made| made.setting.rule == Rule::Never) {
         let user =
             user_file().map_or_else(String::new, |user| format!(" or in `{}`", user.display()));
@@ -64,6 +52,18 @@ pub fn of_project(root: &Path) -> Result<Chosen> {
         );
     }
     Ok(settings)
+}
+
+fn of_file(
+    content: Result<FileContent, Problem>,
+    path: &Path,
+    origin: &dyn Fn(usize) -> Origin,
+) -> Result<Chosen> {
+    match content {
+        Ok(content) => parse(&content.bytes, path, origin),
+        Err(Problem::Missing) => Ok(Chosen::default()),
+        Err(problem) => bail!("`{}` cannot be read: {problem}", path.display()),
+    }
 }
 
 /// Returns the settings in the bytes of a file; an error names the file and the line.

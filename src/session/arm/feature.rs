@@ -1,6 +1,6 @@
 //! Arming the loop of a feature: it gets its state file, the session its record, and the two are bound.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::exclude::keep_out;
@@ -81,7 +81,7 @@ pub fn arm(
         return Err(Refusal::new("`--review-when` does nothing without a review", "add --review"));
     }
     if has_review {
-        can_be_reviewed(&feature)?;
+        can_be_reviewed(&feature.folder, &feature.relative)?;
     }
     let mut arming = Arming::begin(root, armer, Some(&feature))?;
     let taken_from = taken_from(&arming.loops, &feature, armer, request)?;
@@ -156,13 +156,13 @@ fn review_of(set: Option<Check>, when: Option<ReviewWhen>) -> Check {
 }
 
 /// Returns nothing; an error where a review is asked for and the specification has nothing to judge.
-fn can_be_reviewed(feature: &Feature) -> Result<(), Refusal> {
+pub fn can_be_reviewed(folder: &Path, shown: &str) -> Result<(), Refusal> {
     let wrong = |why: String| {
         let what = ["nothing is armed: a review is asked for, and ", &why].concat();
         let next = "give each requirement an id such as FR-001, or leave the review out with --review=false";
         Refusal::new(what, next)
     };
-    specification(&feature.folder, &feature.relative).map(drop).map_err(wrong)
+    specification(folder, shown).map(drop).map_err(wrong)
 }
 
 /// The feature that is meant, and what was typed behind its name.
