@@ -88,10 +88,10 @@ fn command(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     match TaskRequest::parse(text) {
         Ok(request) => {
-            assert!(request.checks.iter().all(|check| !check.trim().is_empty()));
-            assert!(
-                request.adopt.is_some() || request.promise.is_some() || !request.checks.is_empty()
-            );
+            let checks = request.chosen.check();
+            assert!(checks.iter().all(|check| !check.trim().is_empty()));
+            let adopts = request.chosen.adopt().is_some();
+            assert!(adopts || request.promise().is_some() || !checks.is_empty());
         }
         Err(refusal) => {
             assert!(refusal.to_string().contains('\n'), "no word on what to do: {refusal}");
@@ -116,10 +116,11 @@ fn settings(bytes: &[u8]) {
                 .checks
                 .iter()
                 .map(|check| serde_json::json!({ "run": check.run, "limit": check.limit_seconds }));
-            let value = serde_json::json!({ "enabled": settings.enabled, "checks": checks.collect::<Vec<_>>() });
+            let value = serde_json::json!({ "enabled": settings.chosen.enabled(), "checks": checks.collect::<Vec<_>>() });
             let again = Settings::parse(format!("---\n{value}\n---\n").as_bytes());
             let again = again.unwrap_or_else(|error| panic!("{error}\n{value}"));
-            assert_eq!((again.enabled, again.checks), (settings.enabled, settings.checks));
+            let is_on = |settings: &Settings| settings.chosen.enabled();
+            assert_eq!((is_on(&again), again.checks), (is_on(&settings), settings.checks));
         }
     }
 }

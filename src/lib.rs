@@ -29,6 +29,7 @@ mod judge;
 mod mask;
 mod refusal;
 pub mod session;
+pub mod settings;
 pub mod store;
 pub mod system;
 mod text;

@@ -13,9 +13,9 @@ use super::{ralph, stop};
 use crate::engine::tasks::{Task, TaskList};
 use crate::evidence::task_list;
 use crate::feature::project::Project;
-use crate::runner::options::harness_names;
 use crate::runner::target;
 use crate::session::select;
+use crate::settings::HARNESSES;
 use crate::store::loops::Loops;
 use crate::text;
 
@@ -88,7 +88,7 @@ fn changes() -> Vec<CompletionCandidate> {
 
 /// The agent programs that `spool ralph` knows.
 fn harnesses() -> Vec<CompletionCandidate> {
-    candidates(harness_names().into_iter().map(str::to_owned))
+    candidates(HARNESSES.into_iter().map(str::to_owned))
 }
 
 /// The sessions that have or had a loop here.

@@ -16,11 +16,10 @@ use crate::review::{Review, ReviewLimits, ReviewOrder, last, review};
 use crate::runner::harness::{Approval, HarnessChoice, harness};
 use crate::runner::options::file;
 use crate::runner::options::{
-    CommandLine, Layers, Model, Number, Options, ProjectTrust, RunnerSettings, Set, Time,
-    only_what_is_trusted, resolve, time_in_words,
+    Layers, Options, ProjectTrust, only_what_is_trusted, resolve, time_in_words,
 };
-use crate::runner::prices::Price;
 use crate::runner::signals::Signals;
+use crate::settings::{Chosen, parser, table};
 use crate::text;
 use crate::world;
 
@@ -41,26 +40,26 @@ pub struct ReviewArgs {
     #[arg(long, value_name = "IDS", value_delimiter = ',', conflicts_with = "last")]
     tasks: Vec<String>,
     /// The agent program that reads: claude, opencode, codex, gemini or copilot [default: that of `spool ralph`]
-    #[arg(long, value_name = "NAME", conflicts_with = "last")]
-    harness: Option<Set<HarnessChoice>>,
+    #[arg(long, value_name = "NAME", conflicts_with = "last", value_parser = parser(&table::harness))]
+    harness: Option<String>,
     /// Any other program, by its command line, as for `spool ralph`; it needs --may-write
-    #[arg(long, value_name = "COMMAND", conflicts_with = "last")]
-    harness_command: Option<Set<CommandLine>>,
+    #[arg(long, value_name = "COMMAND", conflicts_with = "last", value_parser = parser(&table::harness_command))]
+    harness_command: Option<String>,
     /// The model, in the agent program's own words
-    #[arg(long, value_name = "MODEL", conflicts_with = "last")]
-    model: Option<Set<Model>>,
+    #[arg(long, value_name = "MODEL", conflicts_with = "last", value_parser = parser(&table::model))]
+    model: Option<String>,
     /// Also take a program that cannot be held to reading; what it changes is still no pass
     #[arg(long, conflicts_with = "last")]
     may_write: bool,
     /// The longest that it may take; 0 for no limit [default: 30 minutes]
-    #[arg(long, value_name = "TIME", conflicts_with = "last")]
-    timeout: Option<Set<Time<60>>>,
+    #[arg(long, value_name = "TIME", conflicts_with = "last", value_parser = parser(&table::max_runtime))]
+    timeout: Option<String>,
     /// The most tokens that it may use; 0 for no limit [default: 5000000]
-    #[arg(long, value_name = "N", conflicts_with = "last")]
-    token_budget: Option<Set<Number<0, { i64::MAX as u64 }>>>,
+    #[arg(long, value_name = "N", conflicts_with = "last", value_parser = parser(&table::token_budget))]
+    token_budget: Option<String>,
     /// What a model costs, as for `spool ralph`: MODEL=INPUT/OUTPUT/CACHE-READ/CACHE-WRITE; may be given more than once
-    #[arg(long, value_name = "PRICE", conflicts_with = "last")]
-    prices: Vec<Set<Price>>,
+    #[arg(long, value_name = "PRICE", conflicts_with = "last", value_parser = parser(&table::prices))]
+    prices: Vec<String>,
     /// Show the last review, and start nothing
     #[arg(long)]
     last: bool,
@@ -76,9 +75,9 @@ const SHORT_EXAMPLES: &str = include_str!("review/short-examples.txt").trim_asci
 const EXAMPLES: &str = include_str!("review/examples.txt").trim_ascii_end();
 
 /// The longest that a reader may take where nothing else is said.
-const TIME: Time<60> = Time(std::time::Duration::from_mins(30));
+const TIME: &str = "30m";
 /// The most tokens that it may use where nothing else is said.
-const TOKENS: u64 = 5_000_000;
+const TOKENS: &str = "5000000";
 
 /// Reviews, or shows the last review, and returns the exit code of how it ended.
 pub fn run(args: &ReviewArgs) -> Result<ExitCode> {
@@ -105,7 +104,7 @@ pub fn run(args: &ReviewArgs) -> Result<ExitCode> {
     }
     let approval = if harness.can_only_read() { Approval::ReadOnly } else { Approval::Own };
     let version = harness.check()?.unwrap_or_default();
-    let limits = limits(args, &options);
+    let limits = limits(&options);
     let results = passed_in_loop();
     let is_check = results.is_some();
     let (name, no_limit) = (harness.name().to_owned(), || "no limit of time".to_owned());
@@ -171,42 +170,47 @@ fn feature(project: &Project, named: Option<&str>) -> Result<Feature> {
 
 /// What `spool ralph` would be asked for, as far as it is about the agent program.
 fn options(args: &ReviewArgs, project: &Project) -> Result<Options> {
-    let (harness, model) = (args.harness.clone(), args.model.clone());
-    let typed = RunnerSettings {
-        harness,
-        harness_command: args.harness_command.clone(),
-        model,
-        prices: args.prices.clone(),
-        ..RunnerSettings::default()
+    let mut typed = Chosen::default();
+    let limits = [
+        (&table::max_runtime, &args.timeout, TIME),
+        (&table::token_budget, &args.token_budget, TOKENS),
+    ];
+    for (setting, value, default) in limits {
+        typed.add(setting, [value.clone().unwrap_or_else(|| default.to_owned())]);
+    }
+    let about_the_agent = [
+        (&table::harness, &args.harness),
+        (&table::harness_command, &args.harness_command),
+        (&table::model, &args.model),
+    ];
+    for (setting, value) in about_the_agent {
+        typed.add(setting, value.iter().cloned());
+    }
+    typed.add(&table::prices, args.prices.iter().cloned());
+    // A model belongs to the program that it is named with.
+    let names_program = args.harness.is_some() || args.harness_command.is_some();
+    let of_file = |mut all: Chosen| {
+        all.0.retain(|made| match made.setting.name {
+            "grace" | "prices" | "trusted-projects" => true,
+            "harness" | "harness-command" | "model" => !names_program,
+            _ => false,
+        });
+        all
     };
-    let names_program = typed.harness.is_some() || typed.harness_command.is_some();
-    let about_the_agent = |all: RunnerSettings| {
-        let RunnerSettings { harness, harness_command, model, grace, prices, .. } = all;
-        let beside = RunnerSettings { prices, grace, ..RunnerSettings::default() };
-        // A model belongs to the program that it is named with.
-        if names_program {
-            return beside;
-        }
-        RunnerSettings { harness, harness_command, model, ..beside }
-    };
-    let person = file::of_person()?;
-    let trusted_projects = person.trusted_projects.clone();
     let layers = Layers {
         typed,
-        project: about_the_agent(file::of_project(&project.root)?),
-        person: RunnerSettings { trusted_projects, ..about_the_agent(person) },
+        project: of_file(file::of_project(&project.root)?),
+        person: of_file(file::of_person()?),
         ..Layers::default()
     };
     let layers = only_what_is_trusted(layers, &project.root, ProjectTrust::Listed)?;
     resolve(&layers, String::new(), &args.place.start()?)
 }
 
-fn limits(args: &ReviewArgs, options: &Options) -> ReviewLimits {
-    let time = args.timeout.as_ref().map_or(TIME, |set| set.value).0;
-    let tokens = args.token_budget.as_ref().map_or(TOKENS, |set| set.value.0);
+fn limits(options: &Options) -> ReviewLimits {
     ReviewLimits {
-        time: Some(time).filter(|time| !time.is_zero()),
-        tokens: Some(tokens).filter(|most| *most > 0),
-        grace: options.grace,
+        time: options.settings.max_runtime(),
+        tokens: options.settings.token_budget(),
+        grace: options.settings.grace(),
     }
 }

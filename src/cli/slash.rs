@@ -102,11 +102,11 @@ fn asks(event: &HookEvent) -> String {
 /// without us; what a person mistyped or has to decide stops it.
 fn spec_kit(event: &HookEvent, arguments: &str) -> Result<HookAnswer, Refusal> {
     let settings = project(event).map(|project| Settings::read(&project.root));
-    if let Ok(Ok(Settings { enabled, spec_kit_command, .. })) = settings
-        && !(enabled && spec_kit_command)
+    if let Ok(Ok(Settings { chosen, .. })) = settings
+        && !(chosen.enabled() && chosen.spec_kit_command())
     {
         const OFF: &str = "Ralph-speckit: no loop: `spec_kit_command: false` in the settings. /speckit:implement keeps working until every task is done.";
-        return Ok(if enabled { HookAnswer::notify(OFF) } else { HookAnswer::silent() });
+        return Ok(if chosen.enabled() { HookAnswer::notify(OFF) } else { HookAnswer::silent() });
     }
     let request = || FeatureRequest::parse(arguments);
     let armed = typed(event)
@@ -148,7 +148,7 @@ fn ralph(event: &HookEvent, arguments: &str, flavour: Flavour) -> Result<HookAns
     typed(event)?;
     let request = TaskRequest::parse(arguments)?;
     let session = usable_session(event)?;
-    if request.adopt.is_some() {
+    if request.chosen.adopt().is_some() {
         return adopted(event, session, &request);
     }
     let root = start_folder(event)?;
@@ -162,7 +162,8 @@ fn ralph(event: &HookEvent, arguments: &str, flavour: Flavour) -> Result<HookAns
 }
 
 fn adopted(event: &HookEvent, session: &str, request: &TaskRequest) -> Result<HookAnswer, Refusal> {
-    let from = request.adopt.as_deref().filter(|from| !from.is_empty());
+    let from = request.chosen.adopt().filter(|from| !from.is_empty());
+    let from = from.as_deref();
     let start = event.cwd.clone().map_or_else(|| start_folder(event), Ok)?;
     let nothing = || {
         Refusal::new(
@@ -176,8 +177,8 @@ fn adopted(event: &HookEvent, session: &str, request: &TaskRequest) -> Result<Ho
         session,
         transcript,
         from,
-        silence: if request.force { Silence::Waived } else { Silence::Needed },
-        own: if request.replace { OwnLoop::Ends } else { OwnLoop::Stays },
+        silence: if request.chosen.force() { Silence::Waived } else { Silence::Needed },
+        own: if request.chosen.replace() { OwnLoop::Ends } else { OwnLoop::Stays },
     };
     let taken = adopt(&project, adopter)?;
     note_client(&project.root, event);

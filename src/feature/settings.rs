@@ -20,7 +20,7 @@ use crate::system::files::real_path;
 use crate::text;
 
 pub use error::{SETTINGS, SettingsError};
-pub use keys::{ContinueWith, READERS, Settings, reviewer};
+pub use keys::{Settings, review_by};
 pub use misnamed::misnamed;
 
 /// The most that is read of it, in bytes.
@@ -41,14 +41,19 @@ impl Settings {
         Self::parse(&content)
     }
 
-    /// Returns the settings for a loop that is to be armed; an error in them, a file that was meant as
-    /// the settings, and a loop that they switch off are refused.
-    pub fn to_arm(root: &Path) -> Result<Self, Refusal> {
+    /// Returns the same; a file that was meant as the settings is refused, too.
+    pub fn meant(root: &Path) -> Result<Self, Refusal> {
         let settings = Self::read(root).map_err(|error| Refusal::Worded(error.to_string()))?;
-        if let Some(name) = misnamed(root) {
-            return Err(Refusal::Worded(not_read(&name)));
+        match misnamed(root) {
+            Some(name) => Err(Refusal::Worded(not_read(&name))),
+            None => Ok(settings),
         }
-        if settings.enabled {
+    }
+
+    /// Returns the same for a loop that is to be armed: settings that switch it off are refused.
+    pub fn to_arm(root: &Path) -> Result<Self, Refusal> {
+        let settings = Self::meant(root)?;
+        if settings.chosen.enabled() {
             return Ok(settings);
         }
         Err(Refusal::new(
@@ -59,7 +64,7 @@ impl Settings {
 
     /// Returns whether the settings of the project at `root` switch the loop off.
     pub fn switch_off(root: &Path) -> bool {
-        Self::read(root).map_or_else(|error| error.is_off, |settings| !settings.enabled)
+        Self::read(root).map_or_else(|error| error.is_off, |settings| !settings.chosen.enabled())
     }
 
     /// Returns the settings in a file's bytes, or what is wrong with them.

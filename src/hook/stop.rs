@@ -24,7 +24,7 @@ pub fn answer(event: &HookEvent, deadline: Deadline) -> HookAnswer {
         return HookAnswer::silent();
     };
     let (settings, broken) = match Settings::read(&project.root) {
-        Ok(settings) if !settings.enabled => {
+        Ok(settings) if !settings.chosen.enabled() => {
             return switched_off(&project, event).unwrap_or_default();
         }
         Err(error) if error.is_off => {

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::harness::{AgentReport, Missing, TokenUsage};
 use super::tokens::TokenCount;
+use crate::settings::price;
 
 /// What a model costs, in millionths of a dollar for a million tokens of each kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,7 +35,13 @@ pub struct RunCost {
 }
 
 impl Price {
-    fn of(&self, usage: TokenUsage) -> u64 {
+    /// Returns the price that a setting takes, such as `claude-opus=5/25/0.50/6.25`.
+    pub fn of(text: &str) -> Option<Self> {
+        let (model, [input, output, cache_read, cache_write]) = price(text)?;
+        Some(Self { model, input, output, cache_read, cache_write })
+    }
+
+    fn paid(&self, usage: TokenUsage) -> u64 {
         let part = |tokens: u64, price: u64| u128::from(tokens) * u128::from(price);
         let all = part(usage.input, self.input)
             + part(usage.output, self.output)
@@ -67,8 +74,8 @@ impl PriceTable {
         let fits = |price: &&Price| [model, name].iter().any(|it| it.starts_with(&price.model));
         let fitting = self.0.iter().filter(fits).max_by_key(|price| price.model.len());
         match fitting {
-            Some(price) => Some(price.of(usage)),
-            None => self.0.iter().map(|price| price.of(usage)).max(),
+            Some(price) => Some(price.paid(usage)),
+            None => self.0.iter().map(|price| price.paid(usage)).max(),
         }
     }
 
@@ -111,6 +118,14 @@ pub fn micros(dollars: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_price_is_written_as_it_is_read() {
+        for words in ["claude-opus=5/25/0.50/6.25", "anthropic/x=0.000001/1000000", "a=b=0/0"] {
+            let price = Price::of(words).unwrap();
+            assert_eq!(Price::of(&price.to_string()), Some(price), "{words}");
+        }
+    }
 
     fn price(model: &str, input: u64) -> Price {
         Price { model: model.to_owned(), input, output: 5 * input, ..Price::default() }

@@ -76,7 +76,7 @@ pub fn waiting_with_message(
             let words = person::line("waiting: ", &[&about, &words]);
             answer.also_notify(&words).alert(&about, "approval", &words)
         }
-        None if waiting.iter().all(continues) && !stop.context.settings.quiet => {
+        None if waiting.iter().all(continues) && !stop.context.settings.chosen.quiet() => {
             let about = printable(&stop.record.about);
             let words = waited_for(waiting);
             answer.also_in_plugin(&person::line("waiting: ", &[&about, &words]))

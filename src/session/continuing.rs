@@ -3,8 +3,8 @@
 
 use super::context::StopContext;
 use crate::engine::Verdict;
-use crate::feature::settings::ContinueWith;
 use crate::hosts::{AnswerForm, ContinueForm, KnownClient};
+use crate::settings::ContinueWith;
 use crate::store::loops::ContextAnswers;
 
 /// Returns the form for this verdict, and keeps in `answers` what the stop shows of the answer before.
@@ -21,7 +21,7 @@ pub fn form(
         return ContinueForm::Block;
     }
     let client = event.client.map(|known| known(&event.session)).unwrap_or_default();
-    choose(client, context.settings.continue_with, event.reentered, answers, verdict)
+    choose(client, context.settings.chosen.continue_with(), event.reentered, answers, verdict)
 }
 
 fn choose(

@@ -372,7 +372,7 @@ impl FeatureStop {
             let first = text.lines().next().unwrap_or_default().to_owned();
             return HookAnswer::block(&text, &format!("Ralph-speckit: {first}")).log(&first);
         }
-        let mut shown = if session.context.settings.quiet {
+        let mut shown = if session.context.settings.chosen.quiet() {
             String::new()
         } else {
             messages::progress(snapshot, &record.ledger, missing)
@@ -444,7 +444,7 @@ impl FeatureStop {
         } else {
             let message = self.with_proofs(session, ends::completed_message(snapshot, record));
             let shown = HookAnswer::silent();
-            let quiet = session.context.settings.quiet;
+            let quiet = session.context.settings.chosen.quiet();
             (if quiet { shown } else { shown.also_in_plugin(&message) }, message)
         };
         let mut answer = shown.alert(&record.about, reason.name(), &message);

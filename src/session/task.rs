@@ -81,7 +81,7 @@ pub fn continue_answer(
         reason += landing::words(HandoffPlace::Words, form).trim_start();
     }
     let line = messages::progress(&session.record, missing);
-    let quiet = session.context.settings.quiet;
+    let quiet = session.context.settings.chosen.quiet();
     HookAnswer::block(&reason, if quiet { "" } else { &line }).log(&line)
 }
 
@@ -99,7 +99,7 @@ pub fn end_answer(
 ) -> HookAnswer {
     let record = &session.record;
     let message = messages::end_message(record, reason, &missing(record, seen));
-    let is_hidden = session.context.settings.quiet && *reason == TerminalReason::Completed;
+    let is_hidden = session.context.settings.chosen.quiet() && *reason == TerminalReason::Completed;
     let shown = if is_hidden { HookAnswer::silent() } else { HookAnswer::notify(&message) };
     shown.alert(&record.about, reason.name(), &message).log(&message)
 }

@@ -101,7 +101,7 @@ fn the_settings_in_the_documents_are_understood() {
     let settings = Settings::parse(example.0.as_bytes()).unwrap();
     let checks: Vec<_> =
         settings.checks.iter().map(|check| (check.run.as_str(), check.limit_seconds)).collect();
-    assert!(settings.enabled);
+    assert!(settings.chosen.enabled());
     assert_eq!(checks, [("cargo test", 300), ("npm run lint", 120)]);
 }
 

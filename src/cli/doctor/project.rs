@@ -37,14 +37,14 @@ pub fn check_project_switch(environment: &Environment) -> Finding {
             format!("did you mean `{SETTINGS}`? rename it, or remove it"),
         );
     }
-    if !settings.enabled {
+    if !settings.chosen.enabled() {
         return Finding::warn(
             name,
             format!("the loop is switched off for this project, in `{}`", path.display()),
             "set `enabled: true` there, or remove the file, when you want it back",
         );
     }
-    if !settings.spec_kit_command {
+    if !settings.chosen.spec_kit_command() {
         let what = "the loop is not switched off for this project; spec-kit's own command does not arm it (`spec_kit_command: false`), /speckit:implement does";
         return Finding::ok(name, what);
     }
@@ -106,7 +106,7 @@ pub fn check_list(environment: &Environment) -> Vec<Finding> {
         Finding::warn("list", found, next)
     };
     file.list
-        .with_optional(settings.include_optional)
+        .with_optional(settings.chosen.include_optional().unwrap_or_default())
         .asides_in_words()
         .iter()
         .chain(&others_in_words(&feature.folder))

@@ -1,7 +1,7 @@
 //! The arguments of `spool ralph`, as they are typed.
 
 use crate::cli::context::Where;
-use crate::runner::options::{AgentArgument, CHANGE, LIMITS, RunnerSettings, Set};
+use crate::settings::{CHANGE, Flags, LIMITS, RUNNER};
 
 /// Run an agent again and again until a change is done
 ///
@@ -17,11 +17,11 @@ pub struct RalphArgs {
     pub prompt: Option<String>,
 
     #[command(flatten)]
-    pub settings: RunnerSettings,
+    pub settings: Flags<RUNNER>,
 
     /// Arguments for the agent program itself, such as --mcp-config FILE
     #[arg(last = true, value_name = "AGENT_ARGS")]
-    pub rest: Vec<Set<AgentArgument>>,
+    pub rest: Vec<String>,
 
     /// Show the state of the loop of a change, and its last iterations
     #[arg(long, group = "action", conflicts_with = "prompt", help_heading = RUNNING)]

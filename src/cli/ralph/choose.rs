@@ -8,8 +8,8 @@ use anyhow::{Context, Result, bail};
 use dialoguer::Select;
 
 use crate::feature::project::printable;
-use crate::runner::options::RunnerSettings;
 use crate::runner::target::{self, Change, ChangeQuery, FoundChange};
+use crate::settings::Chosen;
 use crate::style::SHOW_CURSOR;
 use crate::system::terminal::InterruptWatch;
 
@@ -36,16 +36,14 @@ impl fmt::Display for GaveUp {
 impl std::error::Error for GaveUp {}
 
 /// Returns the change that is meant; an error names the candidates, and `--change` where nobody can be asked.
-pub fn change(start: &Path, settings: &RunnerSettings) -> Result<Change> {
-    let wanted = ChangeQuery {
-        change: settings.change.as_ref().map(|it| it.value.as_str()),
-        module: settings.module.as_ref().map(|it| it.value.as_str()),
-    };
+pub fn change(start: &Path, settings: &Chosen) -> Result<Change> {
+    let (change, module) = (settings.change(), settings.module());
+    let wanted = ChangeQuery { change: change.as_deref(), module: module.as_deref() };
     let mut candidates = match target::find(start, &wanted)? {
         FoundChange::One(change) => return Ok(change),
         FoundChange::Several(candidates) => candidates,
     };
-    if settings.no_interactive.as_ref().is_some_and(|it| it.value) || !is_attended() {
+    if settings.no_interactive() || !is_attended() {
         let mut list: Vec<String> = candidates.iter().take(LISTED).map(Change::label).collect();
         if candidates.len() > LISTED {
             list.push(format!("… and {} more", candidates.len() - LISTED));

@@ -12,15 +12,8 @@ use crate::runner::harness::{HarnessChoice, harness};
 use crate::runner::options::Form;
 
 /// Those that are listed; the demo is for nobody's work.
-const LISTED: [HarnessChoice; 7] = [
-    HarnessChoice::Claude,
-    HarnessChoice::Codex,
-    HarnessChoice::Opencode,
-    HarnessChoice::Gemini,
-    HarnessChoice::Copilot,
-    HarnessChoice::Acp(String::new()),
-    HarnessChoice::Command(String::new()),
-];
+const LISTED: [&str; 7] =
+    ["claude", "codex", "opencode", "gemini", "copilot", "acp:agent", "command"];
 
 /// Prints them.
 pub fn print(form: Form) -> Result<ExitCode> {
@@ -36,16 +29,12 @@ pub fn print(form: Form) -> Result<ExitCode> {
 }
 
 fn all() -> Result<Vec<HarnessForm>> {
-    LISTED.iter().map(about).collect()
+    LISTED.iter().map(|name| about(&HarnessChoice::of(name))).collect()
 }
 
 fn about(choice: &HarnessChoice) -> Result<HarnessForm> {
     let HarnessChoice::Command(_) = choice else {
-        let harness = match choice {
-            // What is known of it is so with any program.
-            HarnessChoice::Acp(_) => harness(&HarnessChoice::Acp("agent".to_owned()))?,
-            known => harness(known)?,
-        };
+        let harness = harness(choice)?;
         let accepts = harness.accepts();
         let modes = accepts.and_then(|it| it.mode).map_or(&[][..], |(_, modes)| modes);
         return Ok(HarnessForm {

@@ -8,6 +8,7 @@ mod plan;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 
@@ -16,8 +17,7 @@ use super::steered::{Answer, Steered};
 use crate::engine::Check;
 use crate::evidence::task_list::{self, TASKS};
 use crate::feature::converge::{ConvergeCommand, for_any_agent};
-use crate::feature::requirements::specification;
-use crate::feature::settings;
+use crate::feature::settings::Settings;
 use crate::forms;
 use crate::forms::events::{EventForm, RunnerEvent};
 use crate::forms::runner::{RunnerForm, RunnerStatusForm};
@@ -25,13 +25,14 @@ use crate::runner::driver;
 use crate::runner::exit;
 use crate::runner::options::file;
 use crate::runner::options::{
-    self, Counting, DoneWhen, Form, HarnessChoice, Layers, LimitWait, Options, ProjectChecks,
-    ProjectTrust, RunnerSettings, resolve,
+    self, Counting, DoneWhen, Form, HarnessChoice, Layers, Options, ProjectTrust, resolve,
 };
 use crate::runner::report::{RunnerReport, only_live, select};
 use crate::runner::script;
 use crate::runner::state::{Context as Added, changes_with_state, make_state_folder};
 use crate::runner::target::{self, Change, ChangeKind, ChangeQuery, FoundChange, SpecKitRules};
+use crate::session::arm::feature as arm;
+use crate::settings::{Chosen, table};
 use crate::store::read::Problem;
 use crate::style;
 use crate::text;
@@ -63,7 +64,7 @@ enum RalphJob {
 /// asked for in the wrong way, before anything has happened.
 pub fn run(args: &RalphArgs) -> Result<ExitCode> {
     if args.list_harnesses {
-        let is_json = args.settings.json.as_ref().is_some_and(|it| it.value);
+        let is_json = args.settings.0.json();
         return harnesses::print(if is_json { Form::Json } else { Form::Words });
     }
     let job = match job(args) {
@@ -134,35 +135,35 @@ fn play(options: &Options) -> Result<ExitCode> {
 
 /// Returns the prompt and the settings as they were typed: what follows `--` is the agent program's own, except for a prompt
 /// where there is none before it. One word that begins with a dash is a flag and no prompt.
-fn typed(args: &RalphArgs) -> Result<(Option<String>, RunnerSettings)> {
-    let mut settings = args.settings.clone();
+fn typed(args: &RalphArgs) -> Result<(Option<String>, Chosen)> {
+    let mut settings = args.settings.0.clone();
     let mut rest = args.rest.iter().peekable();
     let beside = args.status || args.add_context.is_some() || args.clear_context;
     if let (true, Some(stray)) = (beside, args.rest.first()) {
-        bail!("no agent program is started, so `{}` means nothing", text::line(&stray.text));
+        bail!("no agent program is started, so `{}` means nothing", text::line(stray));
     }
     let prompt = match &args.prompt {
-        None if settings.prompt_file.is_none() => {
+        None if settings.prompt_file().is_none() => {
             let is_flag = |it: &str| it.starts_with('-') && !it.contains(char::is_whitespace);
-            rest.next_if(|it| !is_flag(&it.text)).map(|it| it.text.clone())
+            rest.next_if(|word| !is_flag(word)).cloned()
         }
         prompt => prompt.clone(),
     };
-    settings.agent_args.extend(rest.cloned());
+    settings.add(&table::agent_args, rest.cloned());
     Ok((prompt, settings))
 }
 
 /// The only change that is called so among those on which a loop has run.
-fn only_ran(root: &Path, settings: &RunnerSettings) -> Option<String> {
-    let named = &settings.change.as_ref()?.value;
-    let mut ran = target::matching(named, &changes_with_state(root));
+fn only_ran(root: &Path, settings: &Chosen) -> Option<String> {
+    let named = settings.change()?;
+    let mut ran = target::matching(&named, &changes_with_state(root));
     ran.pop().filter(|_| ran.is_empty())
 }
 
 fn job(args: &RalphArgs) -> Result<RalphJob> {
     let start = args.place.start()?;
     let (prompt, typed) = typed(args)?;
-    if typed.harness.as_ref().is_some_and(|it| it.value == HarnessChoice::Demo) {
+    if typed.harness().is_some_and(|name| name == "demo") {
         return demo(args, prompt.as_deref(), typed, &start);
     }
     let root = target::root_around(&start)?;
@@ -178,7 +179,7 @@ fn job(args: &RalphArgs) -> Result<RalphJob> {
     };
     let is_told = task.is_some();
     let mut options = Box::new(resolve(&layers, task.unwrap_or_default(), &start)?);
-    if args.status && settings.change.is_none() {
+    if args.status && settings.change().is_none() {
         let Some(change) = select(&root)? else {
             bail!(
                 "no loop of `spool ralph` has run in `{}`\nstart one: spool ralph \"Build it\" --change ID",
@@ -187,7 +188,7 @@ fn job(args: &RalphArgs) -> Result<RalphJob> {
         };
         return Ok(RalphJob::Status(root, change, options));
     }
-    let only = if beside && settings.change.is_none() && settings.module.is_none() {
+    let only = if beside && settings.change().is_none() && settings.module().is_none() {
         only_live(&root)?
     } else {
         None
@@ -216,7 +217,7 @@ fn job(args: &RalphArgs) -> Result<RalphJob> {
     if args.clear_context {
         return Ok(RalphJob::Context(change, None, options.form));
     }
-    options::refuse_what_the_agents_cannot_do(&settings, &options)?;
+    options::refuse_what_the_agents_cannot_do(&options)?;
     if options.checks.iter().any(Check::is_review) {
         can_be_reviewed(&change)?;
     }
@@ -225,12 +226,8 @@ fn job(args: &RalphArgs) -> Result<RalphJob> {
     }
     options.done = Some(done(&change, &options)?);
     options.spec_kit = spec_kit(&change, args)?;
-    let asks = settings.no_interactive.as_ref().is_none_or(|it| !it.value)
-        && options.form == Form::Words
-        && choose::is_attended();
-    if options.limit_wait == LimitWait::Never && asks {
-        options.limit_wait = LimitWait::Confirmed;
-    }
+    let asks = !settings.no_interactive() && options.form == Form::Words && choose::is_attended();
+    options.asks_at_limit = asks && options.limit_wait == Some(Duration::ZERO);
     if args.restart {
         options.counting = Counting::FromZero;
     }
@@ -245,13 +242,14 @@ fn job(args: &RalphArgs) -> Result<RalphJob> {
 
 /// The settings of all places, with a warning for each that does not count. Who only looks at a loop or stops it
 /// something runs no check, and needs no trust.
-fn layers(args: &RalphArgs, typed: RunnerSettings, root: &Path, beside: bool) -> Result<Layers> {
+fn layers(args: &RalphArgs, typed: Chosen, root: &Path, beside: bool) -> Result<Layers> {
     let (project, person) = (file::of_project(root)?, file::of_person()?);
     let mut layers = Layers { typed, project, person, ..Layers::default() };
     if beside {
         return Ok(layers);
     }
-    layers.of_every_loop = of_every_loop(root)?;
+    // Its switch is for the loops of sessions: who types `spool ralph` means this one.
+    layers.of_every_loop = Settings::meant(root)?;
     let trusted = if args.trust_project { ProjectTrust::Now } else { ProjectTrust::Listed };
     let layers = options::only_what_is_trusted(layers, root, trusted)?;
     for setting in &layers.left_out {
@@ -264,36 +262,25 @@ fn layers(args: &RalphArgs, typed: RunnerSettings, root: &Path, beside: bool) ->
     Ok(layers)
 }
 
-/// The checks that the project asks of every loop; its switch is for the loops of sessions, and who types
-/// `spool ralph` means this one.
-fn of_every_loop(root: &Path) -> Result<ProjectChecks> {
-    let settings = settings::Settings::read(root).map_err(|error| anyhow!("{error}"))?;
-    if let Some(name) = settings::misnamed(root) {
-        bail!("{}", settings::not_read(&name));
-    }
-    let has_any = !settings.checks.is_empty() || settings.review.is_some();
-    let foreign = has_any && settings::come_with_the_repository(root);
-    let settings::Settings { checks, review, converge, include_optional, protect, .. } = settings;
-    Ok(ProjectChecks { checks, review, converge, include_optional, protect, foreign })
-}
-
 /// The demo brings a project of its own: nothing of this place or of the person's files counts.
-fn demo(
-    args: &RalphArgs,
-    prompt: Option<&str>,
-    typed: RunnerSettings,
-    start: &Path,
-) -> Result<RalphJob> {
+fn demo(args: &RalphArgs, prompt: Option<&str>, typed: Chosen, start: &Path) -> Result<RalphJob> {
     let layers = Layers { typed, ..Layers::default() };
-    let made = layers.typed.made();
-    let names = ["change", "module", "harness-command"];
-    if let Some(stray) = made.iter().find(|it| names.contains(&it.name)) {
-        bail!("{} means nothing to the demo: it plays on a throw-away project", stray.named());
-    }
-    let names =
-        ["permission-mode", "allow", "deny", "agent-args", "fallback-model", "fallback-harness"];
-    if let Some(stray) = made.iter().find(|it| names.contains(&it.name)) {
-        bail!("{} means nothing to the demo: its agent is a part of `spool`", stray.named());
+    let foreign = [
+        &table::change,
+        &table::module,
+        &table::harness_command,
+        &table::permission_mode,
+        &table::allow,
+        &table::deny,
+        &table::agent_args,
+        &table::fallback_model,
+        &table::fallback_harness,
+    ];
+    if let Some(stray) = layers.typed.0.iter().find(|made| foreign.contains(&made.setting)) {
+        bail!(
+            "{} means nothing to the demo: it plays on a throw-away project, with an agent of its own",
+            stray.named()
+        );
     }
     if args.status || args.add_context.is_some() || args.clear_context {
         bail!("the demo leaves no loop to ask for\nname the harness only where a loop is started");
@@ -318,10 +305,7 @@ fn can_be_reviewed(change: &Change) -> Result<()> {
         );
     }
     let shown = change.folder.strip_prefix(&change.root).unwrap_or(&change.folder);
-    let found = specification(&change.folder, &shown.display().to_string());
-    found.map(drop).map_err(|why| {
-        anyhow!("a review is asked for, and {why}\ngive each requirement an id such as FR-001, or leave the review out with --review=false")
-    })
+    Ok(arm::can_be_reviewed(&change.folder, &shown.display().to_string())?)
 }
 
 /// The converge command that the loop asks for; an error where there is none, or no list that it could append to.

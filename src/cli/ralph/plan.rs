@@ -17,13 +17,12 @@ use crate::forms::plan::{
 };
 use crate::forms::runner::DoneWhen;
 use crate::runner::harness::{AgentOrder, Approval, Harness, Input, Launch, harness};
-use crate::runner::options::{
-    Commits, Form, HarnessChoice, Layers, LimitWait, Options, Sessions, Setting, time_in_words,
-};
+use crate::runner::options::{Form, HarnessChoice, Layers, Options, time_in_words};
 use crate::runner::prices::{in_dollars, micros};
 use crate::runner::prompt::{self, Material, prompt};
 use crate::runner::state::state_folder;
 use crate::runner::target::Change;
+use crate::settings::Made;
 use crate::text;
 
 /// Prints what would happen; nothing is started and nothing is written.
@@ -49,15 +48,15 @@ fn plan(change: Option<&Change>, options: &Options, layers: &Layers) -> Result<P
             .collect::<Result<_>>()?,
         done_when: options.done,
         promise: contract.token,
-        min_iterations: options.min_iterations,
+        min_iterations: options.settings.min_iterations(),
         checks: options.checks.iter().map(Into::into).collect(),
-        notify: words(&options.notify),
+        notify: words(&options.settings.notify()),
         converge: options.spec_kit.converge.as_ref().map(|it| it.file.clone()),
         hooks: words(&options.spec_kit.hooks_in_words()),
         open_checklists: options.spec_kit.open_checklists.clone(),
         limits: limits(options),
         checks_of_every_loop: (layers.of_every_loop.checks.len() as u64).into(),
-        settings: layers.merged().made().iter().map(setting).collect(),
+        settings: layers.merged().0.iter().map(setting).collect(),
         left_out: layers.left_out.iter().map(setting).collect(),
         prompt,
     })
@@ -94,7 +93,7 @@ fn first_prompt(change: &Change, options: &Options) -> Result<String> {
         near_limit: options.near_limit(&contract, &Ledger::default(), 0, None),
         tasks: change.tasks().as_deref(),
         list: None,
-        proof: options.proof,
+        proof: options.settings.proof(),
         converge: None,
         resumed: false,
         spec_kit: &options.spec_kit,
@@ -115,8 +114,8 @@ fn agent(options: &Options, prompt: Option<&str>) -> Result<PlannedAgent> {
         harness: harness.name().to_owned(),
         model: options.model.clone(),
         allow_all: options.allow_all == Approval::All,
-        continue_session: options.sessions == Sessions::Continued,
-        commit: options.commits == Commits::EachIteration,
+        continue_session: options.settings.continue_session(),
+        commit: options.settings.commit(),
         command_line,
         problem,
     })
@@ -165,34 +164,30 @@ fn described(launch: &Launch, prompt: &str, scratch: &Path) -> PlannedCommand {
 }
 
 fn limits(options: &Options) -> PlannedLimits {
-    let number = |limit: u32| (limit > 0).then_some(limit);
+    let settings = &options.settings;
     let seconds = |limit: Option<Duration>| limit.map(|limit| limit.as_secs_f64());
     PlannedLimits {
-        max_iterations: options.max_iterations.and_then(number),
-        stall_threshold: number(options.stall_threshold),
-        no_progress: number(options.no_progress),
-        max_failures: number(options.max_failures),
-        iteration_seconds: seconds(options.iteration_timeout),
-        idle_seconds: seconds(options.idle_timeout),
+        max_iterations: settings.max_iterations(),
+        stall_threshold: settings.stall_threshold(),
+        no_progress: settings.no_progress(),
+        max_failures: Some(settings.max_failures()),
+        iteration_seconds: seconds(settings.iteration_timeout()),
+        idle_seconds: seconds(settings.idle_timeout()),
         runtime_seconds: seconds(options.max_runtime),
-        tokens: options.token_budget.filter(|limit| *limit > 0).map(Into::into),
-        cost_usd: options.max_cost.map(in_dollars),
-        limit_wait_seconds: match options.limit_wait {
-            LimitWait::Never | LimitWait::Confirmed => Some(0.0),
-            LimitWait::AtMost(time) => Some(time.as_secs_f64()),
-            LimitWait::Always => None,
-        },
-        asks_at_usage_limit: options.limit_wait == LimitWait::Confirmed,
-        grace_seconds: options.grace.as_secs_f64(),
-        retry_seconds: options.retry_pause.as_secs_f64(),
+        tokens: settings.token_budget().map(Into::into),
+        cost_usd: settings.max_usd().map(in_dollars),
+        limit_wait_seconds: seconds(options.limit_wait),
+        asks_at_usage_limit: options.asks_at_limit,
+        grace_seconds: settings.grace().as_secs_f64(),
+        retry_seconds: settings.retry_pause().as_secs_f64(),
     }
 }
 
-fn setting(setting: &Setting) -> PlannedSetting {
+fn setting(made: &Made) -> PlannedSetting {
     PlannedSetting {
-        name: setting.name.to_owned(),
-        values: setting.values.clone(),
-        from: setting.origin.to_string(),
+        name: made.setting.name.to_owned(),
+        values: made.values.clone(),
+        from: made.origin.to_string(),
     }
 }
 

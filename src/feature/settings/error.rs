@@ -49,6 +49,7 @@ impl SettingsError {
 impl fmt::Display for SettingsError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let line = self.line.map_or_else(String::new, |line| format!(", line {line}"));
-        write!(out, "`{SETTINGS}`{line}: {}\n{}", self.what, self.advice)
+        let break_before = if self.advice.is_empty() { "" } else { "\n" };
+        write!(out, "`{SETTINGS}`{line}: {}{break_before}{}", self.what, self.advice)
     }
 }

@@ -1,6 +1,7 @@
 //! The front matter of the settings: where it begins and ends, and what is no text at all.
 
 use super::error::SettingsError;
+use crate::settings::{Setting, YAML};
 
 const AS_UTF8: &str = "save it as UTF-8 text";
 const SHAPE: &str = "put the settings between two lines of `---` at the top of the file";
@@ -28,123 +29,71 @@ pub fn text_of(bytes: &[u8]) -> Result<&str, SettingsError> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         SettingsError::at(line_at(error.valid_up_to()), "it is not UTF-8 text", AS_UTF8)
     })?;
-    if let Some(at) = text.replace("\r\n", "\n").find('\r').map(|_| lone_return(bytes)) {
+    let returns = memchr::memchr_iter(b'\r', bytes);
+    if let Some(at) = returns.into_iter().find(|at| bytes.get(at + 1) != Some(&b'\n')) {
         let what = "a line ends with a carriage return alone";
-        return Err(SettingsError::at(
-            line_at(at),
-            what,
-            "save it with the line ends of Unix or Windows",
-        ));
+        let advice = "save it with the line ends of Unix or Windows";
+        return Err(SettingsError::at(line_at(at), what, advice));
     }
     Ok(text)
-}
-
-/// Where a carriage return is that no line break follows.
-fn lone_return(bytes: &[u8]) -> usize {
-    let found = memchr::memchr_iter(b'\r', bytes).find(|at| bytes.get(at + 1) != Some(&b'\n'));
-    found.unwrap_or_default()
 }
 
 /// Returns the YAML of a text: what is between its first line of `---` and the next one, or all
 /// of a text without such a line.
 pub fn matter_of(text: &str) -> Result<Front<'_>, SettingsError> {
-    let mut lines = FrontLines { text, at: 0, number: 0 };
-    let mut opening = lines.next();
-    while opening.is_some_and(|line| line.text.trim().is_empty()) {
-        opening = lines.next();
-    }
-    let Some(opening) = opening else {
-        let what = "it is empty";
-        return Err(SettingsError {
-            what: what.to_owned(),
-            advice: format!("{SHAPE}, or remove it"),
-            ..SettingsError::default()
-        });
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let Some(first) = lines.iter().position(|line| !line.trim().is_empty()) else {
+        let advice = format!("{SHAPE}, or remove it");
+        return Err(SettingsError::of_file("it is empty", &advice));
     };
-    if opening.text != "---" {
-        return bare(text, opening);
+    let (before, settings) = lines.split_at(first + 1);
+    if lines[first].trim_end() != "---" {
+        bare(before, settings)?;
+        return Ok(Front { yaml: text, lines_before: 0 });
     }
-    let start = lines.at;
-    let mut indented = None;
-    while let Some(line) = lines.next() {
-        if line.text == "---" {
-            nothing_after(lines)?;
-            return Ok(Front { yaml: &text[start..line.start], lines_before: opening.number });
-        }
-        if line.text.trim() == "---" {
-            indented = Some(line.number);
-        }
-    }
-    let what = "the `---` here opens the settings, and no line of `---` closes them";
-    let advice = match indented {
-        Some(number) => format!("line {number} has blanks before its `---`: remove them"),
-        None => "write a line of `---` after the settings".to_owned(),
+    let Some(length) = settings.iter().position(|line| line.trim_end() == "---") else {
+        let what = "the `---` here opens the settings, and no line of `---` closes them";
+        let advice = match settings.iter().rposition(|line| line.trim() == "---") {
+            Some(at) => {
+                format!("line {} has blanks before its `---`: remove them", before.len() + at + 1)
+            }
+            None => "write a line of `---` after the settings".to_owned(),
+        };
+        return Err(SettingsError::at(before.len(), what, advice));
     };
-    Err(SettingsError::at(opening.number, what, advice))
+    nothing_after(&lines, before.len() + length + 1)?;
+    let bytes = |lines: &[&str]| lines.iter().map(|line| line.len()).sum::<usize>();
+    let yaml = &text[bytes(before)..][..bytes(&settings[..length])];
+    Ok(Front { yaml, lines_before: before.len() })
 }
 
-/// A text that does not begin with `---` is settings as a whole, or it is nothing that can be used.
-fn bare<'a>(text: &'a str, first: FrontLine<'a>) -> Result<Front<'a>, SettingsError> {
-    if first.text.starts_with("---") {
+/// Nothing; an error where a text does not begin with `---`, and is not settings as a whole either.
+fn bare(before: &[&str], rest: &[&str]) -> Result<(), SettingsError> {
+    if before.last().is_some_and(|first| first.starts_with("---")) {
         let what = "there is other text after the `---` on its line";
-        return Err(SettingsError::at(first.number, what, "write `---` alone on this line"));
+        return Err(SettingsError::at(before.len(), what, "write `---` alone on this line"));
     }
-    let later = FrontLines { text, at: 0, number: 0 }.find(|line| line.text.trim() == "---");
-    if let Some(later) = later {
-        let what = "the settings begin with `---`, and there is other text before it";
-        return Err(SettingsError::at(later.number, what, "make `---` the first line of the file"));
-    }
-    Ok(Front { yaml: text, lines_before: 0 })
+    let Some(at) = rest.iter().position(|line| line.trim() == "---") else { return Ok(()) };
+    let what = "the settings begin with `---`, and there is other text before it";
+    let advice = "make `---` the first line of the file";
+    Err(SettingsError::at(before.len() + at + 1, what, advice))
 }
 
-/// Whether a key of ours is where nothing is read: after the settings, outside of a code block.
-fn nothing_after(lines: FrontLines<'_>) -> Result<(), SettingsError> {
+/// Nothing; an error where a key of ours is where nothing is read: after the settings, outside of a code block.
+fn nothing_after(lines: &[&str], settings: usize) -> Result<(), SettingsError> {
     let mut fenced = false;
-    for line in lines {
-        let is_fence = |mark| line.text.trim_start().starts_with(mark);
-        if is_fence("```") || is_fence("~~~") {
+    for (number, line) in (1..).zip(lines).skip(settings) {
+        if ["```", "~~~"].iter().any(|mark| line.trim_start().starts_with(mark)) {
             fenced = !fenced;
         }
-        let Some((key, _)) = line.text.split_once(':').filter(|_| !fenced) else {
-            continue;
-        };
-        let is_key = |name: &&&str| key.trim_end().eq_ignore_ascii_case(name);
-        if let Some(name) = super::keys::NAMES.iter().find(is_key) {
+        let Some((key, _)) = line.split_once(':').filter(|_| !fenced) else { continue };
+        let key = key.trim_end().to_ascii_lowercase();
+        if Setting::named(&key, YAML).is_some() {
             let what =
-                format!("`{name}` comes after the settings' closing `---`, where nothing is read");
+                format!("`{key}` comes after the settings' closing `---`, where nothing is read");
             let advice = "move it above that line, or put it into a code block if it is an example";
-            return Err(SettingsError::at(line.number, what, advice));
+            return Err(SettingsError::at(number, what, advice));
         }
     }
     Ok(())
-}
-
-/// One line without its line break and the blanks before it.
-#[derive(Clone, Copy, Debug)]
-struct FrontLine<'a> {
-    text: &'a str,
-    start: usize,
-    number: usize,
-}
-
-/// The lines of a text, with where the next one begins.
-#[derive(Clone, Debug)]
-struct FrontLines<'a> {
-    text: &'a str,
-    at: usize,
-    number: usize,
-}
-
-impl<'a> Iterator for FrontLines<'a> {
-    type Item = FrontLine<'a>;
-
-    fn next(&mut self) -> Option<FrontLine<'a>> {
-        let rest = self.text.get(self.at..).filter(|rest| !rest.is_empty())?;
-        let length = rest.find('\n').map_or(rest.len(), |end| end + 1);
-        let line =
-            FrontLine { text: rest[..length].trim_end(), start: self.at, number: self.number + 1 };
-        self.at += length;
-        self.number += 1;
-        Some(line)
-    }
 }

@@ -6,7 +6,7 @@ use super::*;
 fn read(text: &str) -> Result<(bool, Vec<(String, u64)>), String> {
     let settings = Settings::parse(text.as_bytes()).map_err(|error| error.one_line())?;
     let checks = settings.checks.into_iter().map(|check| (check.run, check.limit_seconds));
-    Ok((settings.enabled, checks.collect()))
+    Ok((settings.chosen.enabled(), checks.collect()))
 }
 
 fn checks(text: &str) -> Vec<(String, u64)> {
@@ -16,7 +16,8 @@ fn checks(text: &str) -> Vec<(String, u64)> {
 #[test]
 fn every_key_is_in_the_page_on_settings() {
     let page = include_str!("../../../docs/settings.md");
-    for name in keys::NAMES {
+    for setting in crate::settings::Setting::all_in(crate::settings::YAML) {
+        let name = setting.name.replace('-', "_");
         assert!(page.contains(&format!("\n- `{name}")), "docs/settings.md has no `{name}`");
     }
 }
@@ -49,7 +50,7 @@ fn a_check_may_ask_for_more_than_exit_code_0() {
 
 #[test]
 fn protected_files_are_patterns_in_a_list() {
-    let protect = |text: &str| Settings::parse(text.as_bytes()).unwrap().protect;
+    let protect = |text: &str| Settings::parse(text.as_bytes()).unwrap().chosen.protect();
     assert_eq!(protect("protect:\n  - 'tests/**'\n  - \"*.lock\"\n"), ["tests/**", "*.lock"]);
     assert_eq!(protect("protect: [/a/b]\n"), ["/a/b"]);
     assert_eq!(protect("protect: []\n"), [""; 0]);
@@ -188,80 +189,98 @@ fn s3_what_is_not_understood_is_refused_with_its_line() {
         ("---\nCHECKS:\n  - x\n---\n", "did you mean `checks`?"),
         ("---\nchekcs:\n  - x\n---\n", "did you mean `checks`?"),
         ("---\nenable: false\n---\n", "did you mean `enabled`?"),
-        ("---\ndisabled: true\n---\n", "did you mean `enabled: false`?"),
+        (
+            "---\ndisabled: true\n---\n",
+            "line 2: unknown key `disabled`\nremove it; the keys here are `proof`",
+        ),
         (
             "---\nenabled: true\nchecks:\n  - cmd: x\n---\n",
-            "line 4: unknown key `cmd`\ndid you mean `run`?",
+            "line 4: unknown key `cmd`\nremove it; the keys here are `run`, `limit`, `expect`, `min_tests`",
         ),
         (
             "---\nchecks:\n  - run: x\n    timeout: 5\n---\n",
-            "line 4: unknown key `timeout`\ndid you mean `limit`?",
+            "line 4: unknown key `timeout`\nremove it; the keys here are `run`, `limit`",
         ),
         (
             "---\ncheck: x\nchecks:\n  - cmd: x\ntitle: x\n---\n",
             "line 2: unknown key `check`; line 4: unknown key `cmd`; line 5: unknown key `title`\n\
-             line 2: did you mean `checks`?\nline 4: did you mean `run`?\n\
-             line 5: remove it; the keys here are `enabled`, `checks`, `continue_with`, `converge`, `include_optional`, `landing`, `notify`, \
-              `proof`, `protect`, `quiet`, `review`, `spec_kit_command`",
+             line 2: did you mean `checks`?\nline 4: remove it; the keys here are `run`, `limit`, `expect`, `min_tests`\n\
+             line 5: remove it; the keys here are `proof`, `protect`, `review`, `converge`, `include_optional`, `notify`, \
+              `quiet`, `enabled`, `checks`, `continue_with`, `landing`, `spec_kit_command`",
         ),
         ("---\nchecker: 1\na: 1\nb: 1\nc: 1\nd: 1\n---\n", "line 4: unknown key `b`; and 2 more\n"),
         ("---\nchecks:\n  - limit: 5\n---\n", "line 3: a check has no `run`"),
         ("---\nchecks:\n  - npm run lint: fix\n---\n", "put quotes around all of it"),
         ("---\nenabled:false\n---\n", "line 2: no blank is after the `:`"),
-        ("---\nenabled: maybe\n---\n", "line 2: `enabled` is `maybe`\nwrite `true` or `false`"),
+        ("---\nenabled: maybe\n---\n", "line 2: `enabled` needs `true` or `false`, not `maybe`"),
         ("---\nenabled:\n---\n", "line 2: `enabled` has no value"),
         (
             "---\ncontinue_with: contxt\n---\n",
-            "line 2: `continue_with` is `contxt`\ndid you mean `context`?",
+            "line 2: `continue_with` needs `auto`, `block` or `context`, not `contxt`; did you mean `context`?",
         ),
         (
             "---\ncontinue_with: never\n---\n",
-            "line 2: `continue_with` is `never`\nwrite `auto`, `block` or `context`",
+            "line 2: `continue_with` needs `auto`, `block` or `context`, not `never`",
         ),
-        ("---\ncontinue_with: [block]\n---\n", "line 2: `continue_with` has no word"),
-        ("---\ncontinue-with: auto\n---\n", "did you mean `continue_with`?"),
-        ("---\nenabled: [false]\n---\n", "line 2: `enabled` is neither"),
         (
-            "---\nprotect: tests/**\n---\n",
-            "line 2: `protect` is no list\nwrite a list, one pattern",
+            "---\ncontinue_with: [block]\n---\n",
+            "line 2: `continue_with` is a list\nit needs `auto`, `block` or `context`",
         ),
-        ("---\nprotect:\n---\n", "line 2: `protect` is no list"),
+        (
+            "---\ncontinue-with: auto\ncontinue_with: auto\n---\n",
+            "line 3: `continue_with` is set twice",
+        ),
+        ("---\nenabled: [false]\n---\n", "line 2: `enabled` is a list\nit needs `true` or `false`"),
+        ("---\nprotect: tests/**\n---\n", "line 2: `protect` is no list\nwrite a list, one a line"),
+        ("---\nprotect:\n---\n", "line 2: `protect` has no value\nwrite a list"),
         (
             "---\nprotect:\n  - a\n  - '!src'\n---\n",
-            "line 4: `!src` in `protect` is no pattern of files to protect\nwrite one such as `tests/**`",
+            "line 4: `protect` needs a pattern of files such as `tests/**`, without `!`, not `!src`",
         ),
-        ("---\nprotect: ['']\n---\n", "line 2: `` in `protect` is no pattern"),
-        ("---\nprotect: [{ a: b }]\n---\n", "line 2: something in `protect` is no pattern"),
+        (
+            "---\nprotect: ['']\n---\n",
+            "line 2: `protect` needs a pattern of files such as `tests/**`, without `!`, not ``",
+        ),
+        (
+            "---\nprotect: [{ a: b }]\n---\n",
+            "line 2: `protect` is a map\nit needs a pattern of files",
+        ),
         ("---\nprotected: ['a']\n---\n", "did you mean `protect`?"),
-        ("---\nchecks:\n---\n", "line 2: `checks` has no list"),
+        ("---\nchecks:\n---\n", "line 2: `checks` has no value\nwrite a list"),
         ("---\nchecks: cargo test\n---\n", "line 2: `checks` is no list"),
         ("---\nchecks: |\n  cargo test\n---\n", "line 2: `checks` is no list"),
-        ("---\nchecks:\n  run: cargo test\n---\n", "`checks` is a map, not a list"),
-        ("---\nchecks:\n  - x\n  -\n---\n", "line 4: a check has no command"),
-        ("---\nchecks:\n  - ''\n---\n", "line 3: a check runs nothing"),
-        ("---\nchecks:\n  - '# cargo test'\n---\n", "line 3: a check runs nothing"),
-        ("---\nchecks:\n  - # cargo test\n---\n", "line 3: a check has no command"),
-        ("---\nchecks:\n  - run: ~\n---\n", "line 3: a check has no command"),
-        ("---\nchecks:\n  - run: [a, b]\n---\n", "line 3: a check is a list"),
-        ("---\nchecks:\n  - [ -f x ]\n---\n", "line 3: a check is a list"),
+        ("---\nchecks:\n  run: cargo test\n---\n", "line 3: `checks` is a map\nwrite a list"),
+        ("---\nchecks:\n  - x\n  -\n---\n", "line 4: `checks` has no value"),
+        ("---\nchecks:\n  - ''\n---\n", "line 3: `checks` needs a command: this one runs nothing"),
+        (
+            "---\nchecks:\n  - '# cargo test'\n---\n",
+            "line 3: `checks` needs a command: this one runs nothing",
+        ),
+        ("---\nchecks:\n  - # cargo test\n---\n", "line 3: `checks` has no value"),
+        ("---\nchecks:\n  - run: ~\n---\n", "line 3: `run` has no value"),
+        ("---\nchecks:\n  - run: [a, b]\n---\n", "line 3: `run` is a list"),
+        ("---\nchecks:\n  - [ -f x ]\n---\n", "line 3: `checks` is a list"),
         (
             "---\nchecks:\n  - \"a\\0b\"\n---\n",
-            "line 3: a command has the invisible character U+0000",
+            "line 3: `checks` has an invisible character\nremove it",
         ),
         (
             "---\nchecks:\n  - \"a\\u202eb\"\n---\n",
-            "line 3: a command has the invisible character U+202E",
+            "line 3: `checks` has an invisible character\nremove it",
         ),
         (
             "---\nchecks:\n  - run: x\n    limit: 0\n---\n",
-            "line 4: `limit` is `0`\nwrite whole seconds from 1 to 1500",
+            "line 4: `limit` needs a time such as `90s`, `30m` or `1h30m`, or a number of seconds, from 1s to 25m, not `0`",
         ),
-        ("---\nchecks:\n  - run: x\n    limit: 1501\n---\n", "line 4: `limit` is `1501`"),
-        ("---\nchecks:\n  - run: x\n    limit: 99999999999999999999\n---\n", "line 4: `limit` is"),
-        ("---\nchecks:\n  - run: x\n    limit: -5\n---\n", "line 4: `limit` is `-5`"),
-        ("---\nchecks:\n  - run: x\n    limit: 1.5\n---\n", "line 4: `limit` is `1.5`"),
-        ("---\nchecks:\n  - run: x\n    limit: 0x10\n---\n", "line 4: `limit` is `0x10`"),
-        ("---\nchecks:\n  - run: x\n    limit: 2 min\n---\n", "line 4: `limit` is `2 min`"),
+        ("---\nchecks:\n  - run: x\n    limit: 1501\n---\n", "from 1s to 25m, not `1501`"),
+        (
+            "---\nchecks:\n  - run: x\n    limit: 99999999999999999999\n---\n",
+            "from 1s to 25m, not `9999",
+        ),
+        ("---\nchecks:\n  - run: x\n    limit: -5\n---\n", "from 1s to 25m, not `-5`"),
+        ("---\nchecks:\n  - run: x\n    limit: 1.5\n---\n", "from 1s to 25m, not `1.5`"),
+        ("---\nchecks:\n  - run: x\n    limit: 0x10\n---\n", "from 1s to 25m, not `0x10`"),
+        ("---\nchecks:\n  - run: x\n    limit: 2 min\n---\n", "from 1s to 25m, not `2 min`"),
         ("---\nchecks:\n  - run: x\n    limit:\n---\n", "line 4: `limit` has no value"),
     ]);
 }
@@ -271,17 +290,23 @@ fn what_an_output_has_to_show_is_understood_or_refused() {
     all_refused(&[
         (
             "---\nchecks:\n  - run: x\n    min_tests: 0\n---\n",
-            "line 4: `min_tests` is `0`\nwrite whole numbers from 1 to 1000000",
+            "line 4: `min_tests` needs a whole number from 1 to 1000000, not `0`",
         ),
-        ("---\nchecks:\n  - run: x\n    min_tests: 5s\n---\n", "line 4: `min_tests` is `5s`"),
+        (
+            "---\nchecks:\n  - run: x\n    min_tests: 5s\n---\n",
+            "line 4: `min_tests` needs a whole number from 1 to 1000000, not `5s`",
+        ),
         ("---\nchecks:\n  - run: x\n    tests: 5\n---\n", "did you mean `min_tests`?"),
-        ("---\nchecks:\n  - run: x\n    pattern: y\n---\n", "did you mean `expect`?"),
+        ("---\nchecks:\n  - run: x\n    expct: y\n---\n", "did you mean `expect`?"),
         ("---\nchecks:\n  - run: x\n    expect:\n---\n", "line 4: `expect` has no value"),
         ("---\nchecks:\n  - run: x\n    expect: '* *'\n---\n", "line 4: `expect` asks for nothing"),
-        ("---\nchecks:\n  - run: x\n    expect: [y]\n---\n", "line 4: `expect` is no text"),
+        (
+            "---\nchecks:\n  - run: x\n    expect: [y]\n---\n",
+            "line 4: `expect` is a list\nit needs a text",
+        ),
         (
             "---\nchecks:\n  - run: x\n    expect: \"y\\nz\"\n---\n",
-            "line 4: `expect` has more than one line",
+            "line 4: `expect` is a part of one line of the output",
         ),
         (
             "---\nchecks:\n  - run: x\n    expect: \"y\\u202e\"\n---\n",
@@ -449,22 +474,40 @@ fn a_review_is_switched_on_or_said_how_and_whatever_else_is_refused_by_name() {
     assert_eq!(review("review: true").unwrap().commands(), ["spool review --harness claude"]);
     for (wrong, said) in [
         ("review:", "`review` has no value"),
-        ("review: codex", "`review` is `codex`"),
-        ("review: [codex]", "`review` is neither"),
-        ("review: { harness: vim }", "`harness` is no agent program that reviews"),
-        ("review: { harness: \"codex --yolo\" }", "`harness` is no agent program"),
-        ("review: { model: --yolo }", "`model` is no name of a model"),
-        ("review: { model: a b }", "`model` is no name of a model"),
-        ("review: { model: }", "`model` is no name of a model"),
-        ("review: { timeout: 1401 }", "`timeout` is `1401`"),
-        ("review: { timeout: 15m }", "write whole seconds from 1 to 1400"),
-        ("review: { token_budget: 0 }", "`token_budget` is `0`"),
-        ("review: { when: phase }", "`when` is `phase`\ndid you mean `phases`?"),
-        ("review: { when: always }", "write `end`, `phases` or `verify`"),
-        ("review: { limit: 5 }", "did you mean `timeout`?"),
+        ("review: codex", "`review` needs `true` or `false`, not `codex`"),
+        ("review: [codex]", "`review` is a list\nit needs `true` or `false`"),
+        (
+            "review: { harness: vim }",
+            "`harness` needs `claude`, `codex`, `opencode`, `gemini` or `copilot`, not `vim`",
+        ),
+        ("review: { harness: \"codex --yolo\" }", "`copilot`, not `codex --yolo`"),
+        (
+            "review: { model: --yolo }",
+            "`model` needs the name of a model in one word, not `--yolo`",
+        ),
+        ("review: { model: a b }", "in one word, not `a b`"),
+        ("review: { model: }", "`model` has no value\nit needs the name of a model"),
+        (
+            "review: { timeout: 1401 }",
+            "`timeout` needs a time such as `90s`, `30m` or `1h30m`, or a number of seconds, from 1s to 23m20s, not `1401`",
+        ),
+        ("review: { timeout: 24m }", "from 1s to 23m20s, not `24m`"),
+        (
+            "review: { token_budget: 0 }",
+            "`token_budget` needs a whole number from 1 to 1000000000000, not `0`",
+        ),
+        (
+            "review: { when: phase }",
+            "`when` needs `end`, `phases` or `verify`, not `phase`; did you mean `phases`?",
+        ),
+        ("review: { when: always }", "or `verify`, not `always`"),
+        ("review: { time: 5 }", "did you mean `timeout`?"),
         ("review: { run: x }", "unknown key `run`"),
         ("review: { run: x }\nmore: y", "unknown key `run`; line 3: unknown key `more`"),
-        ("checks: [spool review --harness codex]", "is a review\nset `review` instead"),
+        (
+            "checks: [spool review --harness codex]",
+            "`checks` needs a command: a review is asked for with `review`",
+        ),
     ] {
         let error = review(wrong).unwrap_err().to_string();
         assert!(error.contains(said), "{wrong}: {error}");

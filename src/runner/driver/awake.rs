@@ -8,7 +8,6 @@ use crate::runner::console::Console;
 use crate::runner::harness::HarnessChoice;
 use crate::runner::inhibitor::Inhibitor;
 use crate::runner::messages;
-use crate::runner::options::StayAwake;
 use crate::runner::state::StateFiles;
 use crate::store::journal::Entry;
 use crate::store::names::JournalEvent;
@@ -17,7 +16,7 @@ impl Driver<'_> {
     /// Keeps the machine awake from now on, unless a person wants none of it, or only plays with the demo.
     pub(super) fn keep_awake(&mut self) {
         let options = self.plan.options;
-        if options.stay_awake == StayAwake::Held && options.harness != HarnessChoice::Demo {
+        if !options.settings.no_stay_awake() && options.harness != HarnessChoice::Demo {
             self.inhibitor = Some(Inhibitor::start());
         }
     }

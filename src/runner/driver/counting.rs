@@ -60,7 +60,7 @@ impl Driver<'_> {
     fn used_before(&self) -> String {
         let (ledger, options) = (&self.files.state.ledger, self.plan.options);
         let next = ledger.iterations.saturating_add(1);
-        let mut parts = vec![match options.max_iterations {
+        let mut parts = vec![match options.settings.max_iterations() {
             Some(limit) if next > limit => {
                 format!("{} of {limit} used", counted(ledger.iterations.into(), "iteration"))
             }
@@ -73,14 +73,14 @@ impl Driver<'_> {
             estimated: self.totals.estimated,
             partial: state.tokens_unknown,
         };
-        match (tokens.words(grouped), options.token_budget) {
+        match (tokens.words(grouped), options.settings.token_budget()) {
             (None, None) => {}
             (Some(used), None) => parts.push(format!("{used} tokens")),
             (_, Some(limit)) => {
                 parts.push(format!("{} of {} tokens", tokens.tokens(), grouped(limit)));
             }
         }
-        match (messages::whole_cost(state).money(), options.max_cost) {
+        match (messages::whole_cost(state).money(), options.settings.max_usd()) {
             (None, None) => {}
             (Some(used), None) => parts.push(used),
             (used, Some(limit)) => {

@@ -17,7 +17,6 @@ use crate::runner::caveats::{self, Facts};
 use crate::runner::console::EndRequest;
 use crate::runner::exit;
 use crate::runner::messages::{self, KnownSum};
-use crate::runner::options::Doubted;
 use crate::runner::report::form;
 use crate::runner::screen::{counted, lasted};
 use crate::runner::state::{LoopStatus, iso, of_run, time_of, with_shares};
@@ -61,7 +60,7 @@ impl Driver<'_> {
         let reason = gone.as_ref().unwrap_or(reason);
         let checked = self.checks_at_end(reason, signal);
         let doubts = self.doubts(reason);
-        let is_doubted = self.plan.options.doubted == Doubted::Fails && !doubts.is_empty();
+        let is_doubted = self.plan.options.settings.strict() && !doubts.is_empty();
         let (code, words) = match self.ended_by_full_disk(reason) {
             Some(words) => (exit::FAILURE, words.to_owned()),
             None => {
@@ -115,7 +114,7 @@ impl Driver<'_> {
         let known = self.checked.as_ref().filter(|it| it.fingerprint == work);
         let mut results = known.map(|it| it.results.clone());
         let has_begun = self.files.state.current_iteration > 0;
-        let may_run = signal.is_none() && has_begun && !self.plan.options.no_final_check;
+        let may_run = signal.is_none() && has_begun && !self.plan.options.settings.no_final_check();
         if results.is_none() && may_run {
             // Another `spool stop` ends them.
             self.console.requests.clear_stop();
@@ -130,7 +129,7 @@ impl Driver<'_> {
 
     /// Has the person's command tell of an end that they did not make themselves.
     fn tell_person(&self, reason: &TerminalReason) {
-        let command = &self.plan.options.notify;
+        let command = &self.plan.options.settings.notify();
         let own = matches!(reason, TerminalReason::Cancelled | TerminalReason::Stopped);
         if (own && self.ended_by_full_disk(reason).is_none()) || command.is_empty() {
             return;

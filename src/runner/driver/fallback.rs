@@ -12,7 +12,7 @@ use crate::forms::events::RunnerEvent;
 use crate::forms::plain::JsonTime;
 use crate::runner::console::EndRequest;
 use crate::runner::harness::harness;
-use crate::runner::options::{LimitWait, Options};
+use crate::runner::options::Options;
 use crate::runner::requests::RunnerRequest;
 use crate::runner::state::{PAUSED, readable};
 use crate::world::{self, WallTime};
@@ -100,7 +100,7 @@ impl Driver<'_> {
         pause: Duration,
     ) -> Result<Option<EndRequest>> {
         let over = world::now().after(pause);
-        if self.plan.options.limit_wait == LimitWait::Confirmed {
+        if self.plan.options.asks_at_limit {
             let when = match resets_at {
                 Some(at) => format!("lifted at {}", readable(WallTime::from_seconds(at))),
                 None => "lifted at a time that nothing tells".to_owned(),

@@ -17,7 +17,6 @@ use crate::runner::allowance::BudgetsLeft;
 use crate::runner::harness::{AgentOrder, AgentReport, RunOutcome};
 use crate::runner::live_line::LiveLine;
 use crate::runner::messages;
-use crate::runner::options::Sessions;
 use crate::runner::prices::{RunCost, in_dollars, micros};
 use crate::runner::process::{self, Cut, ProcessLimits};
 use crate::runner::prompt::{self, Material};
@@ -170,7 +169,7 @@ impl Driver<'_> {
             list: file.as_ref().map(|file| &file.list),
             converge: self.plan.options.spec_kit.converge.as_ref().filter(|_| converges),
             resumed: self.resumes().is_some(),
-            proof: self.plan.options.proof,
+            proof: self.plan.options.settings.proof(),
             spec_kit: &self.plan.options.spec_kit,
         })?;
         Ok(text)
@@ -236,9 +235,9 @@ impl Driver<'_> {
         };
         let limits = ProcessLimits {
             wall: self.wall(),
-            silence: options.idle_timeout,
+            silence: options.settings.idle_timeout(),
             lingering: LINGERING,
-            grace: options.grace,
+            grace: options.settings.grace(),
         };
         let (files, console) = (&mut self.files, &self.console);
         let left = (&limits, budgets_left(&files.state.ledger, &self.plan, &self.agent));
@@ -249,13 +248,13 @@ impl Driver<'_> {
     /// The session to continue, `None` for a fresh one.
     fn resumes(&self) -> Option<&str> {
         let session = self.files.state.session_id.as_str();
-        let continues = self.plan.options.sessions == Sessions::Continued && !session.is_empty();
+        let continues = self.plan.options.settings.continue_session() && !session.is_empty();
         continues.then_some(session)
     }
 
     /// The shorter one of the iteration's own limit and what is left for the whole loop.
     fn wall(&self) -> Option<Duration> {
-        match (self.plan.options.iteration_timeout, self.time_left()) {
+        match (self.plan.options.settings.iteration_timeout(), self.time_left()) {
             (Some(own), Some(left)) => Some(own.min(left)),
             (own, left) => own.or(left),
         }

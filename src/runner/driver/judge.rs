@@ -94,7 +94,9 @@ impl Driver<'_> {
     /// The contract, with the armed commands of tasks that were ticked by hand; a review stays the last check.
     fn contract(&self) -> Contract {
         let mut contract = self.plan.contract.clone();
-        contract.add_commands(self.proofs.ticks.checks(self.plan.options.check_timeout.as_secs()));
+        contract.add_commands(
+            self.proofs.ticks.checks(self.plan.options.settings.check_timeout().as_secs()),
+        );
         contract
     }
 
@@ -117,7 +119,7 @@ impl Driver<'_> {
         // Words count only when the agent program came to its own good end.
         let said =
             if report.outcome == RunOutcome::Finished { report.final_text.as_str() } else { "" };
-        let promised = promise(token, self.plan.options.promise_match, said);
+        let promised = promise(token, self.plan.options.settings.promise_match(), said);
         let mut seen = Observation {
             work: looked.work,
             finished: self.finished(),

@@ -52,7 +52,7 @@ impl Driver<'_> {
     /// count.
     pub(super) fn left_run(&self) -> Result<Option<LeftRun>> {
         let options = self.plan.options;
-        if options.counting == Counting::FromZero || options.proof == LeastProof::Word {
+        if options.counting == Counting::FromZero || options.settings.proof() == LeastProof::Word {
             return Ok(None);
         }
         let Some((_, receipts)) = self.list_path().zip(self.run_receipts().ok()) else {

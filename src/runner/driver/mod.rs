@@ -36,7 +36,7 @@ use crate::exec::family;
 use crate::forms::events::RunnerEvent;
 use crate::forms::loops::LoopCheck;
 use crate::runner::exit;
-use crate::runner::options::{LimitWait, Options, time_in_words};
+use crate::runner::options::{Options, time_in_words};
 use crate::runner::process;
 use crate::runner::screen::lasted;
 use crate::runner::signals::Signals;
@@ -83,7 +83,7 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
         &VerifyCommands::new(),
         "",
     );
-    let notify = pinned::shown_notice(&driver.plan.options.notify, "your settings");
+    let notify = pinned::shown_notice(&driver.plan.options.settings.notify(), "your settings");
     let converge = driver.plan.options.spec_kit.converge.as_ref().map_or_else(String::new, |it| {
         let most = Converging::MOST;
         format!("spec-kit's converge command, in an iteration of its own before the end, at most {most} times:\n  {}\n", it.file)
@@ -262,9 +262,10 @@ impl Driver<'_> {
     /// The end of a loop whose usage limit is lifted too late.
     fn waits_too_long(&mut self, at: Option<u64>, pause: Duration) -> Option<TerminalReason> {
         let limit = match self.plan.options.limit_wait {
-            LimitWait::Never => "not given".to_owned(),
-            LimitWait::AtMost(most) => time_in_words(most),
-            LimitWait::Confirmed | LimitWait::Always => return None,
+            _ if self.plan.options.asks_at_limit => return None,
+            None => return None,
+            Some(Duration::ZERO) => "not given".to_owned(),
+            Some(most) => time_in_words(most),
         };
         let waited = self.totals.waited_for_limits;
         self.totals.waited_for_limits = waited.saturating_add(pause);

@@ -38,7 +38,7 @@ impl Driver<'_> {
             // A run that failed and got the work further counts as none in a row, and rests all the same.
             (Verdict::Continue(_), RunOutcome::Failed(_) | RunOutcome::Lasting(_)) => {
                 let times = self.files.state.ledger.failures.max(1);
-                Next::Iteration(doubled(self.plan.options.retry_pause, times))
+                Next::Iteration(doubled(self.plan.options.settings.retry_pause(), times))
             }
             (Verdict::Continue(_), _) => Next::Iteration(Duration::ZERO),
         }

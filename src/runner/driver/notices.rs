@@ -45,7 +45,10 @@ impl Driver<'_> {
         let until = match self.plan.done {
             DoneWhen::Tasks => "until every box of tasks.md is ticked".to_owned(),
             DoneWhen::Manual => {
-                format!("until <promise>{}</promise>", self.plan.options.promise)
+                format!(
+                    "until <promise>{}</promise>",
+                    self.plan.options.settings.completion_promise()
+                )
             }
             DoneWhen::Check => "until every check passes".to_owned(),
         };
@@ -78,7 +81,7 @@ impl Driver<'_> {
             harness: name.to_owned(),
             harness_version: plain::words(version),
             done_when: self.plan.done,
-            max_iterations: self.plan.options.max_iterations,
+            max_iterations: self.plan.options.settings.max_iterations(),
             process: std::process::id(),
         };
         self.console.screen.report(event, &words);
@@ -103,7 +106,7 @@ impl Driver<'_> {
             if let Some(words) = seat.harness.caution(&seat.version) {
                 self.console.screen.warn(&words);
             }
-            if options.max_cost.is_some()
+            if options.settings.max_usd().is_some()
                 && options.prices.0.is_empty()
                 && !seat.harness.reports_cost_while_it_runs()
             {
@@ -180,7 +183,7 @@ impl Driver<'_> {
         task: Option<&(String, String)>,
         converge: Option<&ConvergeCommand>,
     ) -> LiveLine {
-        let of = match self.plan.options.max_iterations {
+        let of = match self.plan.options.settings.max_iterations() {
             Some(limit) => format!("{number}/{limit}"),
             None => format!("{number}/∞"),
         };
@@ -202,7 +205,7 @@ impl Driver<'_> {
             list: self.view.tasks.as_ref().map(|tasks| tasks.path.clone()),
             clock: self.clock,
             max_runtime: options.max_runtime,
-            iteration_timeout: options.iteration_timeout,
+            iteration_timeout: options.settings.iteration_timeout(),
             tokens: LiveSum {
                 sum: KnownSum {
                     known: state.total_tokens.saturating_add(reviews.0),
@@ -226,13 +229,13 @@ impl Driver<'_> {
 
 /// The limits of a whole loop, those that are set.
 fn limits(options: &Options) -> String {
-    let iterations = match options.max_iterations {
+    let iterations = match options.settings.max_iterations() {
         Some(limit) => format!("at most {}", counted(limit.into(), "iteration")),
         None => "with no limit of iterations (`spool stop` ends it)".to_owned(),
     };
     let time = options.max_runtime.map(time_in_words);
-    let tokens = options.token_budget.map(|limit| format!("{} tokens", grouped(limit)));
-    let money = options.max_cost.map(|limit| Dollars(limit).to_string());
+    let tokens = options.settings.token_budget().map(|limit| format!("{} tokens", grouped(limit)));
+    let money = options.settings.max_usd().map(|limit| Dollars(limit).to_string());
     let all: Vec<String> =
         [iterations].into_iter().chain(time).chain(tokens).chain(money).collect();
     all.join(", ")

@@ -16,7 +16,7 @@ use crate::engine::{Contract, Lineup, Shortfall};
 use crate::runner::console::Console;
 use crate::runner::git::Git;
 use crate::runner::inhibitor::Inhibitor;
-use crate::runner::options::{Commits, DoneWhen, Options};
+use crate::runner::options::{DoneWhen, Options};
 use crate::runner::requests::{Requests, RunnerRequest};
 use crate::runner::screen::Screen;
 use crate::runner::signals::Signals;
@@ -198,12 +198,13 @@ impl<'a> Plan<'a> {
         LoopState {
             change_id: change.id.clone(),
             worktree_name: change.id.clone(),
-            max_iterations: options.max_iterations.unwrap_or(0),
+            max_iterations: options.settings.max_iterations().unwrap_or(0),
             task: options.task.clone(),
             done_criteria: *done,
-            stall_threshold: options.stall_threshold,
+            stall_threshold: options.settings.stall_threshold().unwrap_or(0),
             iteration_timeout_min: options
-                .iteration_timeout
+                .settings
+                .iteration_timeout()
                 .map_or(0.0, |limit| limit.as_secs_f64() / 60.0),
             harness: first.harness.name().to_owned(),
             harness_version: first.version.clone(),
@@ -211,7 +212,7 @@ impl<'a> Plan<'a> {
             module: change.module.clone().unwrap_or_default(),
             pid: std::process::id(),
             checks: options.checks.clone(),
-            notify: options.notify.clone(),
+            notify: options.settings.notify(),
             converge: self.contract.converge.clone(),
             include_optional: options.include_optional,
             doing: "starting".to_owned(),
@@ -221,6 +222,6 @@ impl<'a> Plan<'a> {
 
     /// Returns whether the runner commits what an iteration changed.
     pub fn commits(&self) -> bool {
-        self.options.commits == Commits::EachIteration
+        self.options.settings.commit()
     }
 }

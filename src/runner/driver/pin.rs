@@ -38,7 +38,7 @@ pub(super) fn pin<'a>(
     options: &Options,
     left: Option<&LeftRun>,
 ) -> Option<RunPin<'a>> {
-    let proof = options.proof;
+    let proof = options.settings.proof();
     let now = task_list::read(&change.folder).ok()?;
     let file = left.map_or(&now, |left| &left.list);
     let command = |task: &Task| Some((task.id.clone(), task.verify_command(&file.bytes)?));

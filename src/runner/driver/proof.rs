@@ -53,7 +53,7 @@ impl Driver<'_> {
             judged_since: pin.and_then(|pin| pin.judged_since),
             ..TickProofs::default()
         };
-        if self.plan.options.proof == LeastProof::Word {
+        if self.plan.options.settings.proof() == LeastProof::Word {
             return;
         }
         if let Some(left) = left {
@@ -107,7 +107,7 @@ impl Driver<'_> {
         let commands = proofs.armed.clone();
         let armed = ArmedTerms {
             at: proofs.began_at,
-            least: options.proof,
+            least: options.settings.proof(),
             protect: options.protect.clone(),
             checks: ArmedTerms::commands_of(&options.checks),
             verify: LazyCell::new(Box::new(move || commands) as Box<_>),
@@ -141,7 +141,7 @@ impl Driver<'_> {
         let Some(Ok(file)) = tasks.folder().map(|folder| tasks.read(&folder)) else { return };
         let said = said.unwrap_or_default();
         Self::note_missing(&judge, &file.list, looked, said);
-        if self.plan.options.proof == LeastProof::Word {
+        if self.plan.options.settings.proof() == LeastProof::Word {
             return;
         }
         let claim =

@@ -11,6 +11,7 @@ use super::usage::TokenUsage;
 use crate::exec::version::Version;
 use crate::forms::harnesses::TokensKnown;
 use crate::forms::story::CallOutcome;
+use crate::settings::ACP;
 use crate::world::WallTime;
 
 /// Which agent program is driven.
@@ -32,6 +33,22 @@ pub enum HarnessChoice {
     Acp(String),
     /// The embedded scripted agent.
     Demo,
+}
+
+impl HarnessChoice {
+    /// Returns the agent program of a name that a setting takes: the command line of `command` comes from another one.
+    pub fn of(name: &str) -> Self {
+        match name {
+            "claude" => Self::Claude,
+            "opencode" => Self::Opencode,
+            "codex" => Self::Codex,
+            "gemini" => Self::Gemini,
+            "copilot" => Self::Copilot,
+            "command" => Self::Command(String::new()),
+            "demo" => Self::Demo,
+            other => Self::Acp(other.trim_start_matches(ACP).trim().to_owned()),
+        }
+    }
 }
 
 /// What an agent program is asked to do in one iteration.

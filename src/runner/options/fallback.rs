@@ -3,8 +3,8 @@
 use anyhow::{Context, Result, anyhow, bail};
 
 use super::resolve::{Options, refuse_what_the_agent_cannot_do};
-use super::settings::RunnerSettings;
 use crate::runner::harness::{HarnessChoice, command};
+use crate::settings::table;
 
 /// An agent program with the model that it is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,12 +19,12 @@ impl Options {
     /// Returns the agents in the order in which they work: the first choice, the same program with another model, another
     /// program.
     pub fn agents(&self) -> Vec<AgentChoice> {
-        let (harness, model) = (self.harness.clone(), self.model.clone());
-        let mut agents = vec![AgentChoice { harness: harness.clone(), model }];
-        let models = self.fallback_model.iter().cloned();
-        agents.extend(models.map(|it| AgentChoice { harness: harness.clone(), model: Some(it) }));
-        let harnesses = self.fallback_harness.iter().cloned();
-        agents.extend(harnesses.map(|harness| AgentChoice { harness, model: None }));
+        let agent =
+            |harness: &HarnessChoice, model| AgentChoice { harness: harness.clone(), model };
+        let mut agents = vec![agent(&self.harness, self.model.clone())];
+        agents
+            .extend(self.settings.fallback_model().map(|model| agent(&self.harness, Some(model))));
+        agents.extend(self.fallback_harness.iter().map(|harness| agent(harness, None)));
         agents
     }
 
@@ -37,14 +37,12 @@ impl Options {
 }
 
 /// Returns an error where a setting asks one of the agents for what it cannot do, or where one that goes on would be no other.
-pub fn refuse_what_the_agents_cannot_do(
-    settings: &RunnerSettings,
-    options: &Options,
-) -> Result<()> {
-    refuse_what_the_agent_cannot_do(settings, options)?;
-    if let (Some(model), Some(set)) = (&options.fallback_model, &settings.fallback_model) {
-        let named = set.origin.named("fallback-model");
-        if options.model.as_ref() == Some(model) {
+pub fn refuse_what_the_agents_cannot_do(options: &Options) -> Result<()> {
+    refuse_what_the_agent_cannot_do(options)?;
+    let settings = &options.settings;
+    if let Some(model) = settings.fallback_model() {
+        let named = settings.place_of(&table::fallback_model);
+        if options.model.as_ref() == Some(&model) {
             bail!(
                 "{named} is the model that works already\nname another one, or another agent program with --fallback-harness"
             );
@@ -54,23 +52,17 @@ pub fn refuse_what_the_agents_cannot_do(
                 "{named} does nothing for this command: it has no {{model}}\nput {{model}} into the command, or name another agent program with --fallback-harness"
             ),
             HarnessChoice::Command(_) => {
-                command::plain_model(model).with_context(|| named)?;
+                command::plain_model(&model).with_context(|| named)?;
             }
-            HarnessChoice::Demo => bail!("{named} means nothing to the demo"),
             _ => {}
         }
     }
-    let (Some(harness), Some(set)) = (&options.fallback_harness, &settings.fallback_harness) else {
-        return Ok(());
-    };
-    let named = set.origin.named("fallback-harness");
+    let Some(harness) = &options.fallback_harness else { return Ok(()) };
+    let named = settings.place_of(&table::fallback_harness);
     if *harness == options.harness {
         bail!(
             "{named} is the agent program that works already\nname another one, or another model with --fallback-model"
         );
-    }
-    if options.harness == HarnessChoice::Demo {
-        bail!("{named} means nothing to the demo");
     }
     if !options.permissions.arguments.is_empty() {
         bail!(
@@ -78,6 +70,6 @@ pub fn refuse_what_the_agents_cannot_do(
         );
     }
     let alone = AgentChoice { harness: harness.clone(), model: None };
-    let with = Options { sessions: options.sessions, ..options.with_agent(&alone) };
-    refuse_what_the_agent_cannot_do(settings, &with).map_err(|error| anyhow!("{named}: {error:#}"))
+    refuse_what_the_agent_cannot_do(&options.with_agent(&alone))
+        .map_err(|error| anyhow!("{named}: {error:#}"))
 }

@@ -3,20 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
-use toml::de::DeTable;
+use toml::de::{DeTable, DeValue};
 
-use super::settings::{FromProject, Origin, RunnerSettings};
 use crate::feature::project::printable;
-use crate::store::read::{self, Problem};
-use crate::text::distance;
+use crate::settings::{Chosen, Origin, RUNNER, Rule, Setting, SettingKind};
+use crate::store::read::{self, FileContent, Problem};
 use crate::world;
 
 /// The most that is read of a file, in bytes.
 const MOST: u64 = 64 << 10;
 /// The project's file, in each kind of project.
 pub const PROJECT_FILE: &str = ".spool/ralph.toml";
-/// The most letters in which a mistyped key differs from the one that is suggested.
-const TYPOS: usize = 3;
 /// What is asked for once, on the command line, and is no setting.
 const ACTIONS: &str =
     "status add-context clear-context dry-run list-harnesses project prompt restart";
@@ -29,53 +26,48 @@ pub fn user_file() -> Option<PathBuf> {
 }
 
 /// Returns the settings of the person's file, none where there is none or no place for it.
-pub fn of_person() -> Result<RunnerSettings> {
-    user_file().map_or_else(|| Ok(RunnerSettings::default()), |path| of_user(&path))
+pub fn of_person() -> Result<Chosen> {
+    user_file().map_or_else(|| Ok(Chosen::default()), |path| of_user(&path))
 }
 
 /// Returns the settings of a file of the person's, none where there is no file.
-pub(super) fn of_user(path: &Path) -> Result<RunnerSettings> {
-    match read::read(path, MOST) {
-        Ok(content) => parse(&content.bytes, path, &|line| Origin::Person(path.to_owned(), line)),
-        Err(Problem::Missing) => Ok(RunnerSettings::default()),
-        Err(problem) => bail!("`{}` cannot be read: {problem}", path.display()),
-    }
+pub(super) fn of_user(path: &Path) -> Result<Chosen> {
+    of_file(read::read(path, MOST), path, &|line| Origin::Person(path.to_owned(), line))
 }
 
 /// Returns the settings of a project's file, none where there is no file; a link must not lead out of
 /// the project, and what is about this machine must not be in it.
-pub fn of_project(root: &Path) -> Result<RunnerSettings> {
+pub fn of_project(root: &Path) -> Result<Chosen> {
     let path = root.join(PROJECT_FILE);
     let (folder, name) = PROJECT_FILE.split_once('/').unwrap_or((".", PROJECT_FILE));
-    let content = match read::folder_inside(root, &root.join(folder)) {
-        Ok(folder) => read::read_in(&folder, name, MOST),
-        Err(problem) => Err(problem),
-    };
-    let content = match content {
-        Ok(content) => content,
-        Err(Problem::Missing) => return Ok(RunnerSettings::default()),
-        Err(problem) => bail!("`{}` cannot be read: {problem}", path.display()),
-    };
-    let origin = |line| Origin::Project(path.clone(), line);
-    let settings = parse(&content.bytes, &path, &origin)?;
-    let made = settings.made();
-    if let Some(setting) = made.iter().find(|it| it.rule == FromProject::Never) {
+    let folder = read::folder_inside(root, &root.join(folder));
+    let content = folder.and_then(|folder| read::read_in(&folder, name, MOST));
+    let settings = of_file(content, &path, &|line| Origin::Project(path.clone(), line))?;
+    if let Some(made) = settings.0.iter().find(|made| made.setting.rule == Rule::Never) {
         let user =
             user_file().map_or_else(String::new, |user| format!(" or in `{}`", user.display()));
         bail!(
             "{} cannot be set by a project: its file comes with the repository, and this is about your machine\nset it on the command line{user}",
-            setting.named()
+            made.named()
         );
     }
     Ok(settings)
 }
 
-/// Returns the settings in the bytes of a file; an error names the file and the line.
-pub(super) fn parse(
-    bytes: &[u8],
+fn of_file(
+    content: Result<FileContent, Problem>,
     path: &Path,
     origin: &dyn Fn(usize) -> Origin,
-) -> Result<RunnerSettings> {
+) -> Result<Chosen> {
+    match content {
+        Ok(content) => parse(&content.bytes, path, origin),
+        Err(Problem::Missing) => Ok(Chosen::default()),
+        Err(problem) => bail!("`{}` cannot be read: {problem}", path.display()),
+    }
+}
+
+/// Returns the settings in the bytes of a file; an error names the file and the line.
+pub(super) fn parse(bytes: &[u8], path: &Path, origin: &dyn Fn(usize) -> Origin) -> Result<Chosen> {
     let line = |at: usize| 1 + memchr::memchr_iter(b'\n', &bytes[..at.min(bytes.len())]).count();
     let wrong = |at: usize, what: &str| anyhow!("`{}`, line {}: {what}", path.display(), line(at));
     let text = std::str::from_utf8(bytes)
@@ -85,36 +77,62 @@ pub(super) fn parse(
     // In the order of the file: the first mistake is the one that is named.
     let mut entries: Vec<_> = table.get_ref().iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
-    let mut settings = RunnerSettings::default();
-    let mut names: Vec<String> = Vec::new();
+    let mut settings = Chosen::default();
     for (key, value) in entries {
         let at = key.span().start;
-        let name = key.get_ref().replace('_', "-");
-        if names.contains(&name) {
+        let setting = Setting::named(key.get_ref(), RUNNER);
+        let setting = setting.ok_or_else(|| wrong(at, &unknown(key.get_ref())))?;
+        let name = setting.name;
+        if settings.made(setting).is_some() {
             return Err(wrong(at, &format!("`{name}` is set twice")));
         }
-        let Some(read) = settings.set(&name, value.get_ref(), origin(line(at))) else {
-            return Err(wrong(at, &unknown(key.get_ref())));
-        };
-        read.map_err(|what| wrong(value.span().start, &format!("`{name}` {what}")))?;
-        names.push(name);
+        texts(setting, value.get_ref())
+            .and_then(|texts| settings.set(setting, texts, origin(line(at))))
+            .map_err(|what| wrong(value.span().start, &format!("`{name}` {what}")))?;
     }
     Ok(settings)
 }
 
-fn unknown(name: &str) -> String {
-    let plain = name.replace('_', "-");
-    let name = printable(name);
-    if ACTIONS.split(' ').any(|action| action == plain) {
-        return format!("`{name}` is given on the command line only");
-    }
-    let nearest = RunnerSettings::NAMES.iter().map(|name| (distance(&plain, name), *name)).min();
-    match nearest {
-        Some((typos, nearest)) if typos <= TYPOS => {
-            format!("there is no setting `{name}`\ndid you mean `{nearest}`?")
+/// The texts of a value in a file; an error in words that follow its name where it is of another kind.
+fn texts(setting: &Setting, value: &DeValue<'_>) -> Result<Vec<String>, String> {
+    let text = |value: &DeValue<'_>| text_of(setting.kind, value);
+    let found = match value.as_array().filter(|_| setting.is_list) {
+        Some(list) => list.iter().map(|value| text(value.get_ref())).collect(),
+        None => text(value).map(|text| vec![text]),
+    };
+    let or_more = if setting.is_list { ", or a list of them" } else { "" };
+    found.ok_or_else(|| match setting.kind {
+        SettingKind::Switch
+        | SettingKind::Number(..)
+        | SettingKind::Time(..)
+        | SettingKind::Dollars => setting.kind.needs(),
+        _ => ["needs a text in quotes", or_more].concat(),
+    })
+}
+
+fn text_of(kind: SettingKind, value: &DeValue<'_>) -> Option<String> {
+    let words = value.as_str().map(str::to_owned);
+    let digits = value.as_integer().filter(|number| number.radix() == 10);
+    let digits = digits.map(|number| number.as_str().to_owned());
+    match kind {
+        SettingKind::Switch => value.as_bool().map(|is_on| is_on.to_string()),
+        SettingKind::Number(..) => digits,
+        SettingKind::Time(..) => digits.or(words),
+        SettingKind::Dollars => {
+            digits.or_else(|| value.as_float().map(|float| float.as_str().to_owned())).or(words)
         }
-        _ => format!(
-            "there is no setting `{name}`\nthe settings are the long flags of `spool ralph --help`"
-        ),
+        _ => words,
     }
+}
+
+fn unknown(name: &str) -> String {
+    let shown = printable(name);
+    if ACTIONS.split(' ').any(|action| action == name.replace('_', "-")) {
+        return format!("`{shown}` is given on the command line only");
+    }
+    let next = Setting::meant(name, RUNNER).map_or_else(
+        || "the settings are the long flags of `spool ralph --help`".to_owned(),
+        |near| format!("did you mean `{}`?", near.name),
+    );
+    format!("there is no setting `{shown}`\n{next}")
 }

@@ -1,16 +1,16 @@
 //! What a person typed after `/speckit:implement`, and in what order: the feature, its tasks, words for the agent. Flags
 //! stand anywhere; behind ` -- ` is nothing but words for the agent.
 
-use super::{is_like_feature, is_like_task, meant, whole_number};
-use crate::engine::ReviewWhen;
+use super::flags::{first_word, is_flag, take_flag};
+use super::{is_like_feature, is_like_task};
 use crate::evidence::task_list;
 use crate::feature::project::{Feature, Project, SHELVES, printable};
 use crate::refusal::Refusal;
+use crate::settings::{Chosen, IMPLEMENT};
 use crate::text::distance;
 
 /// What a person asks for with `/speckit:implement`, spec-kit's own command, or `spool start`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "each one is a flag")]
 pub struct FeatureRequest {
     /// The feature, tasks, and words for the agent, as they were typed.
     pub words: String,
@@ -18,25 +18,8 @@ pub struct FeatureRequest {
     pub literal: String,
     /// Whether it was spec-kit's own command: the agent works by its outline.
     pub by_outline: bool,
-    /// `--max-task-iterations`, from 1.
-    pub max_task_iterations: Option<u32>,
-    /// `--max-iterations`, from 1.
-    pub max_iterations: Option<u32>,
-    /// `--recovery-mode`.
-    pub recovery_mode: bool,
-    /// `--ignore-checklists`: the person continues although checklists are open.
-    pub ignore_checklists: bool,
-    /// `--force`: the loop may be another session's that is still there.
-    pub force: bool,
-    /// `--review`, `--review=false`: whether another agent program reviews the work; `None` for as the settings say.
-    pub review: Option<bool>,
-    /// `--review-when`: when it is made; `None` for as the settings say.
-    pub review_when: Option<ReviewWhen>,
-    /// `--converge`, `--converge=false`: whether spec-kit's converge command has to run before the end; `None` for as the
-    /// settings say.
-    pub converge: Option<bool>,
-    /// `--include-optional`: whether optional tasks count; `None` for as the settings say.
-    pub include_optional: Option<bool>,
+    /// The flags.
+    pub chosen: Chosen,
 }
 
 impl FeatureRequest {
@@ -54,55 +37,14 @@ impl FeatureRequest {
                 }
                 break;
             }
-            if !is_flag(word) {
+            if is_flag(word) {
+                rest = take_flag(&mut request.chosen, IMPLEMENT, &rest[gap..]).map_err(wrong)?;
+            } else {
                 request.words.push_str(&rest[..gap + word.len()]);
                 rest = after;
-                continue;
             }
-            let (flag, joined) = match word.split_once('=') {
-                Some((flag, value)) => (flag, Some(value)),
-                None => (word, None),
-            };
-            rest = request.take_flag(flag, joined, after)?;
         }
         Ok(request)
-    }
-
-    /// Takes in one flag and returns what stands behind its value.
-    fn take_flag<'a>(
-        &mut self,
-        flag: &str,
-        joined: Option<&str>,
-        after: &'a str,
-    ) -> Result<&'a str, Refusal> {
-        let mut rest = after;
-        let mut value = || {
-            joined.unwrap_or_else(|| {
-                let (value, behind) = first_word(after);
-                rest = behind;
-                value
-            })
-        };
-        match flag {
-            "--max-iterations" => self.max_iterations = Some(limit(flag, value())?),
-            "--max-task-iterations" => self.max_task_iterations = Some(limit(flag, value())?),
-            "--recovery-mode" => self.recovery_mode = switch(flag, joined)?,
-            "--review" => self.review = Some(switch(flag, joined)?),
-            "--converge" => self.converge = Some(switch(flag, joined)?),
-            "--include-optional" => self.include_optional = Some(switch(flag, joined)?),
-            "--review-when" => {
-                let known = ReviewWhen::of(value());
-                let wrong = || wrong("`--review-when` needs end, phases or verify".to_owned());
-                self.review_when = Some(known.ok_or_else(wrong)?);
-            }
-            "--force" => self.force = switch(flag, joined)?,
-            "--ignore-checklists" => self.ignore_checklists = switch(flag, joined)?,
-            _ => {
-                let (flag, meant) = (printable(flag), meant(FLAGS, flag));
-                return Err(wrong(format!("unknown option `{flag}`{meant}")));
-            }
-        }
-        Ok(rest)
     }
 
     /// Returns the feature that the words begin with, `None` where they name none, and the words behind it. What could
@@ -155,38 +97,8 @@ impl FeatureRequest {
     }
 }
 
-/// Returns the first word of a text, and what stands behind it.
-fn first_word(text: &str) -> (&str, &str) {
-    let text = text.trim_start();
-    text.split_at(text.find(char::is_whitespace).unwrap_or(text.len()))
-}
-
-const FLAGS: &str = "\
-    --max-iterations --max-task-iterations --recovery-mode --ignore-checklists --force --review \
-    --review-when --converge --include-optional";
 const USAGE: &str = "Usage: /speckit:implement [FEATURE] [TASKS] [WORDS FOR THE AGENT] [--max-iterations N] [--max-task-iterations N] [--recovery-mode] [--ignore-checklists] [--force] [--review] [--review-when end|phases|verify] [--converge] [--include-optional]\nTASKS: T001 T003, T004-T010, US1, phase 2. Words that begin with a dash go after ` -- `.";
-
-/// Whether a word is a flag, or a mistyped one: some programs make a long dash of two.
-fn is_flag(word: &str) -> bool {
-    let name = word.trim_start_matches(['-', '–', '—']);
-    name.len() < word.len() && name.starts_with(|letter: char| letter.is_alphanumeric())
-}
 
 fn wrong(what: String) -> Refusal {
     Refusal::Usage(what, USAGE)
-}
-
-fn limit(flag: &str, value: &str) -> Result<u32, Refusal> {
-    whole_number(flag, value, 1).map_err(wrong)
-}
-
-fn switch(flag: &str, value: Option<&str>) -> Result<bool, Refusal> {
-    match value {
-        None | Some("true") => Ok(true),
-        Some("false") => Ok(false),
-        Some(other) => Err(wrong(format!(
-            "`{flag}` takes no value, or `true` or `false`, not `{}`",
-            printable(other)
-        ))),
-    }
 }

@@ -1,6 +1,6 @@
 //! Arming the loop of a feature: it gets its state file, the session its record, and the two are bound.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::exclude::keep_out;
@@ -17,7 +17,7 @@ use crate::evidence::task_list::{self, TASKS, TaskFile};
 use crate::feature::lists::others_in_words;
 use crate::feature::project::{Feature, Project, printable};
 use crate::feature::requirements::specification;
-use crate::feature::settings::{READERS, SETTINGS, Settings, reviewer};
+use crate::feature::settings::{SETTINGS, Settings, review_by};
 use crate::feature::snapshot::{FeatureSnapshot, limits_of};
 use crate::feature::state::State;
 use crate::feature::{HANDOFF, STATE};
@@ -32,6 +32,7 @@ use crate::session::pinned;
 use crate::session::proof::{judge_of, list_of};
 use crate::session::record::new_record;
 use crate::session::select::drives;
+use crate::settings::{Chosen, table};
 use crate::store::journal::Entry;
 use crate::store::loops::{Asked, Claim, Loops, OPEN_TASKS, Record, VerifyCommands};
 use crate::store::names::{ArmedBy, EndName, JournalEvent};
@@ -60,24 +61,27 @@ pub fn arm(
     armer: Armer<'_>,
 ) -> Result<Armed, Refusal> {
     let root = &project.root;
-    let settings = Settings::to_arm(root)?;
+    let mut settings = Settings::to_arm(root)?;
     let tracked = armer.is_person() && pinned::trusted(root, &settings)?;
     let (feature, words) = feature_of(project, request)?;
-    let optional = request.include_optional.unwrap_or(settings.include_optional);
+    let mut chosen = request.chosen.clone().over(settings.chosen.clone());
+    if !armer.is_person() {
+        // Nothing is run, and nothing is held against the work, that no person has armed.
+        settings = Settings { checks: Vec::new(), ..settings };
+        chosen.0.retain(|made| [&table::include_optional, &table::landing].contains(&made.setting));
+    }
+    let optional = chosen.include_optional().unwrap_or_default();
     let (all, text) = tasks_of(&feature, optional)?;
     let asked = Selection::of(words, &request.literal, &all, &text)?;
-    let may_fail = armer.is_person() && !settings.checks.is_empty();
-    let tasks = open_part(&feature, all, &asked, may_fail)?;
+    let tasks = open_part(&feature, all, &asked, !settings.checks.is_empty())?;
     let mut gate = gate(root, &feature, request, armer)?;
-    if armer.is_person() {
-        gate.take_converge(root, request.converge, settings.converge, !asked.tasks.is_empty())?;
-    }
-    let has_review = request.review.unwrap_or(settings.review.is_some());
-    if request.review_when.is_some() && !has_review {
+    gate.take_converge(root, &chosen, !asked.tasks.is_empty())?;
+    let has_review = chosen.review().unwrap_or_default();
+    if chosen.review_when().is_some() && !has_review {
         return Err(Refusal::new("`--review-when` does nothing without a review", "add --review"));
     }
-    if has_review && armer.is_person() {
-        can_be_reviewed(&feature)?;
+    if has_review {
+        can_be_reviewed(&feature.folder, &feature.relative)?;
     }
     let mut arming = Arming::begin(root, armer, Some(&feature))?;
     let taken_from = taken_from(&arming.loops, &feature, armer, request)?;
@@ -88,18 +92,19 @@ pub fn arm(
     let mut notes = asked_notes(&tasks, &asked);
     notes.extend(others_in_words(&feature.folder));
     notes.extend(kept_aside);
-    notes.extend(handoff_note(&feature, &settings));
+    notes.extend(handoff_note(&feature, &chosen));
     let last = arming.pins.as_ref().ok().and_then(|pins| last_limits(pins, &feature));
     notes.extend(lower_limits(&mut state, &tasks, request, last));
     fill(&mut state, &feature, &tasks, request);
     let mut claim = claim_of(project, &feature, armer);
     let commands =
         if armer.is_person() { verify_commands(&tasks, &text) } else { VerifyCommands::new() };
-    let mut pin = pin_of(&feature, &state, &settings, &claim, armer);
-    if armer.is_person() && has_review {
-        pin.checks.push(review_of(settings.review, request));
+    let mut pin = pin_of(&feature, &state, &chosen, &claim, armer);
+    pin.settings = SettingsThen { hash: settings.digest, tracked };
+    pin.checks = settings.checks;
+    if has_review {
+        pin.checks.push(review_of(settings.review, chosen.review_when()));
     }
-    pin.settings.tracked = tracked;
     pin.hooks = gate.hooks.clone();
     pin.converge.clone_from(&gate.converge);
     pin.asked = kept(&asked, request, &gate, optional);
@@ -142,22 +147,22 @@ pub fn arm(
     Ok(armed(&feature, &tasks, pin.limits, shown, &notes, &gate))
 }
 
-fn review_of(set: Option<Check>, request: &FeatureRequest) -> Check {
-    let review = set.unwrap_or_else(|| reviewer(READERS[0]));
-    match request.review_when {
+fn review_of(set: Option<Check>, when: Option<ReviewWhen>) -> Check {
+    let review = set.unwrap_or_else(|| review_by(&Chosen::default()));
+    match when {
         Some(when) => review.made(when),
         None => review,
     }
 }
 
 /// Returns nothing; an error where a review is asked for and the specification has nothing to judge.
-fn can_be_reviewed(feature: &Feature) -> Result<(), Refusal> {
+pub fn can_be_reviewed(folder: &Path, shown: &str) -> Result<(), Refusal> {
     let wrong = |why: String| {
         let what = ["nothing is armed: a review is asked for, and ", &why].concat();
         let next = "give each requirement an id such as FR-001, or leave the review out with --review=false";
         Refusal::new(what, next)
     };
-    specification(&feature.folder, &feature.relative).map(drop).map_err(wrong)
+    specification(folder, shown).map(drop).map_err(wrong)
 }
 
 /// The feature that is meant, and what was typed behind its name.
@@ -220,9 +225,9 @@ fn kept(
 }
 
 /// What is said of the handoff of an earlier loop, `None` where there is none.
-fn handoff_note(feature: &Feature, settings: &Settings) -> Option<String> {
+fn handoff_note(feature: &Feature, chosen: &Chosen) -> Option<String> {
     let path = feature.folder.join(HANDOFF).symlink_metadata();
-    let is_there = settings.landing && path.is_ok_and(|meta| meta.is_file());
+    let is_there = chosen.landing() && path.is_ok_and(|meta| meta.is_file());
     is_there.then(|| {
         format!(
             "An earlier loop left {HANDOFF} beside {TASKS}: read it first. Where it and the files differ, the files count."
@@ -292,7 +297,7 @@ fn tasks_of(feature: &Feature, optional: bool) -> Result<(TaskList, Vec<u8>), Re
 fn pin_of(
     feature: &Feature,
     state: &State,
-    settings: &Settings,
+    chosen: &Chosen,
     claim: &Claim,
     armer: Armer<'_>,
 ) -> Pin {
@@ -307,13 +312,11 @@ fn pin_of(
         session: claim.session.clone().unwrap_or_default(),
         armed_at: claim.armed_at,
         armed_by: armer.by.clone(),
-        checks: if person { settings.checks.clone() } else { Vec::new() },
-        notify: if person { settings.notify.clone() } else { String::new() },
+        notify: chosen.notify(),
         list: format!("{}/{TASKS}", feature.relative),
-        proof: if person { settings.proof } else { LeastProof::Word },
-        protect: if person { settings.protect.clone() } else { Vec::new() },
+        proof: if person { chosen.proof() } else { LeastProof::Word },
+        protect: chosen.protect(),
         limits: if person { limits } else { limits_of(&PinState::Nobody, state) },
-        settings: SettingsThen { hash: settings.digest, tracked: false },
         ..Pin::default()
     }
 }
@@ -358,7 +361,7 @@ fn taken_from(
         record.armed_by != ArmedBy::Claim && !life::of(loops, &record).leaves_behind(&record)
     });
     let other = printable(&other);
-    if is_there && !request.force {
+    if is_there && !request.chosen.force() {
         return Err(Refusal::new(
             format!("session {other} works on feature `{}`", feature.name),
             "let it work, end its loop there with /speckit:cancel, or take the loop over with --force",

@@ -10,6 +10,7 @@ use crate::feature::{checklists, converge, extensions};
 use crate::refusal::Refusal;
 use crate::session::arguments::feature::FeatureRequest;
 use crate::session::messages::shortfall::hooks_in_words;
+use crate::settings::{Chosen, Origin, table};
 use crate::store::due::ExtensionHooks;
 
 /// What stands before a loop that may be armed.
@@ -55,7 +56,7 @@ impl Gate {
             return Ok(());
         }
         let name = &feature.name;
-        if request.ignore_checklists && armer.is_person() {
+        if request.chosen.ignore_checklists() && armer.is_person() {
             let open = open.join(", ");
             self.open_checklists = true;
             self.for_agent = format!(
@@ -84,14 +85,14 @@ impl Gate {
     pub fn take_converge(
         &mut self,
         root: &Path,
-        typed: Option<bool>,
-        of_settings: bool,
+        chosen: &Chosen,
         is_part: bool,
     ) -> Result<(), Refusal> {
-        if !typed.unwrap_or(of_settings) {
+        let Some(made) = chosen.made(&table::converge).filter(|_| chosen.converge() == Some(true))
+        else {
             return Ok(());
-        }
-        if is_part && typed == Some(true) {
+        };
+        if is_part && made.origin == Origin::CommandLine {
             let what = "nothing is armed: `--converge` compares the code with the whole feature, and this loop is about some of its tasks";
             return Err(Refusal::new(what, "leave `--converge` out, or name no tasks"));
         }

@@ -73,13 +73,13 @@ pub fn lower_limits(
     let attempts = default.max_task_iterations.max(last.max_task_iterations);
     let mut notes = Vec::new();
     let asked = state.max_global_iterations();
-    if request.max_iterations.is_none() && asked > iterations {
+    if request.chosen.feature_iterations().is_none() && asked > iterations {
         let lower = enough_iterations(tasks.open().count());
         state.set("maxGlobalIterations", lower);
         notes.push(lowered(asked, lower, "iterations", "--max-iterations"));
     }
     let asked = state.max_task_iterations();
-    if request.max_task_iterations.is_none() && asked > attempts {
+    if request.chosen.max_task_iterations().is_none() && asked > attempts {
         let lower = default.max_task_iterations;
         state.set("maxTaskIterations", lower);
         notes.push(lowered(asked, lower, "attempts a task", "--max-task-iterations"));
@@ -117,13 +117,13 @@ pub fn fill(state: &mut State, feature: &Feature, tasks: &TaskList, request: &Fe
     state.set_default("recoveryMode", false);
     state.set_default("maxFixTasksPerOriginal", 3);
     state.set_default("fixTaskMap", Value::Object(Map::new()));
-    if let Some(limit) = request.max_iterations {
+    if let Some(limit) = request.chosen.feature_iterations() {
         state.set("maxGlobalIterations", limit);
     }
-    if let Some(limit) = request.max_task_iterations {
+    if let Some(limit) = request.chosen.max_task_iterations() {
         state.set("maxTaskIterations", limit);
     }
-    if request.recovery_mode {
+    if request.chosen.recovery_mode() {
         state.set("recoveryMode", true);
     }
 }

@@ -24,7 +24,7 @@ use crate::text::counted;
 use crate::world;
 
 /// The most that is read of a file that holds the task, in bytes.
-const MOST_TASK: u64 = 256 << 10;
+pub const MOST_TASK: u64 = 256 << 10;
 /// The longest that the files are looked through: the client waits for the command.
 const LOOK: Duration = Duration::from_millis(1_200);
 /// What is shown where the agent's word alone ends the loop.
@@ -68,17 +68,17 @@ pub fn arm(
     let key = PinKey::Session(session);
     arming.remember(key, &arming.paths(&[TASK_FILE, "loop.json"]))?;
     if let Some(live) = earlier.filter(|record| record.ledger.is_live()) {
-        if !request.replace {
+        if !request.chosen.replace() {
             return Err(messages::already_armed(&live));
         }
         arming.replace(&live)?;
     }
-    let (hash, notify) = (settings.digest, settings.notify.clone());
+    let (hash, notify) = (settings.digest, settings.chosen.notify());
     let mut record = record_of(request, place, contract_of(request, settings), &task, armer);
     let pin = Pin { notify, ..pin_of(&record, SettingsThen { hash, tracked }) };
     let instead = "put the checks into a script of your own, and name that";
     let (shown, unkept) =
-        arming.pin(key, &pin, &VerifyCommands::new(), (request.checks.len(), instead))?;
+        arming.pin(key, &pin, &VerifyCommands::new(), (request.chosen.check().len(), instead))?;
     if unkept.is_some() {
         record.armed_by = ArmedBy::Unkept;
     }
@@ -121,22 +121,25 @@ fn pin_of(record: &Record, settings: SettingsThen) -> Pin {
 }
 
 fn task_of(request: &TaskRequest, cwd: &Path) -> Result<String, Refusal> {
-    let Some(named) = &request.prompt_file else {
+    let Some(named) = request.chosen.prompt_file() else {
         return Ok(request.task.clone());
     };
-    let path = cwd.join(named);
+    task_in(&cwd.join(named))
+}
+
+/// Returns the text of a file that holds a task.
+pub fn task_in(path: &Path) -> Result<String, Refusal> {
     let wrong = |why: &str| {
-        Refusal::new(
-            format!("the task cannot be read from `{}`: {why}", path.display()),
-            "name a text file, relative to the folder of the session",
-        )
+        let what = format!("the task cannot be read from `{}`: {why}", path.display());
+        Refusal::new(what, "name a text file")
     };
-    let content = read::read(&path, MOST_TASK).map_err(|problem| wrong(&problem.to_string()))?;
-    let text = String::from_utf8(content.bytes).map_err(|_| wrong("it is not UTF-8 text"))?;
-    if text.trim().is_empty() {
-        return Err(wrong("it is empty"));
+    let content = read::read(path, MOST_TASK).map_err(|problem| wrong(&problem.to_string()))?;
+    match String::from_utf8(content.bytes) {
+        Err(_) => Err(wrong("it is not UTF-8 text")),
+        Ok(text) if text.trim().is_empty() => Err(wrong("it is empty")),
+        Ok(text) if text.contains('\0') => Err(wrong("it is not text: there is a NUL in it")),
+        Ok(text) => Ok(text),
     }
-    Ok(text)
 }
 
 fn record_of(
@@ -163,7 +166,7 @@ fn record_of(
             task: if long { messages::beginning(task) } else { task.to_owned() },
             task_file: if long { TASK_FILE.to_owned() } else { String::new() },
             contract,
-            promise_match: request.promise_match,
+            promise_match: request.chosen.promise_match(),
             ultrawork: place.flavour == Flavour::Ultrawork,
             ..Assignment::default()
         })),
@@ -173,25 +176,23 @@ fn record_of(
 
 /// The project's checks hold in this loop too, before those that were typed.
 fn contract_of(request: &TaskRequest, settings: Settings) -> Contract {
-    let limit_seconds = request.check_timeout;
-    let typed = request.checks.iter().map(|run| Check {
-        run: run.clone(),
-        limit_seconds,
-        ..Check::default()
-    });
+    let chosen = &request.chosen;
+    let limit_seconds = chosen.check_limit().as_secs();
+    let typed =
+        chosen.check().into_iter().map(|run| Check { run, limit_seconds, ..Check::default() });
     let checks = with_more(settings.checks, typed);
     let usual = Guardrails::default();
     Contract {
-        token: request.promise.clone(),
-        min_tool_calls: request.min_tool_calls,
-        without_work: request.without_work,
-        min_iterations: request.min_iterations,
+        token: request.promise(),
+        min_tool_calls: chosen.min_tool_calls(),
+        without_work: chosen.on_promise_no_work(),
+        min_iterations: chosen.min_iterations(),
         checks,
-        no_final_check: request.no_final_check,
+        no_final_check: chosen.no_final_check(),
         converge: String::new(),
         guardrails: Guardrails {
-            max_iterations: Some(request.max_iterations).filter(|limit| *limit > 0),
-            max_unchanged: request.no_progress.unwrap_or(usual.max_unchanged),
+            max_iterations: chosen.max_iterations(),
+            max_unchanged: chosen.max_unchanged(),
             ..usual
         },
     }

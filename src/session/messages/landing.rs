@@ -21,7 +21,7 @@ pub enum HandoffPlace<'a> {
 pub fn is_asked(settings: &Settings, max_iterations: Option<u32>, ledger: &Ledger) -> bool {
     // Sessions have no limit of time or tokens.
     let rails = Guardrails { max_iterations, ..Guardrails::default() };
-    settings.landing && near_limit(&rails, ledger, 0).is_some()
+    settings.chosen.landing() && near_limit(&rails, ledger, 0).is_some()
 }
 
 /// Returns what is added to the text that sends the agent back to work.

@@ -139,7 +139,7 @@ impl FeaturesReport {
         let settings = Settings::read(&project.root);
         Self {
             project: project.root.display().to_string(),
-            enabled: !settings.as_ref().is_ok_and(|settings| !settings.enabled),
+            enabled: !settings.as_ref().is_ok_and(|settings| !settings.chosen.enabled()),
             settings_problem: settings.err().map(|error| error.one_line()).unwrap_or_default(),
             features,
         }

@@ -249,7 +249,9 @@ fn quiet_shows_what_needs_the_person_and_no_more() {
     bench.implement("s1", "--max-iterations 1").context();
     assert!(bench.stop("s1").by_plugin().run().told().contains("ended (max_iters)"));
     let bench = Bench::ready().settings("---\nquiet: maybe\n---\n");
-    assert!(bench.implement("s1", "").reason().contains("`quiet` is `maybe`"));
+    assert!(
+        bench.implement("s1", "").reason().contains("`quiet` needs `true` or `false`, not `maybe`")
+    );
 }
 
 #[test]

@@ -71,6 +71,6 @@ fn when_alone_asks_for_no_review_and_another_word_is_refused() {
     let said = refused("--review-when phases");
     assert!(said.contains("`--review-when` does nothing without a review\nadd --review"), "{said}");
     let said = refused("--review --review-when=always");
-    assert!(said.contains("`--review-when` needs end, phases or verify"), "{said}");
+    assert!(said.contains("`--review-when` needs `end`, `phases` or `verify`"), "{said}");
     assert_eq!(bench.everything(), before);
 }

@@ -265,7 +265,7 @@ fn what_cannot_be_meant_is_refused() {
         ("--adopt s1 --max-iterations 3", "only a session, `--force` and `--replace`"),
         ("\"Make it\" --adopt", "only a session, `--force` and `--replace`"),
         ("\"Make it\" --force", "`--force` is for `--adopt` alone"),
-        ("--adopt --force=yes", "`--force` takes no value"),
+        ("--adopt --force=yes", "`--force` needs `true` or `false`, not `yes`"),
         ("--adopt ../s1", "no live loop belongs to a session `../s1`"),
         ("--adopt s1x", "no live loop belongs"),
     ] {

@@ -66,7 +66,7 @@ fn a_mistake_is_named_costs_no_token_and_arms_nothing() {
         ("", "there is no task"),
         ("\"Make it\" --max-iteration 3", "unknown option `--max-iteration`"),
         ("Make it --max-iterations three", "not `three`"),
-        ("Make it --completion-promise \"\"", "the promise is empty"),
+        ("Make it --completion-promise \"\"", "`--completion-promise` is empty"),
         ("Make it --max-iterations 3 now", "`now` comes after the flags"),
     ] {
         let bench = Bench::folder();

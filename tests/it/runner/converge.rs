@@ -122,6 +122,6 @@ fn a_file_of_the_project_cannot_take_it_away_unseen() {
     bench.write(".claude/ralph-speckit.local.md", "---\nconverge: true\n---\n");
     bench.write(".spool/ralph.toml", "converge = false\n");
     let ran = ralph(&bench, "").run().with_code(2);
-    assert!(ran.errors.contains("takes your `converge` away"), "{ran}");
+    assert!(ran.errors.contains("changes what holds without it"), "{ran}");
     assert_eq!(bench.runs(), 0);
 }

@@ -230,7 +230,7 @@ fn a_project_makes_it_stricter_and_never_looser() {
     let bench = Bench::with_tasks("- [ ] 1.1 Begin it\n");
     bench.agent(TICK);
     bench.write(".spool/ralph.toml", "proof = \"word\"\n");
-    bench.ralph("").run().with_code(2).warns("lets every tick count");
+    bench.ralph("").run().with_code(2).warns("changes what holds without it");
     bench.ralph("--proof word").run().with_code(0);
     bench.write(".spool/ralph.toml", "protect = [\"a/**\", \"\"]\n");
     bench.ralph("").run().with_code(2).warns("needs a pattern");

@@ -76,14 +76,14 @@ fn s2_a_repository_turns_no_commits_on_and_does_not_say_when_it_is_done() {
     let bench = Bench::with_tasks("- [ ] T001 Begin it\n");
     bench.agent("echo 1 > made.txt\necho x '<promise>x</promise>'");
     for (asks, words) in [
-        ("commit = true", "lets the loop commit"),
-        ("done = \"manual\"", "says when the loop is done"),
-        ("completion-promise = \"x\"", "says when the loop is done"),
-        ("promise-match = \"exact\"", "says when the loop is done"),
+        ("commit = true", "`commit` in `"),
+        ("done = \"manual\"", "`done` in `"),
+        ("completion-promise = \"x\"", "`completion-promise` in `"),
+        ("promise-match = \"exact\"", "`promise-match` in `"),
     ] {
         bench.write(".spool/ralph.toml", asks);
         let ran = bench.ralph("--max-iterations 1").run().with_code(2);
-        ran.warns(words).warns("spool trust");
+        ran.warns(words).warns("changes what holds without it").warns("spool trust");
     }
     assert_eq!(bench.runs(), 0);
 }

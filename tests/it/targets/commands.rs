@@ -10,7 +10,7 @@ fn d12_what_a_command_cannot_do_is_refused_by_name() {
         ("--yolo", "true", "`--allow-all` does nothing"),
         ("--model=x", "true", "`--model` does nothing for this command: it has no {model}"),
         ("--continue-session", "true", "it has no {session}"),
-        ("--token-budget=9", "true", "nothing tells how many tokens it uses"),
+        ("--token-budget=9", "true", "`--token-budget` may do nothing here"),
         (
             "--max-usd=5",
             "true",

@@ -172,7 +172,7 @@ fn a_cloned_repository_gives_the_agent_no_rights_and_starts_nothing() {
         ("check = [\"touch pwned\"]", "this project is not trusted"),
         ("notify = \"touch pwned\"", "this project is not trusted"),
         ("harness = \"opencode\"", "this project is not trusted"),
-        ("model = \"--dangerously-skip-permissions\"", "is a name such as"),
+        ("model = \"--dangerously-skip-permissions\"", "needs a name such as"),
         ("prompt-file = \"../home/secret\"", "leads out of the project"),
         ("prompt-file = \"/etc/hostname\"", "leads out of the project"),
     ] {

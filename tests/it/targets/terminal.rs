@@ -82,7 +82,7 @@ fn no_document_setting_or_name_draws_on_the_terminal() {
         ("--dry-run --change=\"$HOSTILE\"", 2, "is not trusted"),
         ("--dry-run --trust-project --change=\"$HOSTILE\"", 2, "cannot be a change"),
         ("--dry-run --trust-project --module=\"$HOSTILE\"", 2, "cannot be a module"),
-        ("--dry-run --trust-project --model=\"$HOSTILE\"", 2, "is a name such as"),
+        ("--dry-run --trust-project --model=\"$HOSTILE\"", 2, "needs a name such as"),
     ] {
         let Some(terminal) = running(&bench, arguments) else { return };
         let (ended, seen) = terminal.end();

@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 
 use super::super::file::parse;
-use super::super::{Approve, Landing, Sessions};
+use super::super::{Approve, DoneWhen, Options};
 use super::*;
-use crate::engine::Check;
+use crate::engine::proof::LeastProof;
+use crate::engine::{Check, PromiseMatch};
+use crate::settings::RUNNER;
 use crate::world;
 
 /// A few values for each key, as a file has them: low, high, none, the default.
@@ -54,7 +56,7 @@ fn names() -> impl Iterator<Item = &'static str> {
         "prices",
         "no-stay-awake",
     ];
-    RunnerSettings::NAMES.iter().copied().filter(move |name| !never.contains(name))
+    Setting::all_in(RUNNER).map(|setting| setting.name).filter(move |name| !never.contains(name))
 }
 
 /// The lines of a file, with values that are taken there.
@@ -67,7 +69,7 @@ fn file() -> impl Strategy<Value = Vec<(&'static str, &'static str)>> {
     lines.prop_map(|lines| lines.into_iter().flatten().collect())
 }
 
-fn read(lines: &[(&str, &str)], origin: fn(usize) -> Origin) -> RunnerSettings {
+fn read(lines: &[(&str, &str)], origin: fn(usize) -> Origin) -> Chosen {
     let lines: Vec<_> = lines.iter().map(|(name, value)| format!("{name} = {value}\n")).collect();
     parse(lines.concat().as_bytes(), Path::new("ralph.toml"), &origin).unwrap()
 }
@@ -80,92 +82,81 @@ fn of_person(line: usize) -> Origin {
     Origin::Person(PathBuf::from("/me/ralph.toml"), line)
 }
 
-fn none_is_highest<T: Copy + Into<u64>>(limit: T) -> u64 {
-    Some(limit.into()).filter(|limit| *limit > 0).unwrap_or(u64::MAX)
-}
-
-/// Every option beside its like without the project's file: a new one has to be thought of here.
-fn assert_not_looser(with: Options, without: &Options) {
-    let Options {
-        task: _,
-        harness,
-        model: _,
-        fallback_model: _,
-        fallback_harness,
-        promise,
-        promise_match,
-        min_iterations,
-        max_iterations,
-        done,
-        spec_kit: _,
-        checks,
-        check_timeout,
-        proof,
-        converge,
-        include_optional,
-        no_final_check,
-        protect,
-        stall_threshold,
-        no_progress,
-        max_failures,
-        max_unanswered,
-        iteration_timeout,
-        idle_timeout,
-        max_runtime,
-        token_budget,
-        max_cost,
-        limit_wait,
-        prices,
-        grace,
-        retry_pause,
-        allow_all,
-        permissions,
-        sessions: Sessions::Fresh | Sessions::Continued,
-        commits,
-        landing: Landing::Asked | Landing::Off,
-        stay_awake,
-        doubted,
-        notify,
-        shown: _,
-        form: _,
-        start: _,
-        counting: _,
-        checks_from: _,
-    } = with;
+/// Every option beside its like without the project's file: a new setting has to be thought of here.
+fn assert_not_looser(with: &Options, without: &Options) {
     let time = |limit: Option<_>| limit.unwrap_or(std::time::Duration::MAX);
-    let runs = |checks: &[Check]| checks.iter().map(|it| it.run.clone()).collect::<Vec<_>>();
-    assert_eq!(harness, without.harness);
-    assert_eq!(fallback_harness, without.fallback_harness);
-    assert_eq!(allow_all, without.allow_all);
-    assert_eq!(allow_all, Approve::Own);
-    assert_eq!(permissions, without.permissions);
-    assert_eq!(promise, without.promise);
-    assert!(promise_match == without.promise_match || promise_match == PromiseMatch::Anywhere);
-    assert!(min_iterations >= without.min_iterations);
-    assert!(max_iterations.unwrap_or(u32::MAX) <= without.max_iterations.unwrap_or(u32::MAX));
-    assert!(done == without.done || done == Some(DoneWhen::Tasks));
-    assert_eq!(notify, without.notify);
-    assert_eq!(no_final_check, without.no_final_check);
-    assert_eq!(runs(&checks), runs(&without.checks));
-    assert!(checks.iter().zip(&without.checks).all(|(a, b)| a.limit_seconds <= b.limit_seconds));
-    assert!(check_timeout <= without.check_timeout);
-    assert!(proof == without.proof || proof == LeastProof::Files);
-    assert!(converge >= without.converge && include_optional >= without.include_optional);
-    assert!(without.protect.iter().all(|pattern| protect.contains(pattern)));
-    assert!(none_is_highest(stall_threshold) <= none_is_highest(without.stall_threshold));
-    assert!(none_is_highest(no_progress) <= none_is_highest(without.no_progress));
-    assert!(max_failures <= without.max_failures && max_unanswered <= without.max_unanswered);
-    assert!(time(iteration_timeout) <= time(without.iteration_timeout));
-    assert!(time(idle_timeout) <= time(without.idle_timeout));
-    assert!(time(max_runtime) <= time(without.max_runtime));
-    assert!(token_budget.unwrap_or(u64::MAX) <= without.token_budget.unwrap_or(u64::MAX));
-    assert!(max_cost.unwrap_or(u64::MAX) <= without.max_cost.unwrap_or(u64::MAX));
-    assert!(limit_wait <= without.limit_wait);
-    assert_eq!(prices, without.prices);
-    assert_eq!(stay_awake, without.stay_awake);
-    assert!(grace <= without.grace && retry_pause >= without.retry_pause);
-    assert!(commits == without.commits || commits == Commits::Never);
-    assert!(doubted == without.doubted || doubted == Doubted::Fails);
+    let number = |limit: Option<u32>| limit.unwrap_or(u32::MAX);
+    let runs = |checks: &[Check]| checks.iter().map(|check| check.run.clone()).collect::<Vec<_>>();
+    let (is, was) = (&with.settings, &without.settings);
+    for setting in Setting::all_in(RUNNER) {
+        let holds = match setting.name {
+            "change"
+            | "module"
+            | "prompt-file"
+            | "no-interactive"
+            | "trusted-projects"
+            | "model"
+            | "fallback-model"
+            | "continue-session"
+            | "no-landing"
+            | "verbose"
+            | "quiet"
+            | "json"
+            | "review-when"
+            | "review-harness"
+            | "review-model"
+            | "review-timeout"
+            | "review-token-budget" => true,
+            "harness" | "harness-command" => with.harness == without.harness,
+            "fallback-harness" => with.fallback_harness == without.fallback_harness,
+            "allow-all" => with.allow_all == without.allow_all && with.allow_all == Approve::Own,
+            "permission-mode" | "allow" | "deny" | "agent-args" => {
+                with.permissions == without.permissions
+            }
+            "commit" => is.commit() == was.commit() || !is.commit(),
+            "strict" => is.strict() == was.strict() || is.strict(),
+            "done" => with.done == without.done || with.done == Some(DoneWhen::Tasks),
+            "completion-promise" => is.completion_promise() == was.completion_promise(),
+            "promise-match" => {
+                is.promise_match() == was.promise_match()
+                    || is.promise_match() == PromiseMatch::Anywhere
+            }
+            "check" | "review" => runs(&with.checks) == runs(&without.checks),
+            "proof" => is.proof() == was.proof() || is.proof() == LeastProof::Files,
+            "protect" => without.protect.iter().all(|pattern| with.protect.contains(pattern)),
+            "no-final-check" => is.no_final_check() == was.no_final_check(),
+            "check-timeout" => {
+                let limits = with.checks.iter().zip(&without.checks);
+                is.check_timeout() <= was.check_timeout()
+                    && limits.into_iter().all(|(is, was)| is.limit_seconds <= was.limit_seconds)
+            }
+            "converge" => with.converge >= without.converge,
+            "include-optional" => with.include_optional >= without.include_optional,
+            "min-iterations" => is.min_iterations() >= was.min_iterations(),
+            "max-iterations" => number(is.max_iterations()) <= number(was.max_iterations()),
+            "stall-threshold" => number(is.stall_threshold()) <= number(was.stall_threshold()),
+            "no-progress" => number(is.no_progress()) <= number(was.no_progress()),
+            "max-failures" => {
+                is.max_failures() <= was.max_failures()
+                    && with.max_unanswered <= without.max_unanswered
+            }
+            "iteration-timeout" => time(is.iteration_timeout()) <= time(was.iteration_timeout()),
+            "idle-timeout" => time(is.idle_timeout()) <= time(was.idle_timeout()),
+            "max-runtime" => time(with.max_runtime) <= time(without.max_runtime),
+            "token-budget" => {
+                is.token_budget().unwrap_or(u64::MAX) <= was.token_budget().unwrap_or(u64::MAX)
+            }
+            "max-usd" => is.max_usd().unwrap_or(u64::MAX) <= was.max_usd().unwrap_or(u64::MAX),
+            "max-limit-wait" => time(with.limit_wait) <= time(without.limit_wait),
+            "prices" => with.prices == without.prices,
+            "no-stay-awake" => is.no_stay_awake() == was.no_stay_awake(),
+            "grace" => is.grace() <= was.grace(),
+            "retry-pause" => is.retry_pause() >= was.retry_pause(),
+            "notify" => is.notify() == was.notify(),
+            new => panic!("nobody has thought of `{new}`"),
+        };
+        assert!(holds, "{} is looser:\n{is:?}\n{was:?}", setting.name);
+    }
 }
 
 fn options(layers: &Layers) -> Result<Options> {
@@ -181,16 +172,16 @@ fn s2_each_value_of_each_key_alone_is_free_named_or_refused() {
     for name in names() {
         for value in values(name) {
             let project = read(&[(name, value)], of_project);
-            let setting = project.made();
+            let setting = project.0.clone();
             match counted(Layers { project, ..Layers::default() }) {
                 Ok(layers) if layers.left_out.is_empty() => {
-                    assert_eq!(layers.merged().made(), setting);
+                    assert_eq!(layers.merged().0, setting);
                     let without = options(&Layers::default()).unwrap();
-                    assert_not_looser(options(&layers).unwrap(), &without);
+                    assert_not_looser(&options(&layers).unwrap(), &without);
                 }
                 Ok(layers) => {
                     assert_eq!(layers.left_out, setting);
-                    assert_eq!(layers.merged().made(), []);
+                    assert_eq!(layers.merged().0, []);
                 }
                 Err(error) => {
                     let said = error.to_string();
@@ -218,25 +209,25 @@ proptest! {
         bold in proptest::bool::weighted(0.2),
     ) {
         let mut project = read(&lines, of_project);
-        for setting in project.made() {
-            if !bold && setting.rule == FromProject::Trusted {
-                project.remove(setting.name);
+        for setting in project.0.clone() {
+            if !bold && matches!(setting.setting.rule, Rule::Program | Rule::Word(_)) {
+                project.remove(setting.setting);
             }
         }
         let person = read(&person, of_person);
         let alone = Layers { person: person.clone(), ..Layers::default() };
         let Ok(without) = options(&alone) else { return Ok(()); };
-        let made = project.made();
+        let made = project.0.clone();
         let Ok(counted) = counted(Layers { project, person, ..Layers::default() }) else {
             return Ok(());
         };
-        let there = counted.merged().made();
+        let there = counted.merged().0;
         for setting in &made {
             let is_named = there.contains(setting) || counted.left_out.contains(setting);
             prop_assert!(is_named, "dropped silently: {setting:?}");
         }
         if let Ok(with) = options(&counted) {
-            assert_not_looser(with, &without);
+            assert_not_looser(&with, &without);
         }
     }
 }

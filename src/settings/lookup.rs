@@ -1,0 +1,76 @@
+//! Settings by their names, and which place decides.
+
+use super::chosen::{Chosen, Made};
+use super::setting::Setting;
+use super::table::{self, ALL};
+use crate::text::nearest;
+
+impl Setting {
+    /// Returns the setting that has this name in one of these places, or what is said of a name that none has.
+    pub fn named(name: &str, places: u8) -> Option<&'static Self> {
+        let name = name.replace('_', "-");
+        Self::all_in(places).find(|setting| setting.name == name)
+    }
+
+    /// Returns the setting whose name a mistyped one nearly is.
+    pub fn meant(name: &str, places: u8) -> Option<&'static Self> {
+        let names = Self::all_in(places).map(|setting| setting.name);
+        Self::named(nearest(&name.replace('_', "-"), names)?, places)
+    }
+
+    /// Returns all that can be set in one of these places.
+    pub fn all_in(places: u8) -> impl Iterator<Item = &'static Self> {
+        ALL.iter().copied().filter(move |setting| setting.places & places != 0)
+    }
+}
+
+impl Chosen {
+    /// Returns these settings, and what only a weaker place has set. Two pairs are one thing each: the place that names an agent
+    /// program or gives a command line decides, and the one that says how much is shown.
+    #[must_use]
+    pub fn over(mut self, weaker: Self) -> Self {
+        let has = |setting| self.made(setting).is_some();
+        let (command, shown) =
+            (has(&table::harness_command), has(&table::verbose) || has(&table::quiet));
+        let more = weaker.0.into_iter().filter(|made| {
+            let is_decided = (command && made.setting == &table::harness)
+                || (shown && [&table::verbose, &table::quiet].contains(&made.setting));
+            !is_decided && !has(made.setting)
+        });
+        let more: Vec<Made> = more.collect();
+        self.0.extend(more);
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_default_is_taken_by_its_setting() {
+        for setting in ALL.iter().filter(|setting| !setting.default.is_empty()) {
+            assert_eq!(setting.kind.check(setting.default), Ok(()), "{}", setting.name);
+        }
+    }
+
+    #[test]
+    fn a_name_means_one_thing_in_a_place() {
+        for place in (0..8).map(|bit| 1 << bit) {
+            let mut names: Vec<&str> = Setting::all_in(place).map(|setting| setting.name).collect();
+            let all = names.len();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), all, "place {place}: {names:?}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_found_with_dash_or_underscore() {
+        let found = |name| Setting::named(name, super::super::setting::YAML).map(|found| found.name);
+        for name in ["spec_kit_command", "spec-kit-command", "spec-kit_command"] {
+            assert_eq!(found(name), Some("spec-kit-command"), "{name}");
+        }
+        assert_eq!(found("max-iterations"), None, "no key of the settings");
+    }
+}
