@@ -86,6 +86,9 @@ pub fn prose(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(|letter| if steers(letter) { SHOWN } else { letter }).collect())
 }
 
+/// The largest whole number that every reader of JSON holds exactly: 2^53 - 1.
+pub const LARGEST: u64 = (1 << 53) - 1;
+
 /// Returns JSON with everything escaped that a terminal would not just show; programs read the same from it.
 #[cfg(feature = "cli")]
 pub fn json(text: &str) -> Cow<'_, str> {

@@ -18,6 +18,8 @@ mod plugin;
 mod ralph;
 mod review;
 mod running;
+#[cfg(test)]
+mod schemas;
 mod selection;
 mod setup;
 pub mod slash;

@@ -10,7 +10,6 @@ use crate::checks::{MARK, PASSED};
 use crate::engine::CheckResult;
 use crate::feature::project::{Feature, Project};
 use crate::forms;
-use crate::forms::review::ReviewForm;
 use crate::refusal::Refusal;
 use crate::review::{Review, ReviewLimits, ReviewOrder, last, review};
 use crate::runner::harness::{Approval, HarnessChoice, harness};
@@ -153,7 +152,7 @@ fn passed_in_loop() -> Option<Vec<CheckResult>> {
 
 fn print(review: &Review, as_json: bool) -> Result<()> {
     if as_json {
-        dataln!("{}", forms::document(&ReviewForm::from(review))?);
+        dataln!("{}", forms::document(review)?);
     } else {
         out!("{}", text::block(&review.text()));
     }

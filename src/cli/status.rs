@@ -23,6 +23,7 @@ use crate::runner::report::{self as runners, RunnerReport};
 use crate::runner::signals::Signals;
 use crate::session::report::StatusReport;
 use crate::session::report::feature::FeatureReport;
+use crate::session::report::session_loop::SessionLoop;
 use crate::text::{self, age};
 use crate::world;
 
@@ -101,14 +102,17 @@ impl Now {
         let mut reviews = BTreeMap::new();
         if let Some(StatusReport { speckit, .. }) = &mut report {
             for feature in &mut speckit.features {
-                let is_its = |it: &&RunnerReport| it.is_alive() && it.change_id == feature.name;
+                let is_its =
+                    |it: &&RunnerReport| it.is_alive() && it.change_id == feature.facts.name;
                 let at_work = runners.iter().find(is_its);
                 feature.runner = at_work.map(RunnerReport::line).unwrap_or_default();
                 // One that cannot be read is told by `spool review --last`.
-                if let Ok(Some(review)) = review::last(Path::new(&speckit.project), &feature.name) {
-                    let ago = age(review.began_at.age());
-                    feature.review = format!("{}, {ago} ago", review.short());
-                    reviews.insert(feature.name.clone(), review);
+                if let Ok(Some(review)) =
+                    review::last(Path::new(&speckit.project), &feature.facts.name)
+                {
+                    let ago = review.began_at.map(|at| format!(", {} ago", age(at.wall().age())));
+                    feature.review = format!("{}{}", review.short(), ago.unwrap_or_default());
+                    reviews.insert(feature.facts.name.clone(), review);
                 }
             }
         }
@@ -136,11 +140,11 @@ impl Now {
             }
         };
         for feature in self.report.iter().flat_map(|report| &report.speckit.features) {
-            add(NameKind::Feature, &feature.name);
+            add(NameKind::Feature, &feature.facts.name);
             add(NameKind::Session, session_of(feature));
         }
         for task in self.report.iter().flat_map(|report| &report.tasks) {
-            add(NameKind::Session, &task.session);
+            add(NameKind::Session, task.session());
             add(NameKind::Task, &task.about);
         }
         for runner in &self.runners {
@@ -154,10 +158,11 @@ impl Now {
         let is_found = |kind, id: &str| found.contains(&LoopName::new(kind, id));
         if let Some(report) = &mut self.report {
             report.speckit.features.retain(|it| {
-                is_found(NameKind::Feature, &it.name) || is_found(NameKind::Session, session_of(it))
+                is_found(NameKind::Feature, &it.facts.name)
+                    || is_found(NameKind::Session, session_of(it))
             });
             report.tasks.retain(|it| {
-                is_found(NameKind::Session, &it.session) || is_found(NameKind::Task, &it.about)
+                is_found(NameKind::Session, it.session()) || is_found(NameKind::Task, &it.about)
             });
         }
         self.runners.retain(|it| is_found(NameKind::Change, &it.change_id));
@@ -221,5 +226,5 @@ impl Now {
 
 /// The session that has the loop of a feature, empty for none.
 fn session_of(feature: &FeatureReport) -> &str {
-    feature.record.as_ref().map_or("", |record| &record.session)
+    feature.r#loop.as_ref().map_or("", SessionLoop::session)
 }

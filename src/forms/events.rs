@@ -7,7 +7,8 @@ use super::loops::LoopCheck;
 use super::plain::{JsonNumber, JsonTime};
 use super::proofs::ProofsForm;
 use super::runner::{AgentShareForm, DoneWhen};
-use super::summary::RunSummaryForm;
+use super::spent::Spent;
+use super::summary::RunSummary;
 
 /// One line of `spool ralph --json`.
 #[derive(Clone, Debug, Serialize)]
@@ -168,7 +169,6 @@ pub enum RunnerEvent {
 /// The end of a runner's loop.
 #[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[expect(clippy::struct_excessive_bools, reason = "each says something else of the loop")]
 pub struct RunnerEnd {
     /// The status, as `loop-state.json` has it: `done`, `stuck`, `stalled` or `stopped`; `killed` where `spool log --summary` shows a
     /// run whose runner was killed.
@@ -183,16 +183,9 @@ pub struct RunnerEnd {
     pub seconds: JsonNumber,
     /// Seconds beside that in which the runner was stopped, by Ctrl-Z.
     pub stopped_seconds: JsonNumber,
-    /// Tokens; null where nothing reports them.
-    pub tokens: Option<JsonNumber>,
-    /// Whether that is all of them, as far as can be seen.
-    pub tokens_complete: bool,
-    /// Dollars that it cost, as far as it is known; null where nothing tells.
-    pub cost_usd: Option<f64>,
-    /// Whether a part of that is an estimate, by the prices that a person gave.
-    pub cost_estimated: bool,
-    /// Whether the cost of each iteration is in it.
-    pub cost_complete: bool,
+    /// What it used and cost, without its reviews.
+    #[serde(flatten)]
+    pub spent: Spent,
     /// What each agent did of that, in the order in which they first worked.
     pub agents: Vec<AgentShareForm>,
     /// Tokens that reviews used beside that.
@@ -220,7 +213,7 @@ pub struct RunnerEnd {
     /// The git ref that holds what the last try left, where it did not come to its own end; null for none.
     pub kept_as: Option<String>,
     /// What changed, what each finished task cost, and how to read it.
-    pub summary: RunSummaryForm,
+    pub summary: RunSummary,
 }
 
 impl EventForm {

@@ -1,7 +1,5 @@
 //! A loop as programs read it: one form for a feature's, a task's, and a runner's.
 
-use std::time::Duration;
-
 use serde::Serialize;
 
 use super::plain::{JsonNumber, JsonTime};
@@ -9,8 +7,8 @@ use super::proofs::ProofsForm;
 use super::review::LastReview;
 use crate::engine::{Check, CheckResult, Converging, Ledger};
 use crate::session::report::live::SessionState;
+use crate::session::report::session_loop::LoopFormState;
 use crate::store::names::EndName;
-use crate::store::receipts::VerifyRun;
 
 /// A loop.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -121,28 +119,6 @@ pub enum LoopSubject {
     Change,
 }
 
-/// How a loop is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum LoopFormState {
-    /// It is armed, and the first session that stops takes it.
-    Unbound,
-    /// It lives.
-    #[default]
-    Live,
-    /// It lives, the agent may stop, and nothing is counted.
-    Paused,
-    /// It lives, and its session is gone or has been silent for an hour.
-    Orphaned,
-    /// Its runner was killed.
-    Dead,
-    /// It has ended.
-    Ended,
-    /// Its file cannot be read.
-    Unreadable,
-}
-
 /// What drives a loop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -232,6 +208,9 @@ pub struct LoopCheck {
     pub expect: Option<String>,
     /// How many tests have to pass in it at least; null where nobody counts them.
     pub min_tests: Option<JsonNumber>,
+    /// What it has to meet, in words (see [`Check::terms`]).
+    #[serde(skip)]
+    pub terms: String,
 }
 
 /// What came of the converge command of spec-kit in a loop.
@@ -297,35 +276,7 @@ impl From<&Check> for LoopCheck {
             limit_seconds: check.limit_seconds.into(),
             expect: super::plain::words(&check.expect),
             min_tests: (check.min_tests > 0).then(|| check.min_tests.into()),
-        }
-    }
-}
-
-impl LoopCheck {
-    /// Returns what it has to meet, in words (see [`Check::terms`]).
-    pub fn terms(&self) -> String {
-        let check = Check {
-            run: String::new(),
-            limit_seconds: self.limit_seconds.get(),
-            expect: self.expect.clone().unwrap_or_default(),
-            min_tests: self.min_tests.map_or(0, JsonNumber::get),
-        };
-        check.terms()
-    }
-}
-
-impl CheckOutcome {
-    /// Returns the run of a Verify command that ended so after this time.
-    pub fn lasted(&self, time: Duration) -> VerifyRun {
-        VerifyRun {
-            result: CheckResult {
-                run: self.run.clone(),
-                passed: self.passed,
-                outcome: self.outcome.clone(),
-                tail: self.output.clone().unwrap_or_default(),
-                review: None,
-            },
-            millis: time.as_millis() as u64,
+            terms: check.terms(),
         }
     }
 }

@@ -1,6 +1,6 @@
-//! What `spool` prints for programs (`--json`): plain types, one file for each command; `docs/json.md` has them all.
+//! What `spool` prints for programs (`--json`): plain types; `docs/json.md` has them all.
 //!
-//! The schemas in `schemas/` are made from these types by a test (`schemas.rs`), so a field is described here, and once.
+//! The schemas in `schemas/` are made from these types by a test (`cli::schemas`), so a field is described here, and once.
 //! What a loop is inside of the program never stands in a form: no hash, no offset, no form of a file.
 
 pub mod doctor;
@@ -17,6 +17,7 @@ pub mod review;
 pub mod runner;
 pub mod session;
 pub mod setup;
+pub mod spent;
 pub mod status;
 pub mod statusline;
 pub mod steered;
@@ -24,9 +25,6 @@ pub mod story;
 pub mod summary;
 pub mod task;
 pub mod trust;
-
-#[cfg(test)]
-mod schemas;
 
 use serde::Serialize;
 

@@ -3,12 +3,12 @@
 use std::fmt;
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::world::WallTime;
 
-/// The largest whole number that every reader of JSON holds exactly: 2^53 - 1.
-pub const LARGEST: u64 = (1 << 53) - 1;
+pub use crate::text::LARGEST;
 
 /// A time in ISO 8601 and UTC, such as `2026-11-22T00:05:12.345Z`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +19,19 @@ impl JsonTime {
     pub fn of(time: WallTime) -> Option<Self> {
         let millis = i64::try_from(time.millis()).ok().filter(|_| time.is_known())?;
         Timestamp::from_millisecond(millis).ok().map(Self)
+    }
+}
+
+impl JsonTime {
+    /// Returns the time by the clock on the wall.
+    pub fn wall(self) -> WallTime {
+        WallTime::from_millis(u64::try_from(self.0.as_millisecond()).unwrap_or_default())
+    }
+}
+
+impl<'de> Deserialize<'de> for JsonTime {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
+        String::deserialize(reader)?.parse().map(Self).map_err(D::Error::custom)
     }
 }
 

@@ -1,14 +1,17 @@
-//! `spool review --json`.
+//! `spool review --json`, and `review.json`.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
-use super::plain::{JsonNumber, JsonTime, or_null};
+use super::plain::{JsonNumber, JsonTime, or_null, words};
 use crate::engine::fields::name_of;
+use crate::world::WallTime;
 
-/// What `spool review --json` prints: the review that has ended, or with `--last` the one before.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct ReviewForm {
+/// What `spool review --json` prints, and what `review.json` keeps of it: the review that has ended, or with `--last` the one before.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(!default))]
+#[serde(default)]
+pub struct Review {
     /// The feature.
     pub feature: String,
     /// The finished tasks that it is about; empty for all of the work.
@@ -53,6 +56,21 @@ pub struct ReviewForm {
     pub cost_estimated: bool,
     /// The file with all that the agent program printed.
     pub log: String,
+}
+
+impl Review {
+    /// Returns the review in a file; version 1 had milliseconds, millionths of a dollar and empty texts.
+    pub fn read(bytes: &[u8]) -> serde_json::Result<Self> {
+        let mut fields: Value = serde_json::from_slice(bytes)?;
+        if let Some(began_at) = fields["began_at"].as_u64().map(WallTime::from_millis) {
+            fields["began_at"] = json!(JsonTime::of(began_at));
+            fields["cost_usd"] = json!(fields["cost"].as_u64().map(|micros| micros as f64 / 1e6));
+            for name in ["harness_version", "model", "base"] {
+                fields[name] = json!(fields[name].as_str().and_then(words));
+            }
+        }
+        serde_json::from_value(fields)
+    }
 }
 
 /// The last review of a feature in short; `spool review --last --json` has all of it.

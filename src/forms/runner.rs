@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::iteration::IterationForm;
 use super::loops::LoopForm;
-use super::plain::{JsonNumber, JsonTime};
+use super::plain::JsonTime;
+use super::spent::Spent;
 use crate::engine::aside::Aside;
 
 /// What `spool ralph --status --json` prints.
@@ -47,12 +48,9 @@ pub struct RunnerForm {
     pub waits_until: Option<JsonTime>,
     /// Seconds in which the runner was stopped, by Ctrl-Z: no limit counts them.
     pub stopped_seconds: f64,
-    /// Dollars that this run has cost, as far as it is known; null where nothing tells.
-    pub cost_usd: Option<f64>,
-    /// Whether a part of that is an estimate, by the prices that a person gave.
-    pub cost_estimated: bool,
-    /// Whether the cost of each iteration is in it.
-    pub cost_complete: bool,
+    /// What this run has used and cost, without its reviews.
+    #[serde(flatten)]
+    pub spent: Spent,
     /// What each agent did in this run, in the order in which they first worked.
     pub agents: Vec<AgentShareForm>,
     /// Tools that were denied in this run.
@@ -68,7 +66,6 @@ pub struct RunnerForm {
 /// What one agent of a runner's loop did: an agent program with the model that it was asked for.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[expect(clippy::struct_excessive_bools, reason = "each is a field that programs read")]
 pub struct AgentShareForm {
     /// The agent program.
     pub harness: String,
@@ -76,18 +73,9 @@ pub struct AgentShareForm {
     pub model: Option<String>,
     /// How often it was run.
     pub runs: u32,
-    /// Tokens that it used, as far as they are known; null where nothing reports them.
-    pub tokens: Option<JsonNumber>,
-    /// Whether a part of them is an estimate.
-    pub tokens_estimated: bool,
-    /// Whether the tokens of each of its runs are in it.
-    pub tokens_complete: bool,
-    /// Dollars that it cost, as far as it is known; null where nothing tells.
-    pub cost_usd: Option<f64>,
-    /// Whether a part of that is an estimate, by the prices that a person gave.
-    pub cost_estimated: bool,
-    /// Whether the cost of each of its runs is in it.
-    pub cost_complete: bool,
+    /// What its runs used and cost.
+    #[serde(flatten)]
+    pub spent: Spent,
 }
 
 /// When the work of a runner's loop counts as done.

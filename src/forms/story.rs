@@ -2,32 +2,7 @@
 
 use serde::Serialize;
 
-use super::iteration::IterationForm;
 use super::plain::JsonNumber;
-
-/// What happened in one iteration of `spool ralph`.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct StoryForm {
-    /// The change.
-    pub change: String,
-    /// The agent program; null where it is not known.
-    pub harness: Option<String>,
-    /// What it came to.
-    pub iteration: IterationForm,
-    /// The prompt; null where it was not kept.
-    pub prompt: Option<String>,
-    /// What the agent did, in order.
-    pub steps: Vec<IterationStep>,
-    /// How many steps are left out in the middle of these.
-    pub steps_left_out: JsonNumber,
-    /// Why there are no steps, in words; null where the log could be read.
-    pub log_problem: Option<String>,
-    /// The lines that differ in each file, as far as git can say it: what was committed, or kept of a try that was cut short.
-    pub changed_lines: Vec<FileLines>,
-    /// The commits, with the first line of their messages.
-    pub messages: Vec<CommitMessage>,
-}
 
 /// Something that an agent did.
 #[derive(Clone, Debug, Serialize)]
@@ -90,6 +65,13 @@ pub struct FileLines {
     pub added: Option<JsonNumber>,
     /// Lines that were removed; null for a file that is no text.
     pub removed: Option<JsonNumber>,
+}
+
+impl FileLines {
+    /// Returns a file of which that is not known.
+    pub fn unknown(file: &str) -> Self {
+        Self { file: file.to_owned(), added: None, removed: None }
+    }
 }
 
 /// A commit.

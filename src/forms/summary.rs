@@ -1,14 +1,18 @@
 //! What a run of `spool ralph` came to.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::plain::JsonNumber;
+use super::spent::Spent;
 use super::story::FileLines;
+
+/// The most files that are listed for programs.
+const FILES: usize = 200;
 
 /// What a run of a loop came to.
 #[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct RunSummaryForm {
+pub struct RunSummary {
     /// The commit on which it began, forty zeros before the first one; null without git.
     pub from_commit: Option<String>,
     /// Its last commit; null where it made none.
@@ -18,38 +22,39 @@ pub struct RunSummaryForm {
     /// Lines that were removed from its files, as far as it is known.
     pub lines_removed: JsonNumber,
     /// The files that it changed, at most 200 of them.
+    #[serde(serialize_with = "some")]
     pub files: Vec<FileLines>,
     /// What it cost, for the tasks that were finished together; those of the last part, in which none was, at the end.
-    pub costs: Vec<TaskCostForm>,
+    pub costs: Vec<TaskCost>,
     /// The checks that failed in its last iteration, each with how.
     pub failed_checks: Vec<String>,
     /// The git refs that hold what tries left that did not come to their own end, oldest first.
     pub kept: Vec<String>,
     /// The commands with which a person reads its commits and all that changed; they run in its work tree.
     pub commands: Vec<String>,
+    /// How many commits it made.
+    #[serde(skip)]
+    pub commits: usize,
+    /// How many of the files git does not track, so that `git diff` does not show them.
+    #[serde(skip)]
+    pub untracked: u64,
 }
 
 /// What it cost to finish some tasks.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[expect(clippy::struct_excessive_bools, reason = "each is a field that programs read")]
-pub struct TaskCostForm {
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "TaskCostForm"))]
+pub struct TaskCost {
     /// Their ids; empty where none was finished.
     pub tasks: Vec<String>,
     /// Iterations, those before it in which no task was finished too.
     pub iterations: u32,
     /// Seconds that they took.
     pub seconds: f64,
-    /// Tokens; null where nothing reports them.
-    pub tokens: Option<JsonNumber>,
-    /// Whether a part of them is an estimate.
-    pub tokens_estimated: bool,
-    /// Whether the tokens of each iteration are in it.
-    pub tokens_complete: bool,
-    /// Dollars, as far as it is known; null where nothing tells.
-    pub cost_usd: Option<f64>,
-    /// Whether a part of that is an estimate, by the prices that a person gave.
-    pub cost_estimated: bool,
-    /// Whether the cost of each iteration is in it.
-    pub cost_complete: bool,
+    /// What they used and cost.
+    #[serde(flatten)]
+    pub spent: Spent,
+}
+
+fn some<S: Serializer>(files: &[FileLines], writer: S) -> Result<S::Ok, S::Error> {
+    writer.collect_seq(files.iter().take(FILES))
 }

@@ -1,10 +1,11 @@
 //! `spool task … --json`.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::loops::CheckOutcome;
 use super::plain::JsonNumber;
 use super::receipt::ReceiptForm;
+use crate::engine::CheckResult;
 use crate::engine::aside::Aside;
 use crate::engine::proof::{Proof, Unproved};
 use crate::store::names::EndName;
@@ -119,13 +120,20 @@ pub struct ProvedTask {
     /// What became of its Verify command.
     pub verify: VerifyState,
     /// How the command ended; null where it did not run.
-    pub check: Option<CheckOutcome>,
+    #[serde(serialize_with = "outcome")]
+    #[cfg_attr(test, schemars(with = "Option<CheckOutcome>"))]
+    pub check: Option<CheckResult>,
     /// How well it is proved; null where it is not ticked now, or was judged before.
     pub proof: Option<Proof>,
     /// Why its work does not count, so that it was not ticked; null where it does.
     pub unproved: Option<UnprovedForm>,
     /// The same in words; null where there is nothing to say.
     pub words: Option<String>,
+}
+
+#[expect(clippy::ref_option, reason = "the form of a serializer is given")]
+fn outcome<S: Serializer>(check: &Option<CheckResult>, writer: S) -> Result<S::Ok, S::Error> {
+    check.as_ref().map(CheckOutcome::from).serialize(writer)
 }
 
 /// Why the work of a task does not count.

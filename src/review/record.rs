@@ -2,19 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow};
-use serde::{Deserialize, Serialize};
-
-use super::form::{ReviewFinding, ReviewRequirement};
-pub use crate::forms::review::ReviewOutcome;
+use crate::forms;
+pub use crate::forms::review::{Review, ReviewOutcome};
 use crate::mask::masked_text;
 use crate::runner::state::state_folder;
 use crate::store::read::{self, Problem};
 use crate::store::write::{Flush, write_private};
-use crate::world::WallTime;
+use anyhow::{Context, Result, anyhow};
 
-/// The version of the file.
-const VERSION: u32 = 1;
 /// The most of the file that is read, in bytes.
 const MOST: u64 = 16 << 20;
 /// Its name.
@@ -60,58 +55,6 @@ impl ReviewOutcome {
     }
 }
 
-/// One review.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Review {
-    /// Version of this file's form.
-    pub version: u32,
-    /// The feature.
-    pub feature: String,
-    /// The finished tasks that it is about; empty for all of the work.
-    pub tasks: Vec<String>,
-    /// When it began.
-    pub began_at: WallTime,
-    /// Seconds it took.
-    pub seconds: f64,
-    /// The agent program that read.
-    pub harness: String,
-    /// Its version, as far as it is known.
-    pub harness_version: String,
-    /// The model that answered, or was asked for; empty where neither is known.
-    pub model: String,
-    /// Whether it was held to reading by its own tools.
-    pub read_only: bool,
-    /// The commit from which on changes were shown; empty where none is known.
-    pub base: String,
-    /// How that was found.
-    pub since: String,
-    /// How it ended.
-    pub outcome: ReviewOutcome,
-    /// Its exit code.
-    pub exit_code: u8,
-    /// Why there is no verdict on the work, a line each.
-    pub problems: Vec<String>,
-    /// What was said of each requirement; empty where there is no usable answer.
-    pub requirements: Vec<ReviewRequirement>,
-    /// The ids of those that read differently than when the loop was armed.
-    pub reworded: Vec<String>,
-    /// What else was found, the worst first.
-    pub findings: Vec<ReviewFinding>,
-    /// What changed meanwhile: files from the root of the project, and commits.
-    pub changed: Vec<String>,
-    /// What a person should know although it does not speak against the work.
-    pub caveats: Vec<String>,
-    /// The tokens that it used, `None` where nothing says.
-    pub tokens: Option<u64>,
-    /// What it cost, in millionths of a dollar, `None` where nothing says.
-    pub cost: Option<u64>,
-    /// Whether that is an estimate, by the prices that a person gave.
-    pub cost_estimated: bool,
-    /// The file with all that the agent program printed.
-    pub log: String,
-}
-
 /// Returns where the last review of a feature is kept.
 fn record_path(root: &Path, feature: &str) -> PathBuf {
     state_folder(root, feature).join(NAME)
@@ -127,20 +70,17 @@ pub fn last(root: &Path, feature: &str) -> Result<Option<Review>> {
         Err(Problem::Missing) => Ok(None),
         Err(problem) => Err(unread(problem.to_string())),
         Ok(content) => {
-            let review = serde_json::from_slice(&content.bytes);
-            review.map(Some).map_err(|error| unread(error.to_string()))
+            Review::read(&content.bytes).map(Some).map_err(|error| unread(error.to_string()))
         }
     }
 }
 
 /// Writes a review whole, without what looks like a key; `folder` is the state folder of the feature.
 pub fn write(folder: &Path, review: &mut Review) -> Result<()> {
-    review.version = VERSION;
     hide_keys(review);
     let path = folder.join(NAME);
-    let mut bytes = serde_json::to_vec_pretty(review)?;
-    bytes.push(b'\n');
-    write_private(&path, &bytes, Flush::ToDisk).with_context(|| {
+    let text = forms::document(review)? + "\n";
+    write_private(&path, text.as_bytes(), Flush::ToDisk).with_context(|| {
         format!("`{}` cannot be written\nmake it writable, then review again", path.display())
     })
 }

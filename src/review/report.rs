@@ -9,8 +9,9 @@ use crate::checks::NOTE;
 use crate::engine::fields::name_of;
 use crate::engine::scope::in_runs;
 use crate::engine::{Dollars, Hasher, ReviewResult};
-use crate::forms::plain::{JsonTime, words};
-use crate::forms::review::{LastReview, ReviewForm};
+use crate::forms::plain::JsonNumber;
+use crate::forms::review::LastReview;
+use crate::runner::prices::micros;
 use crate::text;
 
 /// The most letters of a sentence of the reader.
@@ -36,7 +37,7 @@ impl Review {
     /// Returns how it ended, who read, and what that took, without the name of the feature: `not passed (1 of 2 met), by codex,
     /// 48,210 tokens`.
     pub fn short(&self) -> String {
-        let tokens = self.tokens.map(|it| [", ", &text::counted(it, "token")].concat());
+        let tokens = self.tokens.map(|it| [", ", &text::counted(it.get(), "token")].concat());
         let counted = self.counted();
         format!(
             "{}{counted}{}, by {}{}{}",
@@ -51,7 +52,7 @@ impl Review {
     /// What it cost, behind a comma, `~` for an estimate; empty where nothing tells.
     fn money(&self) -> String {
         let about = if self.cost_estimated { "~" } else { "" };
-        self.cost.map_or(String::new(), |it| format!(", {about}{}", Dollars(it)))
+        self.cost_usd.map_or(String::new(), |it| format!(", {about}{}", Dollars(micros(it))))
     }
 
     /// Returns what the loop reads that this review is a check of: what came of it in numbers, the same in words, and what
@@ -61,8 +62,8 @@ impl Review {
             judged: self.outcome.is_verdict(),
             met: self.met() as u64,
             verdicts: self.verdicts(),
-            tokens: self.tokens.unwrap_or(0),
-            cost: self.cost.unwrap_or(0),
+            tokens: self.tokens.map_or(0, JsonNumber::get),
+            cost: micros(self.cost_usd.unwrap_or_default()),
             estimated: self.cost_estimated,
         };
         let mut words = format!("{result}\n{}\n", text::line(&self.short()));
@@ -139,10 +140,11 @@ impl Review {
         for caveat in &self.caveats {
             let _ = writeln!(text, "  note: {}", text::title(caveat, SENTENCE));
         }
-        let model = if self.model.is_empty() { String::new() } else { format!("{}, ", self.model) };
+        let model = self.model.as_ref().map_or(String::new(), |it| format!("{it}, "));
         let lasted = text::lasted(Duration::from_secs_f64(self.seconds.clamp(0.0, 1e9)));
-        let tokens =
-            self.tokens.map_or("tokens not known".to_owned(), |it| text::counted(it, "token"));
+        let tokens = self
+            .tokens
+            .map_or("tokens not known".to_owned(), |it| text::counted(it.get(), "token"));
         let money = self.money();
         let _ = writeln!(text, "  {model}{lasted}, {tokens}{money}; changes {}", self.since);
         let _ = writeln!(text, "  Log: {}", self.log);
@@ -215,45 +217,16 @@ fn list(text: &mut String, all: &[ReviewEvidence]) {
 impl From<&Review> for LastReview {
     fn from(review: &Review) -> Self {
         Self {
-            began_at: JsonTime::of(review.began_at),
+            began_at: review.began_at,
             outcome: review.outcome,
             met: (review.met() as u64).into(),
             requirements: ((review.requirements.len() - review.later().count()) as u64).into(),
             harness: review.harness.clone(),
-            model: words(&review.model),
-            tokens: review.tokens.map(Into::into),
-            cost_usd: review.cost.map(|cost| cost as f64 / 1e6),
+            model: review.model.clone(),
+            tokens: review.tokens,
+            cost_usd: review.cost_usd,
             cost_estimated: review.cost_estimated,
             words: review.short(),
-        }
-    }
-}
-
-impl From<&Review> for ReviewForm {
-    fn from(review: &Review) -> Self {
-        Self {
-            feature: review.feature.clone(),
-            tasks: review.tasks.clone(),
-            began_at: JsonTime::of(review.began_at),
-            seconds: review.seconds,
-            harness: review.harness.clone(),
-            harness_version: words(&review.harness_version),
-            model: words(&review.model),
-            read_only: review.read_only,
-            base: words(&review.base),
-            since: review.since.clone(),
-            outcome: review.outcome,
-            exit_code: review.exit_code,
-            problems: review.problems.clone(),
-            requirements: review.requirements.clone(),
-            findings: review.findings.clone(),
-            changed: review.changed.clone(),
-            caveats: review.caveats.clone(),
-            reworded: review.reworded.clone(),
-            tokens: review.tokens.map(Into::into),
-            cost_usd: review.cost.map(|cost| cost as f64 / 1e6),
-            cost_estimated: review.cost_estimated,
-            log: review.log.clone(),
         }
     }
 }

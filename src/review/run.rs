@@ -22,12 +22,13 @@ use crate::evidence::task_list;
 use crate::evidence::tree::{Bounds, FoundFile, Go, Whole, look};
 use crate::feature::project::{Feature, Project, printable};
 use crate::feature::requirements::{Requirement, specification};
+use crate::forms::plain::{JsonTime, words};
 use crate::runner::git::{Git, GitMoment};
 use crate::runner::harness::{
     AgentOrder, AgentReport, Approval, Harness, Permissions, RunOutcome, TokenUsage,
 };
 use crate::runner::options::time_in_words;
-use crate::runner::prices::PriceTable;
+use crate::runner::prices::{PriceTable, in_dollars};
 use crate::runner::process::{self, Cut, ProcessLimits, ProcessOutcome};
 use crate::runner::signals::Signals;
 use crate::runner::state::make_state_folder;
@@ -319,12 +320,12 @@ impl ReviewOrder<'_> {
         Review {
             feature: self.feature.name.clone(),
             tasks: self.part.to_vec(),
-            began_at: world::now(),
+            began_at: JsonTime::of(world::now()),
             harness: self.harness.name().to_owned(),
-            harness_version: self.version.clone(),
-            model: self.model.unwrap_or_default().to_owned(),
+            harness_version: words(&self.version),
+            model: self.model.map(str::to_owned),
             read_only: self.approval == Approval::ReadOnly,
-            base: base.commit.unwrap_or_default(),
+            base: base.commit,
             since: base.words,
             log: log.display().to_string(),
             ..Review::default()
@@ -421,18 +422,20 @@ impl ReaderRun {
     fn fill(&self, review: &mut Review, prices: &PriceTable) {
         let report = &self.report;
         review.seconds = (self.lasted.as_secs_f64() * 1000.0).round() / 1000.0;
-        review.tokens = report.tokens.map(TokenUsage::total);
+        let tokens = report.tokens.map(TokenUsage::total);
+        review.tokens = tokens.map(Into::into);
         let counted = TokenCount {
-            tokens: review.tokens.unwrap_or(0),
-            unknown: review.tokens.is_none(),
+            tokens: tokens.unwrap_or(0),
+            unknown: tokens.is_none(),
             usage: report.tokens,
             ..TokenCount::default()
         };
         let cost = prices.of_run(report, &counted, None);
-        review.cost = cost.map(|it| it.cost).filter(|it| *it > 0 || report.cost.is_some());
+        let known = cost.filter(|it| it.value > 0 || report.cost.is_some());
+        review.cost_usd = known.map(|it| in_dollars(it.value));
         review.cost_estimated = cost.is_some_and(|it| it.estimated);
-        if let Some(model) = &report.model {
-            review.model.clone_from(model);
+        if report.model.is_some() {
+            review.model.clone_from(&report.model);
         }
     }
 

@@ -26,6 +26,7 @@ use super::harness::Launch;
 use crate::evidence::commits::repository_of;
 use crate::evidence::tree::is_own;
 use crate::exec::{Program, ProgramEnd};
+use crate::forms::story::FileLines;
 use crate::system::names;
 use crate::world::{self, Deadline, FileTime, WallTime};
 
@@ -95,25 +96,12 @@ impl fmt::Debug for Patience {
     }
 }
 
-/// How many lines differ in a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ChangedLines {
-    /// The file, from the work tree.
-    pub path: PathBuf,
-    /// Lines that were added, `None` for a file that is no text.
-    pub added: Option<u64>,
-    /// Lines that were removed, `None` for a file that is no text.
-    pub removed: Option<u64>,
-}
-
-impl ChangedLines {
-    /// An entry of `git diff --numstat -z`: two numbers and the path, with tabs between them.
-    fn printed(entry: &[u8]) -> Option<Self> {
-        let mut parts = entry.splitn(3, |byte| *byte == b'\t');
-        let mut number = || Some(std::str::from_utf8(parts.next()?).ok()?.parse().ok());
-        let (added, removed) = (number()?, number()?);
-        Some(Self { added, removed, path: path(parts.next()?) })
-    }
+/// An entry of `git diff --numstat -z`: two numbers and the path, with tabs between them.
+fn lines_in(entry: &[u8]) -> Option<FileLines> {
+    let mut parts = entry.splitn(3, |byte| *byte == b'\t');
+    let mut number = || Some(std::str::from_utf8(parts.next()?).ok()?.parse::<u64>().ok());
+    let (added, removed) = (number()?.map(Into::into), number()?.map(Into::into));
+    Some(FileLines { added, removed, file: path(parts.next()?).display().to_string() })
 }
 
 impl Git {
@@ -197,7 +185,7 @@ impl Git {
 
     /// Returns how many lines differ in each file between a commit, or [`NO_COMMIT`], and another one, or the work tree where
     /// that is `None`, with paths from the work tree; files that git does not know yet and the loop's own left out.
-    pub fn changed_lines(&self, from: &str, to: Option<&str>) -> Result<Vec<ChangedLines>> {
+    pub fn changed_lines(&self, from: &str, to: Option<&str>) -> Result<Vec<FileLines>> {
         let from = if from == NO_COMMIT { EMPTY_TREE } else { from };
         let plain = [
             "diff",
@@ -210,9 +198,9 @@ impl Git {
             from,
         ];
         let printed = self.run(&[&plain[..], to.as_slice(), &["--", "."]].concat(), &[])?;
-        let mut all: Vec<ChangedLines> =
-            printed.split(|byte| *byte == 0).filter_map(ChangedLines::printed).collect();
-        all.retain(|it| !it.path.ancestors().any(is_own));
+        let mut all: Vec<FileLines> =
+            printed.split(|byte| *byte == 0).filter_map(lines_in).collect();
+        all.retain(|lines| !Path::new(&lines.file).ancestors().any(is_own));
         Ok(all)
     }
 

@@ -4,10 +4,10 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::messages::KnownSum;
 use super::screen::{counted, lasted};
 use super::task_list::list_at;
 use crate::engine::Dollars;
+use crate::forms::spent::Amount;
 use crate::text::{columns, narrow};
 use crate::world::{Stopwatch, WallTime};
 
@@ -44,7 +44,7 @@ pub struct LiveLine {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LiveSum {
     /// What is known of it.
-    pub sum: KnownSum,
+    pub sum: Amount,
     /// What is allowed, `None` for no limit.
     pub limit: Option<u64>,
 }
@@ -139,9 +139,8 @@ impl LiveLine {
 
 impl LiveSum {
     fn with(self, more: u64, estimated: bool) -> Self {
-        let known = self.sum.known.saturating_add(more);
-        let estimated = self.sum.estimated || estimated && more > 0;
-        Self { sum: KnownSum { known, estimated, ..self.sum }, ..self }
+        let more = Amount { value: more, estimated, partial: false };
+        Self { sum: self.sum.plus(more), ..self }
     }
 
     fn words(self, shown: impl Fn(u64) -> String, unit: &str) -> Option<String> {
@@ -222,8 +221,8 @@ fn money(micros: u64) -> String {
 mod tests {
     use super::*;
 
-    fn known(known: u64) -> KnownSum {
-        KnownSum { known, ..KnownSum::default() }
+    fn known(known: u64) -> Amount {
+        Amount { value: known, ..Amount::default() }
     }
 
     const LONG: &str =
@@ -312,7 +311,7 @@ mod tests {
         let shown = bare.fitted(&LiveTasks::default(), &nothing, (HOUR, 80));
         assert_eq!(shown, "iteration 13/100 · 0 s");
         let sum =
-            LiveSum { sum: KnownSum { known: 648, estimated: true, partial: true }, limit: None };
+            LiveSum { sum: Amount { value: 648, estimated: true, partial: true }, limit: None };
         let some = LiveLine { tokens: sum, ..bare };
         let shown = some.fitted(&LiveTasks::default(), &nothing, (HOUR, 80));
         assert_eq!(shown, "iteration 13/100 · 0 s · at least ~648 tokens");

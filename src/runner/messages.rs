@@ -1,14 +1,14 @@
 //! What the runner says of an iteration and of an end, in one line each.
 
-use crate::engine::{self, BudgetUnit, Dollars, TerminalReason, Verdict, Waiting};
+use crate::engine::{self, BudgetUnit, TerminalReason, Verdict, Waiting};
 use crate::judge::promised::BY_WORD;
 use crate::session::messages::shortfall::{brief, open_count};
 
 use super::exit;
 use super::harness::{Accepts, Approval};
-use super::prices::micros;
 use super::screen::{counted, grouped, lasted};
 use super::state::{AgentShare, Iteration, LoopState};
+use crate::forms::spent::{Amount, Spent};
 use crate::text::title;
 
 use std::time::Duration;
@@ -134,73 +134,17 @@ pub fn in_short(denied: &[String]) -> Vec<String> {
     denied.iter().map(|it| title(it, LONGEST_DENIED)).collect()
 }
 
-/// A sum as far as it is known.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct KnownSum {
-    /// What is known: tokens, or millionths of a dollar.
-    pub known: u64,
-    /// Whether a part of it is an estimate.
-    pub estimated: bool,
-    /// Whether there is more that nothing tells.
-    pub partial: bool,
-}
-
-impl KnownSum {
-    /// Returns it in words, each number as it is `shown`: `~` is an estimate, and `at least` stands where a part is not known.
-    /// `None` for nothing.
-    pub fn words(self, shown: impl Fn(u64) -> String) -> Option<String> {
-        let least = if self.partial { "at least " } else { "" };
-        let about = if self.estimated { "~" } else { "" };
-        (self.known > 0).then(|| format!("{least}{about}{}", shown(self.known)))
-    }
-
-    /// Returns a number of tokens in words.
-    pub fn tokens(self) -> String {
-        let none = if self.partial { "unknown" } else { "0" };
-        self.words(grouped).unwrap_or_else(|| none.to_owned())
-    }
-
-    /// Returns money in words, `None` for none.
-    pub fn money(self) -> Option<String> {
-        self.words(|micros| Dollars(micros).to_string())
-    }
-}
-
-/// Returns the tokens of a run.
-pub fn tokens(state: &LoopState) -> KnownSum {
-    KnownSum { known: state.total_tokens, estimated: false, partial: state.tokens_unknown }
-}
-
-/// Returns what a run cost.
-pub fn cost(state: &LoopState) -> KnownSum {
-    let known = micros(state.total_cost_usd);
-    KnownSum { known, estimated: state.cost_estimated, partial: state.cost_unknown }
-}
-
-/// Returns what a run and its reviews cost together.
-pub fn whole_cost(state: &LoopState) -> KnownSum {
-    let ledger = &state.ledger;
-    KnownSum {
-        known: ledger.all_cost(),
-        estimated: state.cost_estimated || ledger.review_cost_estimated,
-        partial: state.cost_unknown,
-    }
+/// Returns what a run and its reviews cost together, by the ledger.
+pub fn whole_cost(state: &LoopState) -> Amount {
+    let cost = state.spent().plus(state.spent_on_reviews()).cost;
+    Amount { value: state.ledger.all_cost(), ..cost }
 }
 
 /// Returns what each agent of a loop did, on one line; `None` where one did all.
 pub fn shares(agents: &[AgentShare]) -> Option<String> {
     let share = |it: &AgentShare| {
         let model = if it.model.is_empty() { String::new() } else { format!(" {}", it.model) };
-        let tokens = KnownSum {
-            known: it.tokens,
-            estimated: it.tokens_estimated,
-            partial: it.tokens_unknown,
-        };
-        let cost = KnownSum {
-            known: micros(it.cost_usd),
-            estimated: it.cost_estimated,
-            partial: it.cost_unknown,
-        };
+        let Spent { tokens, cost } = it.spent();
         let runs = counted(it.runs.into(), "run");
         let mut words = format!("{}{model}: {runs}, {} tokens", it.harness, tokens.tokens());
         if let Some(cost) = cost.money() {
@@ -228,22 +172,14 @@ pub fn not_counted(seconds: f64) -> Option<String> {
     (!length.is_zero()).then(|| format!("{what} {}", lasted(length)))
 }
 
-/// Returns the tokens of an iteration.
-pub fn tokens_of(it: &Iteration) -> KnownSum {
-    KnownSum { known: it.tokens_used, estimated: it.tokens_estimated, partial: it.tokens_unknown }
-}
-
 /// Returns what an iteration came to: time, tokens, commits, files, tasks.
 pub fn figures(iteration: &Iteration) -> String {
     let mut parts = vec![lasted(Duration::from_secs_f64(iteration.seconds.max(0.0)))];
     parts.extend(not_counted(iteration.stopped_seconds));
-    if iteration.tokens_unknown {
-        parts.push("tokens unknown".to_owned());
-    } else if iteration.tokens_used > 0 {
-        parts.push(format!("{} tokens", tokens_of(iteration).tokens()));
+    let Spent { tokens, cost } = iteration.spent();
+    if tokens.partial || tokens.value > 0 {
+        parts.push(tokens.some_tokens());
     }
-    let cost = micros(iteration.cost_usd.unwrap_or_default());
-    let cost = KnownSum { known: cost, estimated: iteration.cost_estimated, partial: false };
     parts.extend(cost.money());
     if let Some(calls) = iteration.tool_calls {
         let failed = match iteration.failed_calls {

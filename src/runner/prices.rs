@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::harness::{AgentReport, Missing, TokenUsage};
 use super::tokens::TokenCount;
+use crate::forms::spent::Amount;
 use crate::settings::price;
 
 /// What a model costs, in millionths of a dollar for a million tokens of each kind.
@@ -24,15 +25,6 @@ pub struct Price {
 /// The prices of several models, empty where a person has given none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PriceTable(pub Vec<Price>);
-
-/// What a run cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RunCost {
-    /// In millionths of a dollar.
-    pub cost: u64,
-    /// Whether it is an estimate by the table.
-    pub estimated: bool,
-}
 
 impl Price {
     /// Returns the price that a setting takes, such as `claude-opus=5/25/0.50/6.25`.
@@ -86,21 +78,21 @@ impl PriceTable {
         report: &AgentReport,
         counted: &TokenCount,
         passed_at: Option<TokenUsage>,
-    ) -> Option<RunCost> {
+    ) -> Option<Amount> {
         if let (Some(cost), Missing::Nothing) = (report.cost, report.missing) {
-            return Some(RunCost { cost, estimated: false });
+            return Some(Amount { value: cost, ..Amount::default() });
         }
         let model = report.model.as_deref();
         let used = counted.usage.into_iter().chain(passed_at);
         let by_table = used.filter_map(|usage| self.cost(model, usage)).max();
         // What it said is only a part then.
         if let Some(cost) = report.cost.map(|cost| cost.max(by_table.unwrap_or(0))) {
-            return Some(RunCost { cost, estimated: true });
+            return Some(Amount { value: cost, estimated: true, partial: false });
         }
         let cost = by_table;
         let nothing = counted.tokens == 0 && !counted.unknown;
         let cost = cost.or(nothing.then_some(0))?;
-        Some(RunCost { cost, estimated: cost > 0 })
+        Some(Amount { value: cost, estimated: cost > 0, partial: false })
     }
 }
 
@@ -159,13 +151,13 @@ mod tests {
         let counted = TokenCount { tokens: 1, usage: Some(usage), ..TokenCount::default() };
         let own = AgentReport { cost: Some(7), ..AgentReport::default() };
         let said = table.of_run(&own, &counted, None);
-        assert_eq!(said, Some(RunCost { cost: 7, estimated: false }));
+        assert_eq!(said, Some(Amount { value: 7, ..Amount::default() }));
         let silent = AgentReport::default();
         let estimate = table.of_run(&silent, &counted, None);
-        assert_eq!(estimate, Some(RunCost { cost: 1, estimated: true }));
+        assert_eq!(estimate, Some(Amount { value: 1, estimated: true, partial: false }));
         assert_eq!(PriceTable::default().of_run(&silent, &counted, None), None);
         let unknown = TokenCount { unknown: true, ..TokenCount::default() };
         assert_eq!(table.of_run(&silent, &unknown, None), None);
-        assert_eq!(table.of_run(&silent, &TokenCount::default(), None), Some(RunCost::default()));
+        assert_eq!(table.of_run(&silent, &TokenCount::default(), None), Some(Amount::default()));
     }
 }

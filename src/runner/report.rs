@@ -11,7 +11,7 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 
 use super::exit;
-use super::messages::{self, KnownSum};
+use super::messages;
 use super::options::DoneWhen;
 use super::requests::Requests;
 use super::state::{
@@ -24,6 +24,7 @@ use crate::engine::scoreboard::Scoreboard;
 use crate::feature::project::printable;
 use crate::session::messages::person::reviews;
 use crate::session::report::feature::write_proofs;
+use crate::session::report::session_loop::LoopFormState;
 use crate::store::receipts::{Receipts, scoreboard};
 use crate::text;
 use crate::world::WallTime;
@@ -33,17 +34,6 @@ const SHOWN: usize = 10;
 /// How long the words below a row of the table may be, in letters.
 const WHY: usize = 72;
 
-/// Whether anybody drives the loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RunnerLife {
-    /// A runner has it.
-    Alive,
-    /// The file says that one is, and nobody holds its lock: it was killed.
-    Dead,
-    /// The loop has ended.
-    Gone,
-}
-
 /// A loop as it is.
 #[derive(Clone, Debug)]
 pub struct RunnerReport {
@@ -51,8 +41,8 @@ pub struct RunnerReport {
     pub change_id: String,
     /// Its state folder.
     pub folder: String,
-    /// Whether anybody drives it.
-    pub runner: RunnerLife,
+    /// How it is.
+    pub is: LoopFormState,
     /// Since when a person wants it to pause, `None` when nobody does.
     pub paused_since: Option<WallTime>,
     /// Why the state could not be read, empty when it could.
@@ -84,21 +74,23 @@ impl RunnerReport {
             (Err(why), _) => (false, (None, why.to_string())),
         };
         let (state, running_iteration) = read.unwrap_or_default();
-        let runner = match (alive, state.status.is_over()) {
-            (true, _) => RunnerLife::Alive,
-            (false, false) if !state.change_id.is_empty() => RunnerLife::Dead,
-            (false, _) => RunnerLife::Gone,
+        let paused_since = Requests::of(&folder).pause_asked().filter(|_| alive);
+        let is = match (alive, state.status.is_over()) {
+            (true, _) if paused_since.is_some() => LoopFormState::Paused,
+            (true, _) => LoopFormState::Live,
+            (false, false) if !state.change_id.is_empty() => LoopFormState::Dead,
+            (false, _) if !unreadable.is_empty() => LoopFormState::Unreadable,
+            (false, _) => LoopFormState::Ended,
         };
         let history = tail(&folder.join("history.jsonl"), SHOWN).unwrap_or_default();
         let began = time_of(&state.started_at).unwrap_or_default();
         let receipts = Receipts::named(root, change).map(|it| it.all()).unwrap_or_default();
         let proofs = scoreboard(receipts.iter().filter(|it| it.at >= began));
-        let requests = Requests::of(&folder);
         Ok(Self {
             change_id: change.to_owned(),
             folder: folder.display().to_string(),
-            runner,
-            paused_since: requests.pause_asked().filter(|_| runner == RunnerLife::Alive),
+            is,
+            paused_since,
             unreadable,
             asides: asides(root, change, state.include_optional),
             state,
@@ -123,8 +115,7 @@ impl RunnerReport {
         };
         let _ = writeln!(text, "  Iteration: {} ({limit})", state.current_iteration);
         if let Some(running) = &self.running_iteration {
-            let what =
-                if self.runner == RunnerLife::Alive { "began" } else { "was cut off; began" };
+            let what = if self.is_alive() { "began" } else { "was cut off; began" };
             let _ = writeln!(text, "  This one: {what} {}", since(&running.started));
         }
         if let Some(words) = messages::not_counted(state.stopped_seconds) {
@@ -149,7 +140,7 @@ impl RunnerReport {
             let _ = writeln!(text, "  Agent: {}", words.join(" "));
         }
         let _ = writeln!(text, "  Tokens: {}", self.tokens());
-        if let Some(cost) = messages::cost(state).money() {
+        if let Some(cost) = state.spent().cost.money() {
             let _ = writeln!(text, "  Cost: {cost}");
         }
         if let Some(cut_off) = self.running_iteration.as_ref().filter(|_| !self.is_alive()) {
@@ -176,38 +167,38 @@ impl RunnerReport {
         }
         self.write_table(&mut text);
         let _ = writeln!(text, "\nAll of it: {}", self.folder);
-        if self.runner != RunnerLife::Alive && !state.change_id.is_empty() {
-            let change = printable(&self.change_id);
+        let change = printable(&self.change_id);
+        if self.is_alive() {
+            let _ = writeln!(text, "End it: spool stop --change {change}");
+        } else if !state.change_id.is_empty() {
             let _ = writeln!(text, "What it came to: spool log --summary --change {change}");
-        }
-        if self.runner == RunnerLife::Alive {
-            let _ = writeln!(text, "End it: spool stop --change {}", printable(&self.change_id));
         }
         text
     }
 
     /// Returns whether a runner has it.
     pub fn is_alive(&self) -> bool {
-        self.runner == RunnerLife::Alive
+        matches!(self.is, LoopFormState::Live | LoopFormState::Paused)
     }
 
     /// Returns the report in one line, without its end.
     pub fn line(&self) -> String {
         let state = &self.state;
-        let stands = match self.runner {
-            RunnerLife::Alive if self.is_paused() => printable(&state.doing),
-            RunnerLife::Alive if self.paused_since.is_some() => "to be paused".to_owned(),
-            RunnerLife::Alive => state.status.word(),
-            RunnerLife::Dead => "its runner was killed".to_owned(),
-            RunnerLife::Gone => self.ended_as(),
+        let stands = match self.is {
+            LoopFormState::Paused if self.is_paused() => printable(&state.doing),
+            LoopFormState::Paused => "to be paused".to_owned(),
+            LoopFormState::Dead => "its runner was killed".to_owned(),
+            _ if self.is_alive() => state.status.word(),
+            _ => self.ended_as(),
         };
         let limit = match state.max_iterations {
             0 => String::new(),
             limit => format!(" of {limit}"),
         };
-        let when = match self.runner {
-            RunnerLife::Gone => format!("ended {}{}", since(&state.ended_at), self.why()),
-            _ => format!("began {}", since(&state.started_at)),
+        let when = if self.is_gone() {
+            format!("ended {}{}", since(&state.ended_at), self.why())
+        } else {
+            format!("began {}", since(&state.started_at))
         };
         format!(
             "{}: {stands}, iteration {}{limit}, {} tokens, {when}",
@@ -215,6 +206,11 @@ impl RunnerReport {
             state.current_iteration,
             self.tokens()
         )
+    }
+
+    /// Whether it has ended, or nobody knows how it is.
+    fn is_gone(&self) -> bool {
+        matches!(self.is, LoopFormState::Ended | LoopFormState::Unreadable)
     }
 
     /// Why it ended, and what its checks said then.
@@ -236,13 +232,12 @@ impl RunnerReport {
 
     /// The tokens so far, as well as they are known.
     fn tokens(&self) -> String {
-        let estimated = self.state.agents.iter().any(|it| it.tokens_estimated);
-        KnownSum { estimated, ..messages::tokens(&self.state) }.tokens()
+        self.state.spent().tokens.tokens()
     }
 
     /// What a person does next; empty where there is nothing to do.
     fn next_step(&self) -> String {
-        let ended = self.state.ledger.ended.as_ref().filter(|_| self.runner == RunnerLife::Gone);
+        let ended = self.state.ledger.ended.as_ref().filter(|_| self.is_gone());
         let last = self.state.current_iteration;
         ended.map(|reason| exit::what_next(reason, &self.change_id, last)).unwrap_or_default()
     }
@@ -250,8 +245,8 @@ impl RunnerReport {
     fn write_loop(&self, text: &mut String) {
         let state = &self.state;
         let began = since(&state.started_at);
-        match self.runner {
-            RunnerLife::Alive => {
+        match self.is {
+            LoopFormState::Live | LoopFormState::Paused => {
                 let status = state.status.word();
                 let _ = writeln!(text, "  Loop: {status} (process {}), began {began}", state.pid);
                 if !state.doing.is_empty() {
@@ -267,7 +262,7 @@ impl RunnerReport {
                     );
                 }
             }
-            RunnerLife::Dead => {
+            LoopFormState::Dead => {
                 let _ = writeln!(
                     text,
                     "  Loop: dead. Its file says {}, but process {} was killed, or the machine went down.",
@@ -277,10 +272,10 @@ impl RunnerReport {
                 let _ = writeln!(text, "  Last sign of life: {}", since(&state.updated_at));
                 text.push_str("  Next: Run the same command again: it continues this loop.\n");
             }
-            RunnerLife::Gone if state.change_id.is_empty() => {
+            _ if state.change_id.is_empty() => {
                 text.push_str("  Loop: nothing is written yet\n");
             }
-            RunnerLife::Gone => {
+            _ => {
                 let _ = writeln!(text, "  Loop: {}{}", self.ended_as(), self.why());
                 let _ = writeln!(text, "  Ended: {}", since(&state.ended_at));
                 let next = self.next_step();
@@ -310,11 +305,7 @@ impl RunnerReport {
             }
             let began = time_of(&iteration.started).map(readable).unwrap_or_default();
             let began: String = began.chars().take(16).collect();
-            let tokens = if iteration.tokens_unknown {
-                "unknown".to_owned()
-            } else {
-                messages::tokens_of(iteration).tokens()
-            };
+            let tokens = iteration.spent().tokens.tokens();
             let _ = writeln!(
                 text,
                 "  {:>4}  {began:<16}  {:>11}  {:>7}  {tokens:>11}  {:>5}  {}",
@@ -346,9 +337,7 @@ pub fn all(root: &Path) -> Vec<RunnerReport> {
     let reports = reports.filter_map(|change| RunnerReport::of(root, &change).ok());
     // A runner that was refused, or words that were added, leave a folder and no loop.
     let is_loop = |it: &RunnerReport| {
-        it.runner == RunnerLife::Alive
-            || !it.state.change_id.is_empty()
-            || !it.unreadable.is_empty()
+        it.is_alive() || !it.state.change_id.is_empty() || !it.unreadable.is_empty()
     };
     reports.filter(is_loop).collect()
 }

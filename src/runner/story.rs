@@ -1,17 +1,16 @@
 //! What happened in one iteration, from what is on the disk: its entry in the history, its prompt, and the log of the agent
 //! program, which is read by the same readers as while it ran.
 
-mod form;
 mod steps;
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
+use serde::Serialize;
 
-use super::git::{ChangedLines, Git, UnfinishedTry};
+use super::git::{Git, UnfinishedTry};
 use super::harness::{
     AgentEvent, AgentOrder, Approval, OutputReader, Permissions, Stream, of_history,
 };
@@ -21,7 +20,9 @@ use super::state::{
     tail, time_of,
 };
 use crate::feature::project::printable;
-use crate::forms::story::IterationStep;
+use crate::forms::iteration::IterationForm;
+use crate::forms::plain::{JsonNumber, words};
+use crate::forms::story::{CommitMessage, FileLines, IterationStep};
 use crate::mask::masked_text;
 use crate::store::read::{self, Problem};
 use steps::Steps;
@@ -44,29 +45,37 @@ pub enum WhichIteration {
     LastFailed,
 }
 
-/// What happened in one iteration.
-#[derive(Clone, Debug)]
+/// What happened in one iteration of `spool ralph`.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "StoryForm"))]
 pub struct Story {
     /// The change.
     pub change: String,
-    /// The agent program, empty where it is not known.
-    pub harness: String,
-    /// The entry of the history.
-    pub past: Past,
-    /// Where the prompt is kept, and the prompt; `None` where it is not.
-    pub prompt: Option<(PathBuf, String)>,
+    /// The agent program; null where it is not known.
+    pub harness: Option<String>,
+    /// What it came to.
+    pub iteration: IterationForm,
+    /// The prompt; null where it was not kept.
+    pub prompt: Option<String>,
     /// What the agent did, in order.
     pub steps: Vec<IterationStep>,
-    /// How many steps are left out behind the first half of these.
-    pub left_out: u64,
-    /// The log.
+    /// How many steps are left out in the middle of these.
+    pub steps_left_out: JsonNumber,
+    /// Why there are no steps, in words; null where the log could be read.
+    pub log_problem: Option<String>,
+    /// The lines that differ in each file, as far as git can say it: what was committed, or kept of a try that was cut short.
+    pub changed_lines: Vec<FileLines>,
+    /// The commits, with the first line of their messages.
+    pub messages: Vec<CommitMessage>,
+    /// The entry of the history.
+    #[serde(skip)]
+    pub past: Past,
+    /// Where the prompt is kept.
+    #[serde(skip)]
+    pub prompt_file: PathBuf,
+    /// What the agent program printed.
+    #[serde(skip)]
     pub log: PathBuf,
-    /// Why the log could not be read, empty where it could.
-    pub log_problem: String,
-    /// How many lines differ in a file, as far as git can say it.
-    pub lines: BTreeMap<PathBuf, ChangedLines>,
-    /// The messages of the commits, by commit, as far as git can say them.
-    pub subjects: BTreeMap<String, String>,
 }
 
 impl Story {
@@ -91,48 +100,47 @@ impl Story {
             known => known.to_owned(),
         };
         let log = folder.join(&past.iteration.log);
-        let prompt = (!past.iteration.log.is_empty()).then(|| prompt_beside(&past.iteration.log));
-        let prompt = prompt.map(|path| folder.join(path)).and_then(|path| {
-            let text = read::read(&path, PROMPT).ok()?;
-            Some((path, String::from_utf8_lossy(&text.bytes).into_owned()))
-        });
+        let has_log = !past.iteration.log.is_empty();
+        let prompt_file = folder.join(prompt_beside(&past.iteration.log));
+        let prompt = has_log.then(|| read::read(&prompt_file, PROMPT).ok()).flatten();
         let mut story = Self {
             change: change.to_owned(),
-            harness,
-            past: past.clone(),
-            prompt,
+            harness: words(&harness),
+            iteration: past.into(),
+            prompt: prompt.map(|text| String::from_utf8_lossy(&text.bytes).into_owned()),
             steps: Vec::new(),
-            left_out: 0,
+            steps_left_out: 0.into(),
+            log_problem: None,
+            changed_lines: Vec::new(),
+            messages: Vec::new(),
+            past: past.clone(),
+            prompt_file,
             log,
-            log_problem: String::new(),
-            lines: BTreeMap::new(),
-            subjects: BTreeMap::new(),
         };
-        if let Err(why) = story.read_log() {
-            story.log_problem = why;
-        }
+        story.log_problem = story.read_log(&harness).err();
         story.ask_git(root);
+        story.iteration = (&story.past).into();
         Ok(story)
     }
 
     /// Reads what the agent program printed.
-    fn read_log(&mut self) -> Result<(), String> {
+    fn read_log(&mut self, name: &str) -> Result<(), String> {
         let iteration = &self.past.iteration;
         if iteration.log.is_empty() {
             return Err("it has no log".to_owned());
         }
-        let Some(harness) = of_history(&self.harness) else {
-            let name = printable(&self.harness);
+        let Some(harness) = of_history(name) else {
+            let name = printable(name);
             return Err(format!("this version does not know the agent program `{name}`"));
         };
         let scratch = self.log.with_extension("none");
-        let is_acp = self.harness == "acp";
+        let is_acp = name == "acp";
         // There a kind of tool was denied as a whole, by the runner itself; the log has only the questions.
         let kinds = iteration.denied.iter().filter(|_| is_acp);
         let kinds = kinds.map(|it| it.split(": ").next().unwrap_or_default().to_owned());
         let permissions = Permissions { deny: kinds.collect(), ..Permissions::default() };
         let order = AgentOrder {
-            prompt: self.prompt.as_ref().map_or("", |(_, text)| text),
+            prompt: self.prompt.as_deref().unwrap_or_default(),
             model: None,
             version: "",
             // Where the history names no denied tool, one that is missing was not denied.
@@ -146,23 +154,27 @@ impl Story {
             scratch: &scratch,
         };
         let mut reader = harness.reader(&order);
-        let is_words = self.harness == "command";
-        let mut steps = Steps::in_pieces(self.harness == "gemini");
+        let is_words = name == "command";
+        let mut steps = Steps::in_pieces(name == "gemini");
         let logged = (self.log.as_path(), iteration.agent_log_bytes);
         read_again(reader.as_mut(), is_words, logged, &mut |event| steps.take(event))?;
-        (self.steps, self.left_out) = steps.finish();
+        let (steps, left_out) = steps.finish();
+        (self.steps, self.steps_left_out) = (steps, left_out.into());
         Ok(())
     }
 
     /// Asks git for what it knows of the files and the commits; without it, their names are all that is shown.
     fn ask_git(&mut self, root: &Path) {
         let iteration = &self.past.iteration;
+        let unknown = |commit: &String| CommitMessage { commit: commit.clone(), message: None };
+        self.messages = iteration.commits.iter().map(unknown).collect();
         let Some(git) = Git::within(root, None, Box::new(|| false)) else { return };
         let newest = iteration.commits.len().saturating_sub(COMMITS);
         let subjects = git.subjects(&iteration.commits[newest..]).unwrap_or_default();
-        let subjects = subjects.into_iter();
-        self.subjects =
-            subjects.map(|(commit, words)| (commit, masked_text(&words).into_owned())).collect();
+        for (commit, words) in subjects {
+            let known = self.messages.iter_mut().filter(|it| it.commit == commit);
+            known.for_each(|it| it.message = Some(masked_text(&words).into_owned()));
+        }
         find_kept(&self.change, &mut self.past.iteration, &git);
         let iteration = &self.past.iteration;
         // What was not committed is in no commit, except where the try did not come to its own end.
@@ -174,12 +186,10 @@ impl Story {
             return;
         }
         let Some(last) = git.commit_named(last) else { return };
-        let lines = git.changed_lines(&from, Some(&last)).unwrap_or_default();
-        self.lines = lines.into_iter().map(|it| (it.path.clone(), it)).collect();
+        self.changed_lines = git.changed_lines(&from, Some(&last)).unwrap_or_default();
         let iteration = &mut self.past.iteration;
         if iteration.interrupted && iteration.files_changed == 0 {
-            let files = self.lines.keys().map(|file| file.display().to_string());
-            iteration.files = files.collect();
+            iteration.files = self.changed_lines.iter().map(|lines| lines.file.clone()).collect();
             iteration.files_changed = iteration.files.len() as u64;
         }
     }

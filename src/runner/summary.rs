@@ -1,7 +1,6 @@
 //! What a run of a loop came to, from its iterations as they are on the disk: what changed, what each finished task cost, and
 //! the commands with which a person reads it.
 
-mod form;
 pub mod kept;
 pub mod killed;
 
@@ -9,12 +8,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::git::{ChangedLines, Git, NO_COMMIT};
-use super::messages::{KnownSum, some_of};
-use super::prices::micros;
+use super::git::{Git, NO_COMMIT};
+use super::messages::some_of;
 use super::screen::{counted, grouped, lasted, plain};
 use super::state::{Iteration, time_of};
 use crate::evidence::task_list::TASKS as TASKS_FILE;
+use crate::forms::plain::JsonNumber;
+use crate::forms::spent::Spent;
+use crate::forms::story::FileLines;
+use crate::forms::summary::{RunSummary, TaskCost};
 use crate::store::names::VerdictName;
 use crate::store::read;
 use crate::store::receipts::{Receipt, Witness};
@@ -38,115 +40,75 @@ const NEW_FILE: u64 = 1 << 20;
 /// How many letters a commit is named with.
 pub const SHORT: usize = 12;
 
-/// What a run came to.
-#[derive(Clone, Debug, Default)]
-pub struct RunSummary {
-    /// The commit on which it began, forty zeros before the first one; `None` without git.
-    pub from: Option<String>,
-    /// Its last commit, `None` where it made none.
-    pub to: Option<String>,
-    /// How many commits it made.
-    pub commits: usize,
-    /// The files that it changed, as far as their names are kept, with their lines where git says them.
-    pub files: BTreeMap<PathBuf, Option<ChangedLines>>,
-    /// How many of these git does not track, so that `git diff` does not show them.
-    pub untracked: u64,
-    /// What it cost, for the tasks that were finished together, in order; those of the last part, in which none was, at the end.
-    pub costs: Vec<TaskCost>,
-    /// The checks that failed in its last iteration, each with how.
-    pub failed_checks: Vec<String>,
-    /// The refs that hold what tries left that did not come to their own end, oldest first.
-    pub kept: Vec<String>,
-}
-
-/// What it cost to finish some tasks.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[expect(clippy::struct_excessive_bools, reason = "tokens and money are known each for itself")]
-pub struct TaskCost {
-    /// Their ids, empty where none was finished.
-    pub tasks: Vec<String>,
-    /// Iterations, those before it in which no task was finished too.
-    pub iterations: u32,
-    /// Seconds.
-    pub seconds: f64,
-    /// Tokens, as far as they are known.
-    pub tokens: u64,
-    /// Whether a part of them is an estimate.
-    pub tokens_estimated: bool,
-    /// Whether nothing tells the tokens of some iteration.
-    pub tokens_unknown: bool,
-    /// Dollars, as far as they are known.
-    pub dollars: f64,
-    /// Whether a part of that is an estimate.
-    pub cost_estimated: bool,
-    /// Whether nothing tells what some iteration cost.
-    pub cost_unknown: bool,
-}
-
 impl RunSummary {
     /// Returns what these iterations of one run came to, oldest first; `now` says that the run has just ended, so that what is
     /// not committed is its work, too.
     pub fn of(iterations: &[Iteration], worktree: &Path, git: Option<&Git>, now: bool) -> Self {
         let first = iterations.first().map(|it| it.head_at_start.clone());
         let commits: Vec<&String> = iterations.iter().flat_map(|it| &it.commits).collect();
-        let names = iterations.iter().flat_map(|it| &it.files).map(PathBuf::from);
+        let names = iterations.iter().flat_map(|it| &it.files);
         let last = iterations.last();
         let failed = last.into_iter().flat_map(|it| &it.checks).filter(|check| !check.passed);
         let mut kept: Vec<String> = iterations.iter().map(|it| it.kept_as.clone()).collect();
         // What one left is the next one's as well, as long as it stays the same.
         kept.dedup();
         kept.retain(|name| git.is_some_and(|git| !name.is_empty() && git.has_kept(name)));
+        let mut files: BTreeMap<PathBuf, FileLines> =
+            names.map(|name| (PathBuf::from(name), FileLines::unknown(name))).collect();
         let mut summary = Self {
-            from: first.filter(|head| !head.is_empty()),
-            to: commits.last().map(|it| (*it).clone()),
+            from_commit: first.filter(|head| !head.is_empty()),
+            to_commit: commits.last().map(|it| (*it).clone()),
             commits: commits.len(),
-            files: names.map(|name| (name, None)).collect(),
-            untracked: 0,
             costs: costs(iterations),
             failed_checks: failed.map(|it| format!("`{}`: {}", it.run, it.outcome)).collect(),
             kept,
+            ..Self::default()
         };
         if let Some(git) = git {
-            summary.count_lines(worktree, git, now);
+            summary.count_lines(&mut files, worktree, git, now);
         }
+        summary.files = files.into_values().collect();
+        let sum = |of: fn(&FileLines) -> Option<JsonNumber>| {
+            JsonNumber::from(summary.files.iter().filter_map(of).map(JsonNumber::get).sum::<u64>())
+        };
+        (summary.lines_added, summary.lines_removed) = (sum(|it| it.added), sum(|it| it.removed));
+        summary.commands = summary.commands_in(None).into_iter().flatten().collect();
         summary
     }
 
-    fn count_lines(&mut self, worktree: &Path, git: &Git, now: bool) {
-        let Some(from) = self.from.as_deref() else { return };
-        let to = self.to.as_deref().filter(|_| !now);
+    fn count_lines(
+        &mut self,
+        files: &mut BTreeMap<PathBuf, FileLines>,
+        worktree: &Path,
+        git: &Git,
+        now: bool,
+    ) {
+        let Some(from) = self.from_commit.as_deref() else { return };
+        let to = self.to_commit.as_deref().filter(|_| !now);
         if !now && to.is_none() {
             return;
         }
         for lines in git.changed_lines(from, to).unwrap_or_default() {
-            if let Some(known) = self.files.get_mut(&lines.path) {
-                *known = Some(lines);
+            if let Some(known) = files.get_mut(Path::new(&lines.file)) {
+                *known = lines;
             }
         }
         if !now {
             return;
         }
         let unknown: BTreeSet<PathBuf> = git.unknown_files().into_iter().collect();
-        self.untracked = self.files.keys().filter(|path| unknown.contains(*path)).count() as u64;
-        let new = self
-            .files
-            .iter_mut()
-            .filter(|(path, lines)| lines.is_none() && unknown.contains(*path));
-        for (path, lines) in new.take(NEW_FILES) {
+        let new = files.iter_mut().filter(|(path, _)| unknown.contains(*path));
+        for (place, (path, lines)) in new.enumerate() {
+            self.untracked += 1;
+            if place >= NEW_FILES {
+                continue;
+            }
             let Ok(text) = read::read(&worktree.join(path), NEW_FILE) else { continue };
-            let is_text = !text.bytes.contains(&0);
-            let count = String::from_utf8_lossy(&text.bytes).lines().count() as u64;
-            let added = is_text.then_some(count);
-            *lines =
-                Some(ChangedLines { path: path.clone(), added, removed: is_text.then_some(0) });
+            if !text.bytes.contains(&0) {
+                let count = String::from_utf8_lossy(&text.bytes).lines().count() as u64;
+                (lines.added, lines.removed) = (Some(count.into()), Some(0.into()));
+            }
         }
-    }
-
-    /// Returns how many lines were added and removed, as far as it is known.
-    pub fn lines(&self) -> (u64, u64) {
-        let known = || self.files.values().flatten();
-        let sum = |of: fn(&ChangedLines) -> Option<u64>| known().filter_map(of).sum();
-        (sum(|it| it.added), sum(|it| it.removed))
     }
 
     /// Returns the summary for a person: lines of at most 73 columns each. `elsewhere` is the folder where the commands are run
@@ -161,7 +123,7 @@ impl RunSummary {
         if more > 0 {
             text.push(format!("and {more} more failed checks"));
         }
-        let commands = self.commands(elsewhere);
+        let commands = self.commands_in(elsewhere);
         text.extend(commands.iter().zip(["Commits: ", "All changes: "]).filter_map(
             |(command, what)| command.as_ref().map(|command| format!("{what}{command}")),
         ));
@@ -201,26 +163,26 @@ impl RunSummary {
     }
 
     fn changed(&self) -> Option<String> {
-        let (added, removed) = self.lines();
         if self.files.is_empty() {
             return None;
         }
+        let (added, removed) = (self.lines_added.get(), self.lines_removed.get());
         let mut head = format!("Changed: {}", counted(self.files.len() as u64, "file"));
         if added + removed > 0 {
             head = format!("{head}, {} lines", plus_minus(added, removed));
         }
-        let size = |lines: &Option<ChangedLines>| {
-            lines.as_ref().map_or(0, |it| it.added.unwrap_or(0) + it.removed.unwrap_or(0))
-        };
+        let number = |lines: Option<JsonNumber>| lines.map_or(0, JsonNumber::get);
         let mut files: Vec<_> = self.files.iter().collect();
         // What was ticked is said elsewhere.
-        let is_list = |path: &Path| path.file_name().is_some_and(|name| name == TASKS_FILE);
-        files.sort_by_key(|(path, lines)| (is_list(path), std::cmp::Reverse(size(lines))));
+        let is_list = |it: &FileLines| Path::new(&it.file).ends_with(TASKS_FILE);
+        files.sort_by_key(|it| {
+            (is_list(it), std::cmp::Reverse(number(it.added) + number(it.removed)))
+        });
         let mut line = format!("{head}:");
-        for (at, (path, lines)) in files.iter().enumerate() {
-            let mut one = plain(&path.display().to_string());
-            if let Some(ChangedLines { added: Some(added), removed: Some(removed), .. }) = lines {
-                one = format!("{one} {}", plus_minus(*added, *removed));
+        for (at, lines) in files.iter().enumerate() {
+            let mut one = plain(&lines.file);
+            if let (Some(added), Some(removed)) = (lines.added, lines.removed) {
+                one = format!("{one} {}", plus_minus(added.get(), removed.get()));
             }
             let next = if at == 0 { format!("{line} {one}") } else { format!("{line}, {one}") };
             if columns(&next) + 3 > WIDTH && at > 0 {
@@ -247,11 +209,11 @@ impl RunSummary {
     }
 
     /// Returns the commands with which a person reads the commits, and all that changed; `None` for what there is not.
-    pub fn commands(&self, elsewhere: Option<&Path>) -> [Option<String>; 2] {
-        let Some(from) = self.from.as_deref() else { return [None, None] };
+    pub fn commands_in(&self, elsewhere: Option<&Path>) -> [Option<String>; 2] {
+        let Some(from) = self.from_commit.as_deref() else { return [None, None] };
         let git = git_in(elsewhere);
         let short = |commit: &str| commit.chars().take(SHORT).collect::<String>();
-        let log = self.to.as_deref().map(|to| match from {
+        let log = self.to_commit.as_deref().map(|to| match from {
             NO_COMMIT => format!("{git} log --stat {}", short(to)),
             from => format!("{git} log --stat {}..{}", short(from), short(to)),
         });
@@ -278,16 +240,7 @@ impl TaskCost {
             counted(self.iterations.into(), "iteration"),
             lasted(Duration::try_from_secs_f64(self.seconds).unwrap_or_default()),
         ];
-        let tokens = KnownSum {
-            known: self.tokens,
-            estimated: self.tokens_estimated,
-            partial: self.tokens_unknown,
-        };
-        let cost = KnownSum {
-            known: micros(self.dollars),
-            estimated: self.cost_estimated,
-            partial: self.cost_unknown,
-        };
+        let Spent { tokens, cost } = self.spent;
         parts.extend(tokens.words(grouped).map(|tokens| format!("{tokens} tokens")));
         parts.extend(cost.money());
         parts.join(", ")
@@ -297,13 +250,8 @@ impl TaskCost {
         Self {
             tasks: self.tasks.iter().chain(&other.tasks).cloned().collect(),
             iterations: self.iterations + other.iterations,
-            seconds: self.seconds + other.seconds,
-            tokens: self.tokens.saturating_add(other.tokens),
-            tokens_estimated: self.tokens_estimated || other.tokens_estimated,
-            tokens_unknown: self.tokens_unknown || other.tokens_unknown,
-            dollars: self.dollars + other.dollars,
-            cost_estimated: self.cost_estimated || other.cost_estimated,
-            cost_unknown: self.cost_unknown || other.cost_unknown,
+            seconds: ((self.seconds + other.seconds) * 1000.0).round() / 1000.0,
+            spent: self.spent.plus(other.spent),
         }
     }
 }
@@ -339,12 +287,7 @@ fn costs(iterations: &[Iteration]) -> Vec<TaskCost> {
             // One that met a usage limit has used something, and is no iteration.
             iterations: u32::from(it.verdict != VerdictName::Wait),
             seconds: it.seconds,
-            tokens: it.tokens_used,
-            tokens_estimated: it.tokens_estimated,
-            tokens_unknown: it.tokens_unknown,
-            dollars: it.cost_usd.unwrap_or_default(),
-            cost_estimated: it.cost_estimated,
-            cost_unknown: it.cost_usd.is_none(),
+            spent: it.spent(),
         });
         if !sum.tasks.is_empty() {
             costs.push(std::mem::take(&mut sum));
@@ -404,8 +347,11 @@ mod tests {
             iteration(4, &[], 7),
         ];
         let summary = summary(&run);
-        let costs: Vec<(usize, u32, u64)> =
-            summary.costs.iter().map(|it| (it.tasks.len(), it.iterations, it.tokens)).collect();
+        let costs: Vec<(usize, u32, u64)> = summary
+            .costs
+            .iter()
+            .map(|it| (it.tasks.len(), it.iterations, it.spent.tokens.value))
+            .collect();
         assert_eq!(costs, [(2, 2, 120), (1, 1, 3), (0, 1, 7)]);
         let text = summary.text(None);
         assert_eq!(
@@ -424,9 +370,9 @@ mod tests {
         let limited = || Iteration { verdict: VerdictName::Wait, ..iteration(1, &[], 30) };
         let costs = |run: &[Iteration]| summary(run).costs;
         let [cost] = &costs(&[limited(), iteration(1, &["T001"], 4)])[..] else { panic!() };
-        assert_eq!((cost.iterations, cost.tokens), (1, 34));
+        assert_eq!((cost.iterations, cost.spent.tokens.value), (1, 34));
         let [cost] = &costs(&[limited()])[..] else { panic!() };
-        assert_eq!((cost.iterations, cost.tokens), (0, 30));
+        assert_eq!((cost.iterations, cost.spent.tokens.value), (0, 30));
     }
 
     #[test]
@@ -483,13 +429,14 @@ mod tests {
 
     #[test]
     fn the_task_list_is_named_after_the_files_of_the_work() {
-        let lines = |path: &str, added: u64| {
-            let path = PathBuf::from(path);
-            let lines = ChangedLines { path: path.clone(), added: Some(added), removed: Some(0) };
-            (path, Some(lines))
+        let lines = |path: &str, added: u64| FileLines {
+            file: path.to_owned(),
+            added: Some(added.into()),
+            removed: Some(0.into()),
         };
         let all = [lines("specs/001/tasks.md", 40), lines("a.rs", 1), lines("b.rs", 2)];
-        let summary = RunSummary { files: all.into(), ..RunSummary::default() };
+        let lines_added = 43.into();
+        let summary = RunSummary { files: all.into(), lines_added, ..RunSummary::default() };
         let said = "Changed: 3 files, +43 lines: b.rs +2, a.rs +1, specs/001/tasks.md +40";
         assert_eq!(summary.text(None), [said]);
     }
@@ -497,20 +444,20 @@ mod tests {
     #[test]
     fn the_commands_name_the_commits_and_a_folder_that_is_not_the_current_one() {
         let head = |from: &str| RunSummary {
-            from: Some(from.to_owned()),
-            to: Some("b".repeat(40)),
-            files: BTreeMap::from([(PathBuf::from("x"), None)]),
+            from_commit: Some(from.to_owned()),
+            to_commit: Some("b".repeat(40)),
+            files: vec![FileLines::unknown("x")],
             ..RunSummary::default()
         };
         let a = "a".repeat(40);
-        let [log, diff] = head(&a).commands(None);
+        let [log, diff] = head(&a).commands_in(None);
         assert_eq!(log.unwrap(), "git log --stat aaaaaaaaaaaa..bbbbbbbbbbbb");
         assert_eq!(diff.unwrap(), "git diff aaaaaaaaaaaa");
-        let [log, diff] = head(NO_COMMIT).commands(Some(Path::new("/a b")));
+        let [log, diff] = head(NO_COMMIT).commands_in(Some(Path::new("/a b")));
         assert_eq!(
             (log.unwrap(), diff),
             ("git -C '/a b' log --stat bbbbbbbbbbbb".to_owned(), None)
         );
-        assert_eq!(RunSummary::default().commands(None), [None, None]);
+        assert_eq!(RunSummary::default().commands_in(None), [None, None]);
     }
 }

@@ -13,7 +13,8 @@ use crate::engine::TerminalReason;
 use crate::feature::project::Project;
 use crate::plugin::Programs;
 use crate::runner::script::TASKS;
-use crate::session::report::feature::{FeatureReport, FeaturesReport};
+use crate::session::report::feature::FeaturesReport;
+use crate::store::names::EndName;
 use project::Scene;
 use show::{Speaker, Stage};
 
@@ -63,7 +64,8 @@ fn finish(scene: &Scene, stage: &Stage) -> Result<ExitCode> {
     let Some(feature) = report.features.first() else {
         bail!("the demo's feature is gone from `{}`", folder.display());
     };
-    let Some(record) = &feature.record else {
+    let it = feature.r#loop.as_ref();
+    let Some(record) = it.and_then(|it| it.record.as_ref()) else {
         bail!(
             "no session has driven the demo's feature\n`spool doctor` tells why a loop does not loop"
         );
@@ -72,11 +74,11 @@ fn finish(scene: &Scene, stage: &Stage) -> Result<ExitCode> {
     outln!();
     let words = format!(
         "{} of {} tasks, {} iterations, {refused} early finish{} refused; the loop {}",
-        feature.place.done,
-        feature.place.total,
+        feature.facts.done,
+        feature.facts.total,
         record.ledger.iterations,
         if refused == 1 { "" } else { "es" },
-        ending(feature),
+        ending(it.and_then(|it| it.end.as_ref())),
     );
     stage.say(Speaker::Demo, &words)?;
     if scene.stays {
@@ -92,9 +94,6 @@ fn finish(scene: &Scene, stage: &Stage) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn ending(feature: &FeatureReport) -> String {
-    match feature.reason.as_str() {
-        "" => "is still live".to_owned(),
-        reason => format!("ended: {reason}"),
-    }
+fn ending(end: Option<&(EndName, String)>) -> String {
+    end.map_or("is still live".to_owned(), |(name, _)| format!("ended: {name}"))
 }

@@ -68,10 +68,11 @@ pub fn check_armed(environment: &Environment) -> Vec<Finding> {
             "read them with `spool trust`; until then no loop is armed",
         ));
     }
-    let live = |status: &str| !matches!(status, "none" | "ended");
-    for feature in FeaturesReport::of(&project).features.iter().filter(|it| live(&it.loop_status)) {
-        let about = text::line(&feature.name);
-        checks.push(match &feature.pin {
+    let features = FeaturesReport::of(&project).features;
+    let loops = features.iter().filter_map(|feature| feature.r#loop.as_ref());
+    for it in loops.filter(|it| it.lives()) {
+        let about = text::line(&it.about);
+        checks.push(match &it.pin {
             Some(pin) => Finding::ok(
                 name,
                 format!(

@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 
 use crate::feature::project::printable;
 use crate::session::messages::person::{more_than, reviews_of};
-use crate::session::report::feature::sums;
+use crate::session::report::session_loop::sums;
 use crate::store::journal::Entry;
 use crate::store::loops::TERMINAL;
 use crate::store::names::{EndName, JournalEvent, VerdictName};

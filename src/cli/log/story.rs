@@ -10,7 +10,8 @@ use super::changes::{meant_changes, never_ran};
 use crate::cli::context::Where;
 use crate::feature::project::printable;
 use crate::forms;
-use crate::forms::story::{CallOutcome, IterationStep, StepWord, StoryForm};
+use crate::forms::plain::JsonNumber;
+use crate::forms::story::{CallOutcome, CommitMessage, IterationStep, StepWord};
 use crate::runner::messages;
 use crate::runner::report as runners;
 use crate::runner::state::{changes_with_state, readable, time_of};
@@ -34,7 +35,7 @@ pub fn show(
     let (root, change) = meant(&start, change)?;
     let story = Story::of(root, &change, which)?;
     if as_json {
-        dataln!("{}", forms::line(&StoryForm::from(&story))?);
+        dataln!("{}", forms::line(&story)?);
     } else {
         out!("{}", text_of(&story));
     }
@@ -69,7 +70,7 @@ fn text_of(story: &Story) -> String {
     let (bold, plain) = (style::BOLD.render(), style::BOLD.render_reset());
     let began = time_of(&it.started).map(readable).unwrap_or_default();
     let mut out = format!("{bold}{} · iteration {}{plain}", printable(&story.change), it.n);
-    let agent = Some(printable(&story.harness)).filter(|name| !name.is_empty());
+    let agent = story.harness.as_deref().map(printable);
     for part in agent.iter().chain([&began]) {
         let _ = write!(out, " · {part}");
     }
@@ -103,7 +104,7 @@ fn text_of(story: &Story) -> String {
     for unproved in &it.unproved {
         indented(&mut out, &format!("open again: {}", printable(unproved)));
     }
-    if let Some((path, prompt)) = &story.prompt {
+    if let Some(prompt) = &story.prompt {
         heading(&mut out, "Prompt");
         let lines: Vec<&str> = prompt.lines().collect();
         for line in lines.iter().take(LINES) {
@@ -111,7 +112,7 @@ fn text_of(story: &Story) -> String {
         }
         if lines.len() > LINES {
             let more = text::counted((lines.len() - LINES) as u64, "more line");
-            let _ = writeln!(out, "  … {more} in {}", path.display());
+            let _ = writeln!(out, "  … {more} in {}", story.prompt_file.display());
         }
     }
     heading(&mut out, "What the agent did");
@@ -120,10 +121,10 @@ fn text_of(story: &Story) -> String {
     if !it.commits.is_empty() {
         heading(&mut out, "Commits");
     }
-    for commit in &it.commits {
-        let subject = story.subjects.get(commit).map(String::as_str).unwrap_or_default();
+    for CommitMessage { commit, message } in &story.messages {
         let short: String = commit.chars().take(10).collect();
-        let line = format!("{} {}", printable(&short), printable(subject));
+        let message = message.as_deref().unwrap_or_default();
+        let line = format!("{} {}", printable(&short), printable(message));
         let _ = writeln!(out, "  {}", text::narrow(line.trim_end(), WIDTH - 2));
     }
     checks(&mut out, story);
@@ -153,17 +154,17 @@ fn indented(out: &mut String, words: &str) {
 }
 
 fn steps(out: &mut String, story: &Story) {
-    if !story.log_problem.is_empty() {
-        indented(out, &story.log_problem);
+    if let Some(problem) = &story.log_problem {
+        indented(out, problem);
     } else if story.steps.is_empty() {
         indented(out, "nothing that its output tells");
     }
     let middle = story.steps.len() / 2;
     for (at, step) in story.steps.iter().enumerate() {
         let IterationStep { kind, tool, outcome, words } = step;
-        if at == middle && story.left_out > 0 {
-            let _ =
-                writeln!(out, "  … {} are left out here", text::counted(story.left_out, "step"));
+        let left_out = story.steps_left_out.get();
+        if at == middle && left_out > 0 {
+            let _ = writeln!(out, "  … {} are left out here", text::counted(left_out, "step"));
         }
         match kind {
             StepWord::Said => words.lines().filter(|it| !it.trim().is_empty()).for_each(|line| {
@@ -192,20 +193,22 @@ fn steps(out: &mut String, story: &Story) {
 /// The files, those with known lines first.
 fn files(out: &mut String, story: &Story) {
     let it = &story.past.iteration;
-    if it.files_changed == 0 && story.lines.is_empty() {
+    if it.files_changed == 0 && story.changed_lines.is_empty() {
         return;
     }
     heading(out, "Files");
-    for lines in story.lines.values() {
-        let number = |sign: char, number: Option<u64>| match number {
-            Some(number) => format!("{sign}{}", text::grouped(number)),
+    for lines in &story.changed_lines {
+        let number = |sign: char, number: Option<JsonNumber>| match number {
+            Some(number) => format!("{sign}{}", text::grouped(number.get())),
             None => format!("{sign}?"),
         };
         let count = format!("{} {}", number('+', lines.added), number('-', lines.removed));
-        let file = printable(&lines.path.display().to_string());
+        let file = printable(&lines.file);
         let _ = writeln!(out, "  {count:<12} {}", text::narrow(&file, WIDTH - 15));
     }
-    let is_new = |file: &&String| !story.lines.contains_key(std::path::Path::new(file.as_str()));
+    let is_new = |file: &&String| {
+        !story.changed_lines.iter().any(|lines| Path::new(&lines.file) == Path::new(file))
+    };
     for file in it.files.iter().filter(is_new) {
         let _ = writeln!(out, "  {:<12} {}", "", text::narrow(&printable(file), WIDTH - 15));
     }

@@ -291,7 +291,7 @@ fn write_criteria(text: &mut String, plan: &PlanForm) {
         _ => writeln!(text, "\nDone: when every box of the tasks.md is ticked"),
     };
     for check in &plan.checks {
-        let _ = writeln!(text, "Check: {} ({})", check.run, check.terms());
+        let _ = writeln!(text, "Check: {} ({})", check.run, check.terms);
     }
     if let Some(notify) = &plan.notify {
         let _ = writeln!(text, "Notice: {notify}");

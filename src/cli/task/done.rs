@@ -23,7 +23,7 @@ use crate::refusal::Refusal;
 use crate::runner::options::Form;
 use crate::session::proof::{Unjudged, standing};
 use crate::session::task_log::{ArmedVerify, Done, no_task, one_line};
-use crate::store::receipts::{MOST_FILES, Receipt, Witness};
+use crate::store::receipts::{MOST_FILES, Receipt, VerifyRun, Witness};
 use crate::world::Stopwatch;
 
 /// What is asked for.
@@ -167,9 +167,8 @@ impl<'a> Ticking<'a> {
         let mut judged = None;
         if let Some(judge) = self.judge.as_ref().ok().filter(|_| !is_known) {
             let passed = proved.check.as_ref().filter(|_| proved.verify == VerifyState::Passed);
-            self.facts[number].verify = passed.map_or(VerifyShown::Nothing, |it| {
-                shown(&it.run, it.output.as_deref().unwrap_or_default())
-            });
+            self.facts[number].verify =
+                passed.map_or(VerifyShown::Nothing, |it| shown(&it.run, &it.tail));
             let it = judge.judge(&self.facts, &self.seen).swap_remove(number);
             if let (LeastProof::Files, Err(unproved)) = (judge.armed.least, &it.proof) {
                 *proved = refused(proved, task, unproved);
@@ -186,7 +185,8 @@ impl<'a> Ticking<'a> {
         };
         // Where every tick counts, what nothing proves is the agent's word.
         proved.proof = judged.as_ref().map(|it| it.proof.clone().unwrap_or(Proof::Word));
-        let verify = proved.check.as_ref().map(|check| check.lasted(took));
+        let millis = took.as_millis() as u64;
+        let verify = proved.check.clone().map(|result| VerifyRun { result, millis });
         let kept = match &self.judge {
             Ok(judge) if judged.is_some() || !is_known => {
                 let last = self.continues_call.then(|| judge.receipts.last()).flatten();

@@ -13,7 +13,6 @@ use crate::engine::CheckResult;
 use crate::engine::tasks::Task;
 use crate::feature::project::printable;
 use crate::forms;
-use crate::forms::loops::CheckOutcome;
 use crate::forms::task::{ProvedTask, VerifyState};
 use crate::runner::options::Form;
 use crate::session::pinned;
@@ -114,7 +113,7 @@ impl Verified {
 
     fn proved(&self, task: &Task, done: bool, words: Option<String>) -> ProvedTask {
         let check = match self {
-            Self::Ran(result) | Self::RanNothing(result) => Some(CheckOutcome::from(result)),
+            Self::Ran(result) | Self::RanNothing(result) => Some(result.clone()),
             _ => None,
         };
         let (id, verify) = (task.id.clone(), self.state());

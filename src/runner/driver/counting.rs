@@ -6,8 +6,8 @@ use super::parts::Driver;
 use crate::engine::Dollars;
 use crate::forms::events::RunnerEvent;
 use crate::forms::plain;
-use crate::runner::messages::{self, KnownSum};
-use crate::runner::report::form;
+use crate::forms::spent::Amount;
+use crate::runner::messages;
 use crate::runner::screen::{counted, grouped, lasted};
 use crate::runner::state::{EarlierLoop, of_run};
 use crate::store::names::JournalEvent;
@@ -22,7 +22,6 @@ impl Driver<'_> {
             self.totals.commits += iteration.commits.len() as u64;
             self.totals.ticked += iteration.tasks_ticked.len();
             self.totals.touched.extend(iteration.files.into_iter().map(Into::into));
-            self.totals.estimated |= iteration.tokens_estimated && iteration.tokens_used > 0;
         }
     }
 
@@ -45,8 +44,8 @@ impl Driver<'_> {
         let event = RunnerEvent::Continued {
             iterations: state.ledger.iterations,
             seconds: self.files.ran_before().as_secs().into(),
-            tokens: form::tokens(state).map(|_| state.ledger.all_tokens().into()),
-            cost_usd: plain::dollars(cost.known),
+            tokens: state.spent().known_tokens().map(|_| state.ledger.all_tokens().into()),
+            cost_usd: plain::dollars(cost.value),
             cost_estimated: cost.estimated,
         };
         let line = format!("ralph: continues: {words}; --restart begins at 0");
@@ -68,11 +67,7 @@ impl Driver<'_> {
             None => format!("iteration {next}"),
         }];
         let state = &self.files.state;
-        let tokens = KnownSum {
-            known: ledger.all_tokens(),
-            estimated: self.totals.estimated,
-            partial: state.tokens_unknown,
-        };
+        let tokens = Amount { value: ledger.all_tokens(), ..state.spent().tokens };
         match (tokens.words(grouped), options.settings.token_budget()) {
             (None, None) => {}
             (Some(used), None) => parts.push(format!("{used} tokens")),

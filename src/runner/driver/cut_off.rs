@@ -3,14 +3,15 @@
 use std::fs;
 use std::path::Path;
 
-use serde_json::Value;
-
 use crate::engine::Check;
+use crate::forms::plain::JsonNumber;
+use crate::forms::review::{Review, ReviewOutcome};
+use crate::forms::spent::{Amount, Spent};
 use crate::runner::harness::{
     AgentOrder, Approval, ExitInfo, Harness, OutputReader, Permissions, TokenUsage, of_history,
 };
-use crate::runner::prices::{PriceTable, in_dollars};
-use crate::runner::state::{Iteration, LoopState, UncountedReview, is_change_id, time_of};
+use crate::runner::prices::{PriceTable, in_dollars, micros};
+use crate::runner::state::{Iteration, LoopState, is_change_id, time_of};
 use crate::runner::story::read_again;
 use crate::runner::tokens::{Counter, TokenCount};
 use crate::store::read;
@@ -41,7 +42,7 @@ pub(super) fn count_cut_off(left: &mut Iteration, folder: &Path, prices: &PriceT
     left.session_id = report.session.clone().unwrap_or_default();
     left.tool_calls = report.tool_calls;
     if let Some(cost) = prices.of_run(&report, &counted, None) {
-        left.cost_usd = Some(in_dollars(cost.cost));
+        left.cost_usd = Some(in_dollars(cost.value));
         left.cost_estimated = cost.estimated;
     }
 }
@@ -53,26 +54,26 @@ pub(super) fn review_of_cut_off(
     state: &LoopState,
     folder: &Path,
     prices: &PriceTable,
-) -> UncountedReview {
-    let none = UncountedReview::default();
+) -> Spent {
+    let none = Spent::default();
     let review = state.checks.iter().find(|check| check.is_review());
     let Some(review) = review.filter(|check| state.doing.contains(&format!("`{}`", check.run)))
     else {
         return none;
     };
     let began = time_of(&iteration.started).unwrap_or_default();
-    let kept = read::read(&folder.join("review.json"), MOST).map(|it| it.bytes).unwrap_or_default();
-    let kept: Value = serde_json::from_slice(&kept).unwrap_or_default();
-    let kept_at = kept["began_at"].as_u64().map(WallTime::from_millis);
-    if kept_at.is_some_and(|at| at >= began) {
-        let (tokens, cost) = (kept["tokens"].as_u64(), kept["cost"].as_u64());
-        let is_cut = kept["outcome"] == "interrupted";
-        return UncountedReview {
-            tokens: tokens.unwrap_or_default(),
-            cost: cost.unwrap_or_default(),
-            estimated: kept["cost_estimated"] == true,
-            tokens_unknown: is_cut || tokens.is_none(),
-            cost_unknown: is_cut || cost.is_none(),
+    let kept = read::read(&folder.join("review.json"), MOST).ok();
+    let kept = kept.and_then(|it| Review::read(&it.bytes).ok());
+    if let Some(kept) = kept.filter(|it| it.began_at.is_some_and(|at| at.wall() >= began)) {
+        let is_cut = kept.outcome == ReviewOutcome::Interrupted;
+        let amount = |value: Option<u64>, estimated| Amount {
+            value: value.unwrap_or_default(),
+            estimated,
+            partial: is_cut || value.is_none(),
+        };
+        return Spent {
+            tokens: amount(kept.tokens.map(JsonNumber::get), false),
+            cost: amount(kept.cost_usd.map(micros), kept.cost_estimated),
         };
     }
     let log = folder.join("review.log");
@@ -80,7 +81,8 @@ pub(super) fn review_of_cut_off(
     let is_its = written.is_ok_and(|at| WallTime::from(at) >= began);
     let read = if is_its { cut_off_review(review, &log, folder, prices) } else { none };
     // Nothing tells what it had used beside that.
-    UncountedReview { tokens_unknown: true, cost_unknown: true, ..read }
+    let unknown = Amount { partial: true, ..Amount::default() };
+    read.plus(Spent { tokens: unknown, cost: unknown })
 }
 
 /// What reads a log again; nothing is started.
@@ -99,13 +101,8 @@ fn reader_of_log(harness: &dyn Harness, folder: &Path) -> Box<dyn OutputReader> 
 }
 
 /// What the log of a review says that was cut off.
-fn cut_off_review(
-    review: &Check,
-    log: &Path,
-    folder: &Path,
-    prices: &PriceTable,
-) -> UncountedReview {
-    let none = UncountedReview::default();
+fn cut_off_review(review: &Check, log: &Path, folder: &Path, prices: &PriceTable) -> Spent {
+    let none = Spent::default();
     let Some(harness) = of_history(review.reader()) else { return none };
     let mut reader = reader_of_log(harness.as_ref(), folder);
     if read_again(reader.as_mut(), false, (log, 0), &mut |_| ()).is_err() {
@@ -115,10 +112,6 @@ fn cut_off_review(
     let tokens = report.tokens.map_or(0, TokenUsage::total);
     let counted = TokenCount { tokens, usage: report.tokens, ..TokenCount::default() };
     let cost = prices.of_run(&report, &counted, None);
-    UncountedReview {
-        tokens,
-        cost: cost.map_or(0, |it| it.cost),
-        estimated: cost.is_some_and(|it| it.estimated),
-        ..none
-    }
+    let tokens = Amount { value: tokens, ..Amount::default() };
+    Spent { tokens, cost: cost.unwrap_or_default() }
 }

@@ -13,17 +13,18 @@ use crate::feature::project::printable;
 use crate::forms::events::{RunnerEnd, RunnerEvent};
 use crate::forms::plain;
 use crate::forms::proofs::ProofsForm;
+use crate::forms::summary::RunSummary;
 use crate::runner::caveats::{self, Facts};
 use crate::runner::console::EndRequest;
 use crate::runner::exit;
-use crate::runner::messages::{self, KnownSum};
+use crate::runner::messages;
 use crate::runner::report::form;
 use crate::runner::screen::{counted, lasted};
 use crate::runner::state::{LoopStatus, iso, of_run, time_of, with_shares};
 use crate::runner::step_summary;
 use crate::runner::story::find_kept;
+use crate::runner::summary::add_left_ticks;
 use crate::runner::summary::kept::{KEPT, keep};
-use crate::runner::summary::{RunSummary, add_left_ticks};
 use crate::runner::task_list::list_at;
 use crate::session::messages::feature::checks_at_end;
 use crate::session::messages::person::reviews;
@@ -216,12 +217,8 @@ impl Driver<'_> {
         let mut parts =
             vec![counted(state.current_iteration.into(), "iteration"), lasted(self.elapsed())];
         parts.extend(messages::not_counted(state.stopped_seconds));
-        let tokens = KnownSum { estimated: self.totals.estimated, ..messages::tokens(state) };
-        parts.push(match tokens.tokens().as_str() {
-            "unknown" => "tokens unknown".to_owned(),
-            known => format!("{known} tokens"),
-        });
-        parts.extend(messages::cost(state).money());
+        parts.push(state.spent().tokens.some_tokens());
+        parts.extend(state.spent().cost.money());
         parts.extend([
             counted(self.totals.commits, "commit"),
             counted(self.totals.touched.len() as u64, "file"),
@@ -332,7 +329,7 @@ impl Driver<'_> {
             proofs: ProofsForm::of(&proofs),
             next,
             doubts: doubts.to_vec(),
-            summary: (&came).into(),
+            summary: came,
             ..form::end(state)
         };
         self.report_end(RunnerEvent::End(Box::new(end)), &words);

@@ -13,11 +13,12 @@ use super::parts::{Driver, Plan};
 use crate::engine::{Ledger, NearLimit, Observation, Verdict, Work};
 use crate::forms::events::RunnerEvent;
 use crate::forms::iteration::IterationForm;
+use crate::forms::spent::Amount;
 use crate::runner::allowance::BudgetsLeft;
 use crate::runner::harness::{AgentOrder, AgentReport, RunOutcome};
 use crate::runner::live_line::LiveLine;
 use crate::runner::messages;
-use crate::runner::prices::{RunCost, in_dollars, micros};
+use crate::runner::prices::in_dollars;
 use crate::runner::process::{self, Cut, ProcessLimits};
 use crate::runner::prompt::{self, Material};
 use crate::runner::report::form;
@@ -102,7 +103,7 @@ impl Driver<'_> {
             _ => None,
         };
         let seen = Observation {
-            cost: cost.map_or(0, |it| it.cost),
+            cost: cost.map_or(0, |it| it.value),
             converge_ran: converges && has_worked(&ran.report),
             ..self.observe(&ran, &counted, looked, commits)
         };
@@ -276,8 +277,6 @@ impl Driver<'_> {
         entry.tokens_used = counted.tokens;
         entry.tokens_estimated = counted.estimated;
         entry.tokens_unknown = counted.unknown;
-        self.files.state.tokens_unknown |= counted.unknown;
-        self.totals.estimated |= counted.estimated && counted.tokens > 0;
         entry.timed_out = matches!(ran.ended.cut, Some(Cut::Wall | Cut::Silence));
         entry.interrupted = ran.end_request.is_some();
         entry.seconds = (ran.lasted.as_secs_f64() * 1000.0).round() / 1000.0;
@@ -310,23 +309,13 @@ impl Driver<'_> {
         if !entry.session_id.is_empty() {
             self.files.state.session_id.clone_from(&entry.session_id);
         }
-        self.files.state.total_tokens =
-            self.files.state.total_tokens.saturating_add(counted.tokens);
     }
 
-    fn fill_cost(&mut self, entry: &mut Iteration, cost: Option<RunCost>) {
-        let state = &mut self.files.state;
-        match cost {
-            Some(RunCost { cost, estimated }) => {
-                entry.cost_usd = Some(in_dollars(cost));
-                entry.cost_estimated = estimated;
-                state.total_cost_usd =
-                    in_dollars(micros(state.total_cost_usd).saturating_add(cost));
-                state.cost_estimated |= estimated;
-            }
-            None => state.cost_unknown = true,
-        }
-        state.add_share(entry);
+    fn fill_cost(&mut self, entry: &mut Iteration, cost: Option<Amount>) {
+        entry.cost_usd = cost.map(|cost| in_dollars(cost.value));
+        entry.cost_estimated = cost.is_some_and(|cost| cost.estimated);
+        self.files.state.count(entry);
+        self.files.state.add_share(entry);
     }
 
     /// Keeps which tools were denied, for a person who reads only the end.

@@ -18,11 +18,12 @@ use crate::engine::{
 };
 use crate::evidence::progress::{LookMoment, outdated};
 use crate::forms::events::RunnerEvent;
+use crate::forms::spent::Spent;
 use crate::runner::checks;
 use crate::runner::harness::{AgentReport, RunOutcome, is_passing};
 use crate::runner::messages::in_short;
 use crate::runner::screen::lasted;
-use crate::runner::state::{Iteration, UncountedReview};
+use crate::runner::state::Iteration;
 use crate::runner::task_list::{TaskListUpdate, Tasks};
 use crate::runner::tokens::TokenCount;
 use crate::session::messages::shortfall::of_check;
@@ -45,7 +46,7 @@ impl Driver<'_> {
         let ledger = self.files.state.ledger.clone();
         let contract = self.contract();
         self.proofs.reviewed = None;
-        let mut cut_off = UncountedReview::default();
+        let mut cut_off = Spent::default();
         let judgement =
             match evaluate(&contract, &ledger, seen, &mut || UnchangedFiles::InFingerprint) {
                 Evaluation::Decided(judgement) => *judgement,
@@ -87,7 +88,7 @@ impl Driver<'_> {
             };
         }
         self.files.state.ledger = judgement.ledger;
-        cut_off.count_in(&mut self.files.state);
+        self.files.state.count_review(cut_off);
         judgement.verdict
     }
 

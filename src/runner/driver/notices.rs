@@ -9,9 +9,7 @@ use crate::forms::plain;
 use crate::runner::git::{Git, UnreadRepository};
 use crate::runner::harness::{Approval, HarnessChoice};
 use crate::runner::live_line::{LiveLine, LiveSum, LiveTasks};
-use crate::runner::messages::KnownSum;
 use crate::runner::options::{DoneWhen, Options, time_in_words};
-use crate::runner::prices::micros;
 use crate::runner::screen::{counted, grouped};
 use crate::text::line;
 
@@ -198,30 +196,16 @@ impl Driver<'_> {
         let event = RunnerEvent::Iteration { number, task: task.map(|it| it.0.clone()) };
         self.console.screen.report(event, &words);
         let (state, options) = (&self.files.state, self.plan.options);
-        let (ledger, rails) = (&state.ledger, &self.plan.contract.guardrails);
-        let reviews = (ledger.review_tokens, ledger.review_cost);
+        let rails = &self.plan.contract.guardrails;
+        let spent = state.spent().plus(state.spent_on_reviews());
         LiveLine {
             iteration: of,
             list: self.view.tasks.as_ref().map(|tasks| tasks.path.clone()),
             clock: self.clock,
             max_runtime: options.max_runtime,
             iteration_timeout: options.settings.iteration_timeout(),
-            tokens: LiveSum {
-                sum: KnownSum {
-                    known: state.total_tokens.saturating_add(reviews.0),
-                    estimated: self.totals.estimated,
-                    partial: state.tokens_unknown,
-                },
-                limit: rails.max_tokens,
-            },
-            cost: LiveSum {
-                sum: KnownSum {
-                    known: micros(state.total_cost_usd).saturating_add(reviews.1),
-                    estimated: state.cost_estimated || ledger.review_cost_estimated,
-                    partial: state.cost_unknown,
-                },
-                limit: rails.max_cost,
-            },
+            tokens: LiveSum { sum: spent.tokens, limit: rails.max_tokens },
+            cost: LiveSum { sum: spent.cost, limit: rails.max_cost },
             tasks: LiveTasks::beginning_with(task).into(),
         }
     }

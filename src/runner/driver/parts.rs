@@ -82,8 +82,6 @@ pub struct RunTotals {
     pub touched: BTreeSet<PathBuf>,
     /// How many commits were made.
     pub commits: u64,
-    /// Whether any of the tokens were estimated.
-    pub estimated: bool,
     /// Why the loop has ended, as the journal says it in the entry of the last iteration; empty before that.
     pub journaled_end: String,
     /// How long they were waited for.

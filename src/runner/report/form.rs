@@ -2,17 +2,18 @@
 
 use std::time::Duration;
 
-use super::{RunnerLife, RunnerReport};
+use super::RunnerReport;
 use crate::forms::events::RunnerEnd;
 use crate::forms::iteration::IterationForm;
 use crate::forms::loops::{
-    CheckOutcome, ConvergeForm, EndForm, LoopArmer, LoopCheck, LoopDriver, LoopForm, LoopFormState,
-    LoopSubject, PauseForm, StopForm,
+    CheckOutcome, ConvergeForm, EndForm, LoopArmer, LoopCheck, LoopDriver, LoopForm, LoopSubject,
+    PauseForm, StopForm,
 };
-use crate::forms::plain::{JsonNumber, JsonTime, dollars, words};
+use crate::forms::plain::{JsonTime, dollars, words};
 use crate::forms::proofs::ProofsForm;
 use crate::forms::runner::{AgentShareForm, RunnerForm};
 use crate::runner::state::{AgentShare, Iteration, LoopState, Past, time_of};
+use crate::session::report::session_loop::LoopFormState;
 use crate::world::WallTime;
 
 impl From<&RunnerReport> for RunnerForm {
@@ -37,9 +38,7 @@ impl From<&RunnerReport> for RunnerForm {
             model: words(&state.model),
             waits_until: JsonTime::of(waits_until).filter(|_| report.is_alive()),
             stopped_seconds: state.stopped_seconds,
-            cost_usd: (state.total_cost_usd > 0.0).then_some(state.total_cost_usd),
-            cost_estimated: state.cost_estimated,
-            cost_complete: !state.cost_unknown,
+            spent: state.spent(),
             agents: state.agents.iter().map(AgentShareForm::from).collect(),
             denied_tools: state.denied.clone(),
             kept_as: words(&state.kept_as),
@@ -51,18 +50,8 @@ impl From<&RunnerReport> for RunnerForm {
 
 impl From<&AgentShare> for AgentShareForm {
     fn from(share: &AgentShare) -> Self {
-        let is_known = !share.tokens_unknown || share.tokens > 0;
-        Self {
-            harness: share.harness.clone(),
-            model: words(&share.model),
-            runs: share.runs,
-            tokens: is_known.then(|| share.tokens.into()),
-            tokens_estimated: share.tokens_estimated,
-            tokens_complete: !share.tokens_unknown,
-            cost_usd: (share.cost_usd > 0.0).then_some(share.cost_usd),
-            cost_estimated: share.cost_estimated,
-            cost_complete: !share.cost_unknown,
-        }
+        let (harness, model) = (share.harness.clone(), words(&share.model));
+        Self { harness, model, runs: share.runs, spent: share.spent() }
     }
 }
 
@@ -76,7 +65,7 @@ impl RunnerReport {
             kind: LoopSubject::Change,
             about: self.change_id.clone(),
             task: words(&state.task),
-            state: self.form_state(),
+            state: self.is,
             driver: LoopDriver::Runner,
             session: words(&state.session_id),
             process: Some(state.pid).filter(|id| is_alive && *id > 0),
@@ -85,7 +74,7 @@ impl RunnerReport {
             pinned: true,
             last_sign_at: time(&state.updated_at),
             end: words(&state.reason)
-                .filter(|_| self.runner == RunnerLife::Gone)
+                .filter(|_| self.is_gone())
                 .map(|name| EndForm { name: name.into(), words: state.words.clone() }),
             pause: self.paused_since.map(|since| PauseForm {
                 since: JsonTime::of(since),
@@ -94,7 +83,7 @@ impl RunnerReport {
             }),
             iterations: state.current_iteration,
             max_iterations: Some(state.max_iterations).filter(|limit| *limit > 0),
-            tokens: tokens(state),
+            tokens: state.spent().known_tokens(),
             tokens_complete: !state.tokens_unknown,
             review_tokens: ledger.review_tokens.into(),
             review_cost_usd: dollars(ledger.review_cost),
@@ -120,16 +109,6 @@ impl RunnerReport {
         }
     }
 
-    fn form_state(&self) -> LoopFormState {
-        match self.runner {
-            RunnerLife::Alive if self.paused_since.is_some() => LoopFormState::Paused,
-            RunnerLife::Alive => LoopFormState::Live,
-            RunnerLife::Dead => LoopFormState::Dead,
-            RunnerLife::Gone if !self.unreadable.is_empty() => LoopFormState::Unreadable,
-            RunnerLife::Gone => LoopFormState::Ended,
-        }
-    }
-
     fn waits_for(&self) -> Vec<String> {
         let pause = self.paused_since.map(|_| "the end of a pause".to_owned());
         let doing = self.state.doing.strip_prefix("waiting for ").map(str::to_owned);
@@ -138,25 +117,13 @@ impl RunnerReport {
 
     fn next(&self) -> Option<String> {
         let change = &self.change_id;
-        match self.runner {
-            RunnerLife::Alive if self.paused_since.is_some() => {
-                Some(format!("spool resume --change {change}"))
-            }
-            RunnerLife::Alive => {
-                Some(format!("nothing; `spool stop --change {change}` ends the loop"))
-            }
-            RunnerLife::Dead => {
-                Some("run the same command again: it continues this loop".to_owned())
-            }
-            RunnerLife::Gone => words(&self.next_step()),
-        }
+        Some(match self.is {
+            LoopFormState::Paused => format!("spool resume --change {change}"),
+            LoopFormState::Live => format!("nothing; `spool stop --change {change}` ends the loop"),
+            LoopFormState::Dead => "run the same command again: it continues this loop".to_owned(),
+            _ => return words(&self.next_step()),
+        })
     }
-}
-
-/// Returns the tokens of a run, `None` where nothing reports them.
-pub fn tokens(state: &LoopState) -> Option<JsonNumber> {
-    let is_known = !state.tokens_unknown || state.total_tokens > 0;
-    is_known.then(|| state.total_tokens.into())
 }
 
 impl From<&Past> for IterationForm {
@@ -217,11 +184,7 @@ pub fn end(state: &LoopState) -> RunnerEnd {
     RunnerEnd {
         iterations: state.current_iteration,
         stopped_seconds: stopped.unwrap_or_default().as_secs().into(),
-        tokens: tokens(state),
-        tokens_complete: !state.tokens_unknown,
-        cost_usd: (state.total_cost_usd > 0.0).then_some(state.total_cost_usd),
-        cost_estimated: state.cost_estimated,
-        cost_complete: !state.cost_unknown,
+        spent: state.spent(),
         agents: state.agents.iter().map(Into::into).collect(),
         review_tokens: state.ledger.review_tokens.into(),
         review_cost_usd: dollars(state.ledger.review_cost),

@@ -110,7 +110,7 @@ fn a_runner_that_is_gone_although_the_file_says_running_is_called_dead() {
         "updated_at": iso(WallTime::from_millis(world::now().millis() - 120_000)), "running_iteration": {"n": 3, "started": iso(WallTime::from_millis(5))}});
     fs::write(folder.join("state.json"), state.to_string()).unwrap();
     let report = RunnerReport::of(&root, ID).unwrap();
-    assert_eq!(report.runner, RunnerLife::Dead);
+    assert_eq!(report.is, LoopFormState::Dead);
     let form = serde_json::to_value(RunnerForm::from(&report)).unwrap();
     assert_eq!((&form["loop"]["state"], &form["loop"]["process"]), (&json!("dead"), &Value::Null));
     let text = report.text();

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::engine::fields::{is_default, name_of};
 use crate::engine::{Check, CheckResult, Ledger, TerminalReason};
+use crate::forms::spent::{Amount, Spent};
 use crate::runner::options::DoneWhen;
 use crate::runner::prices::{in_dollars, micros};
 use crate::store::names::{PromiseState, VerdictName};
@@ -307,13 +308,50 @@ impl LoopState {
         }
         let share = &mut self.agents[at];
         share.runs = share.runs.saturating_add(1);
-        share.tokens = share.tokens.saturating_add(iteration.tokens_used);
-        share.tokens_estimated |= iteration.tokens_estimated && iteration.tokens_used > 0;
-        share.tokens_unknown |= iteration.tokens_unknown;
-        let cost = micros(iteration.cost_usd.unwrap_or_default());
-        share.cost_usd = in_dollars(micros(share.cost_usd).saturating_add(cost));
-        share.cost_estimated |= iteration.cost_estimated;
-        share.cost_unknown |= iteration.cost_usd.is_none();
+        let Spent { tokens, cost } = share.spent().plus(iteration.spent());
+        (share.tokens, share.tokens_estimated) = (tokens.value, tokens.estimated);
+        share.tokens_unknown = tokens.partial;
+        (share.cost_usd, share.cost_estimated) = (in_dollars(cost.value), cost.estimated);
+        share.cost_unknown = cost.partial;
+    }
+
+    /// Counts what an iteration used.
+    pub fn count(&mut self, iteration: &Iteration) {
+        let Spent { tokens, cost } = self.spent().plus(iteration.spent());
+        (self.total_tokens, self.tokens_unknown) = (tokens.value, tokens.partial);
+        (self.total_cost_usd, self.cost_estimated) = (in_dollars(cost.value), cost.estimated);
+        self.cost_unknown = cost.partial;
+    }
+
+    /// Counts what a review used: the ledger never has it.
+    pub fn count_review(&mut self, Spent { tokens, cost }: Spent) {
+        let ledger = &mut self.ledger;
+        ledger.review_tokens = ledger.review_tokens.saturating_add(tokens.value);
+        ledger.review_cost = ledger.review_cost.saturating_add(cost.value);
+        ledger.review_cost_estimated |= cost.estimated && cost.value > 0;
+        self.tokens_unknown |= tokens.partial;
+        self.cost_unknown |= cost.partial;
+    }
+
+    /// Returns what all iterations of this run used and cost.
+    pub fn spent(&self) -> Spent {
+        let estimated = self.agents.iter().any(|share| share.tokens_estimated);
+        let cost = micros(self.total_cost_usd);
+        Spent {
+            tokens: Amount { value: self.total_tokens, estimated, partial: self.tokens_unknown },
+            cost: Amount {
+                value: cost,
+                estimated: self.cost_estimated,
+                partial: self.cost_unknown,
+            },
+        }
+    }
+
+    /// Returns what its reviews used and cost beside that.
+    pub fn spent_on_reviews(&self) -> Spent {
+        let Ledger { review_tokens, review_cost, review_cost_estimated, .. } = self.ledger;
+        let cost = Amount { value: review_cost, estimated: review_cost_estimated, partial: false };
+        Spent { tokens: Amount { value: review_tokens, ..Amount::default() }, cost }
     }
 
     /// Returns this first state of a run with what an earlier run of the same loop has used.
@@ -342,7 +380,34 @@ impl LoopState {
     }
 }
 
+impl AgentShare {
+    /// Returns what its runs used and cost.
+    pub fn spent(&self) -> Spent {
+        let (estimated, partial) = (self.tokens_estimated, self.tokens_unknown);
+        let cost = micros(self.cost_usd);
+        Spent {
+            tokens: Amount { value: self.tokens, estimated, partial },
+            cost: Amount {
+                value: cost,
+                estimated: self.cost_estimated,
+                partial: self.cost_unknown,
+            },
+        }
+    }
+}
+
 impl Iteration {
+    /// Returns what it used and cost.
+    pub fn spent(&self) -> Spent {
+        let (estimated, partial) = (self.tokens_estimated, self.tokens_unknown);
+        let cost = micros(self.cost_usd.unwrap_or_default());
+        let (is_guess, is_unknown) = (self.cost_estimated, self.cost_usd.is_none());
+        Spent {
+            tokens: Amount { value: self.tokens_used, estimated, partial },
+            cost: Amount { value: cost, estimated: is_guess, partial: is_unknown },
+        }
+    }
+
     /// Notes that it took this long by the clock on the wall, which has counted what stood still.
     pub(super) fn took(&mut self, by_the_wall: Duration) {
         self.seconds = (in_seconds(by_the_wall) - self.stopped_seconds).max(0.0);

@@ -27,6 +27,7 @@ use super::options::Counting;
 use super::requests::Requests;
 use super::target::Change;
 use crate::engine::TerminalReason;
+use crate::forms::spent::Spent;
 use crate::mask::masked_text;
 use crate::store::journal::{self, Entry};
 use crate::store::loops::put_aside;
@@ -50,7 +51,7 @@ pub use self::holder::{Both, Holder, LockTaken, holder};
 pub use self::logs::prompt_beside;
 use self::loop_state::in_seconds;
 pub use self::loop_state::{AgentShare, Iteration, LoopState, LoopStatus, PAUSED};
-pub use self::recover::{Recovered, UncountedReview};
+pub use self::recover::Recovered;
 pub use self::shares::{shares_in, with_shares};
 pub use self::time::{compact, iso, readable, time_of};
 
@@ -122,7 +123,7 @@ impl StateFiles {
     /// Returns the state files of a change, locked; an iteration that a killed runner left is recorded as
     /// interrupted first. An error names the process that holds the lock.
     pub fn open(change: &Change, state: LoopState) -> Result<Self> {
-        Self::open_with(change, state, Counting::FromZero, |_, _| UncountedReview::default())
+        Self::open_with(change, state, Counting::FromZero, |_, _| Spent::default())
     }
 
     /// Does the same; `complete` fills in what is known of an iteration that a killed runner left: its commits, tokens and
@@ -131,7 +132,7 @@ impl StateFiles {
         change: &Change,
         mut state: LoopState,
         counting: Counting,
-        complete: impl FnOnce(&mut Iteration, &LoopState) -> UncountedReview,
+        complete: impl FnOnce(&mut Iteration, &LoopState) -> Spent,
     ) -> Result<Self> {
         let folder = make_state_folder(&change.root, &change.id)?;
         let tree = real_path(&change.worktree);

@@ -6,6 +6,7 @@ use super::document::{EndedIterations, ReadState};
 use super::history;
 use super::loop_state::{Iteration, LoopState, LoopStatus};
 use super::time::{iso, time_of};
+use crate::forms::spent::Spent;
 use crate::runner::prices::{in_dollars, micros};
 use crate::store::journal::Entry;
 use crate::store::names::{EndName, JournalEvent, VerdictName};
@@ -13,21 +14,6 @@ use crate::world::{self, WallTime};
 
 /// Why an iteration has no end of its own.
 const KILLED: &str = "its runner was killed, or the machine went down";
-
-/// What a review has used that was cut off before its loop could count it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct UncountedReview {
-    /// Tokens, as far as they are known.
-    pub tokens: u64,
-    /// Millionths of a dollar, as far as they are known.
-    pub cost: u64,
-    /// Whether the money is an estimate.
-    pub estimated: bool,
-    /// Whether there are tokens that nothing tells.
-    pub tokens_unknown: bool,
-    /// Whether there is money that nothing tells.
-    pub cost_unknown: bool,
-}
 
 /// What a runner that was killed left unfinished.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -51,7 +37,7 @@ pub struct Recovered {
 pub(super) fn recover(
     folder: &Path,
     old: &mut ReadState,
-    complete: impl FnOnce(&mut Iteration, &LoopState) -> UncountedReview,
+    complete: impl FnOnce(&mut Iteration, &LoopState) -> Spent,
 ) -> Option<Recovered> {
     if old.state.status.is_over() && old.running.is_none() {
         return None;
@@ -59,7 +45,7 @@ pub(super) fn recover(
     let seen = sign_of_life(folder, old);
     let run = old.state.started_at.clone();
     let mut is_in_history = false;
-    let mut review = UncountedReview::default();
+    let mut review = Spent::default();
     let iteration = old.running.take().map(|mut iteration| {
         let last = history::tail(&folder.join("history.jsonl"), 1).unwrap_or_default();
         let last = last.iterations.into_iter().next_back();
@@ -88,7 +74,7 @@ pub(super) fn recover(
         if in_shares < runs_of(&folder.join("history.jsonl"), &run, iteration) {
             old.state.add_share(iteration);
         }
-        review.count_in(&mut old.state);
+        old.state.count_review(review);
     }
     if !old.state.status.is_over() {
         let state = &mut old.state;
@@ -141,23 +127,9 @@ fn count_in(state: &mut LoopState, iteration: &Iteration) {
     ledger.tokens = ledger.tokens.saturating_add(iteration.tokens_used);
     ledger.cost = ledger.cost.saturating_add(micros(iteration.cost_usd.unwrap_or_default()));
     // What the state shows may have this iteration in it already; the ledger never has.
-    state.total_tokens = ledger.tokens;
-    state.tokens_unknown |= iteration.tokens_unknown;
-    state.total_cost_usd = in_dollars(ledger.cost);
-    state.cost_estimated |= iteration.cost_estimated;
-    state.cost_unknown |= iteration.cost_usd.is_none();
-}
-
-impl UncountedReview {
-    /// Counts what it has used: the ledger never has it.
-    pub fn count_in(self, state: &mut LoopState) {
-        let ledger = &mut state.ledger;
-        ledger.review_tokens = ledger.review_tokens.saturating_add(self.tokens);
-        ledger.review_cost = ledger.review_cost.saturating_add(self.cost);
-        ledger.review_cost_estimated |= self.estimated && self.cost > 0;
-        state.tokens_unknown |= self.tokens_unknown;
-        state.cost_unknown |= self.cost_unknown;
-    }
+    let (tokens, cost) = (ledger.tokens, ledger.cost);
+    state.count(iteration);
+    (state.total_tokens, state.total_cost_usd) = (tokens, in_dollars(cost));
 }
 
 impl Recovered {

@@ -75,8 +75,8 @@ fn the_logs_of_all_five_programs_say_what_was_said_and_done() {
         let project = project(harness, &recording(name), denied);
         let story = story(&project, WhichIteration::Number(1)).unwrap();
         assert_eq!(seen(&story), expected, "{name}");
-        assert_eq!((story.log_problem.as_str(), story.left_out), ("", 0), "{name}");
-        assert_eq!(story.prompt.unwrap().1, "Do it.\n");
+        assert_eq!((story.log_problem.as_deref(), story.steps_left_out.get()), (None, 0), "{name}");
+        assert_eq!(story.prompt.unwrap(), "Do it.\n");
     }
 }
 
@@ -134,7 +134,7 @@ fn the_log_of_an_acp_agent_says_what_was_said_and_done_and_what_was_denied() {
             "said I may not run it.",
         ];
         assert_eq!(seen(&story), expected, "{opened}");
-        assert_eq!(story.log_problem, "");
+        assert_eq!(story.log_problem, None);
     }
     // Where nothing was denied, what was asked for ran.
     let project = project("acp", &acp_log(1), |_| ());
@@ -158,9 +158,12 @@ fn a_log_that_cannot_be_read_is_named_and_the_rest_is_told() {
     let folder = find_state_folder(&root, CHANGE).unwrap().unwrap();
     fs::remove_file(folder.join("logs/a-0001.log")).unwrap();
     let story_of = |it: &tempfile::TempDir| story(it, WhichIteration::Number(1)).unwrap();
-    assert_eq!(story_of(&gone).log_problem, "the log is gone: the oldest ones are removed");
+    assert_eq!(
+        story_of(&gone).log_problem.unwrap(),
+        "the log is gone: the oldest ones are removed"
+    );
     let other = project("another", b"", |_| ());
-    assert!(story_of(&other).log_problem.contains("`another`"));
+    assert!(story_of(&other).log_problem.unwrap().contains("`another`"));
 }
 
 #[test]

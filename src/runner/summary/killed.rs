@@ -3,15 +3,16 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::RunSummary;
 use crate::feature::project::printable;
 use crate::forms::events::{RunnerEnd, RunnerEvent};
 use crate::forms::proofs::ProofsForm;
+use crate::forms::summary::RunSummary;
 use crate::runner::messages;
-use crate::runner::report::{RunnerLife, RunnerReport, form, since};
+use crate::runner::report::{RunnerReport, form, since};
 use crate::runner::screen::{counted, lasted};
 use crate::runner::state::{LoopState, of_run};
 use crate::session::messages::person::reviews;
+use crate::session::report::session_loop::LoopFormState;
 
 /// The word for it, in the place of a status and of a reason.
 const KILLED: &str = "killed";
@@ -22,7 +23,7 @@ const NEXT: &str = "Run the same command again: it continues this loop.";
 
 /// Returns what is known of a run whose runner was killed, as an event and in words; `None` where it was not.
 pub fn killed(report: &RunnerReport, worktree: &Path) -> Option<(RunnerEvent, String)> {
-    if report.runner != RunnerLife::Dead {
+    if report.is != LoopFormState::Dead {
         return None;
     }
     // What the iteration used in which it was killed, nobody has counted yet.
@@ -62,7 +63,7 @@ pub fn killed(report: &RunnerReport, worktree: &Path) -> Option<(RunnerEvent, St
         files_changed: (came.files.len() as u64).into(),
         proofs: ProofsForm::of(&report.proofs),
         next: Some(NEXT.to_owned()),
-        summary: (&came).into(),
+        summary: came,
         ..form::end(&state)
     };
     Some((RunnerEvent::End(Box::new(end)), words))
@@ -72,11 +73,8 @@ pub fn killed(report: &RunnerReport, worktree: &Path) -> Option<(RunnerEvent, St
 fn figures(state: &LoopState, came: &RunSummary, seconds: Duration) -> Vec<String> {
     let mut parts = vec![counted(state.current_iteration.into(), "iteration"), lasted(seconds)];
     parts.extend(messages::not_counted(state.stopped_seconds));
-    parts.push(match messages::tokens(state).tokens().as_str() {
-        "unknown" => "tokens unknown".to_owned(),
-        known => format!("{known} tokens"),
-    });
-    parts.extend(messages::cost(state).money());
+    parts.push(state.spent().tokens.some_tokens());
+    parts.extend(state.spent().cost.money());
     parts.push(counted(came.commits as u64, "commit"));
     parts.push(counted(came.files.len() as u64, "file"));
     let reviews = reviews(&state.ledger);

@@ -51,7 +51,7 @@ fn killed_with_sigkill_the_next_start_records_the_unfinished_iteration() {
     let files = StateFiles::open_with(&desk.change, starting(), Counting::FromZero, |left, _| {
         asked = left.head_at_start.clone();
         left.commits = vec!["c1".to_owned(), "c2".to_owned()];
-        UncountedReview::default()
+        Spent::default()
     })
     .unwrap();
     assert_eq!(asked, "head2");

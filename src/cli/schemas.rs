@@ -7,20 +7,21 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
 
-use super::doctor::DoctorForm;
-use super::events::EventForm;
-use super::harnesses::HarnessesForm;
-use super::log::LogForm;
-use super::plan::PlanForm;
-use super::review::ReviewForm;
-use super::runner::RunnerStatusForm;
-use super::setup::SetupForm;
-use super::status::StatusForm;
-use super::statusline::StatuslineForm;
-use super::steered::SteeredForm;
-use super::story::StoryForm;
-use super::task::{NextForm, NotedForm, ProvedForm, TaskListForm, TaskShowForm};
-use super::trust::TrustForm;
+use crate::forms::VERSION;
+use crate::forms::doctor::DoctorForm;
+use crate::forms::events::EventForm;
+use crate::forms::harnesses::HarnessesForm;
+use crate::forms::log::LogForm;
+use crate::forms::plan::PlanForm;
+use crate::forms::review::Review;
+use crate::forms::runner::RunnerStatusForm;
+use crate::forms::setup::SetupForm;
+use crate::forms::status::StatusForm;
+use crate::forms::statusline::StatuslineForm;
+use crate::forms::steered::SteeredForm;
+use crate::forms::task::{NextForm, NotedForm, ProvedForm, TaskListForm, TaskShowForm};
+use crate::forms::trust::TrustForm;
+use crate::runner::story::Story;
 
 /// Set, it makes the test write the schemas instead of comparing them.
 const WRITE: &str = "RALPH_WRITE_SCHEMAS";
@@ -32,7 +33,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         ("ralph-status", of::<RunnerStatusForm>()),
         ("ralph-event", of::<EventForm>()),
         ("log", of::<LogForm>()),
-        ("log-iteration", of::<StoryForm>()),
+        ("log-iteration", of::<Story>()),
         ("statusline", of::<StatuslineForm>()),
         ("doctor", of::<DoctorForm>()),
         ("task-next", of::<NextForm>()),
@@ -41,7 +42,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         ("task-proved", of::<ProvedForm>()),
         ("task-noted", of::<NotedForm>()),
         ("trust", of::<TrustForm>()),
-        ("review", of::<ReviewForm>()),
+        ("review", of::<Review>()),
         ("steered", of::<SteeredForm>()),
         ("ralph-plan", of::<PlanForm>()),
         ("ralph-harnesses", of::<HarnessesForm>()),
@@ -58,12 +59,12 @@ fn of<T: JsonSchema>() -> Schema {
     schema
 }
 
-/// Puts the version before the fields of the form, where [`super::Versioned`] has it.
+/// Puts the version before the fields of the form, where [`crate::forms::Versioned`] has it.
 fn with_version(schema: &mut Schema) {
     let version = json!({
         "description": "The version of this form.",
         "type": "integer",
-        "const": super::VERSION,
+        "const": VERSION,
     });
     let schema = schema.as_object_mut().unwrap();
     let fields = schema["properties"].as_object_mut().unwrap();
@@ -105,7 +106,7 @@ fn the_schemas_in_the_repository_are_those_of_the_types() {
         let committed = fs::read_to_string(path(name)).unwrap_or_default();
         assert!(
             committed == text,
-            "schemas/{name}.schema.json is not the one of its type; write it again: {WRITE}=1 cargo test --lib forms::schemas"
+            "schemas/{name}.schema.json is not the one of its type; write it again: {WRITE}=1 cargo test --lib cli::schemas"
         );
     }
 }

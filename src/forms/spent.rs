@@ -1,0 +1,124 @@
+//! Tokens and money, as far as they are known.
+
+use serde::{Serialize, Serializer};
+
+use super::plain::{JsonNumber, dollars};
+use crate::engine::Dollars;
+use crate::text::grouped;
+
+/// A sum as far as it is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Amount {
+    /// What is known: tokens, or millionths of a dollar.
+    pub value: u64,
+    /// Whether a part of it is an estimate.
+    pub estimated: bool,
+    /// Whether there is more that nothing tells.
+    pub partial: bool,
+}
+
+/// What something used and cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// Tokens.
+    pub tokens: Amount,
+    /// In millionths of a dollar.
+    pub cost: Amount,
+}
+
+impl Amount {
+    /// Returns both together.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            value: self.value.saturating_add(other.value),
+            estimated: self.estimated || other.estimated && other.value > 0,
+            partial: self.partial || other.partial,
+        }
+    }
+
+    /// Returns it in words, each number as it is `shown`: `~` is an estimate, and `at least` stands where a part is not known.
+    /// `None` for nothing.
+    pub fn words(self, shown: impl Fn(u64) -> String) -> Option<String> {
+        let least = if self.partial { "at least " } else { "" };
+        let about = if self.estimated { "~" } else { "" };
+        (self.value > 0).then(|| format!("{least}{about}{}", shown(self.value)))
+    }
+
+    /// Returns a number of tokens in words.
+    pub fn tokens(self) -> String {
+        let none = if self.partial { "unknown" } else { "0" };
+        self.words(grouped).unwrap_or_else(|| none.to_owned())
+    }
+
+    /// Returns a number of tokens in words that can stand in a sentence.
+    pub fn some_tokens(self) -> String {
+        let is_unknown = self.partial && self.value == 0;
+        if is_unknown { "tokens unknown".to_owned() } else { format!("{} tokens", self.tokens()) }
+    }
+
+    /// Returns money in words, `None` for none.
+    pub fn money(self) -> Option<String> {
+        self.words(|micros| Dollars(micros).to_string())
+    }
+}
+
+impl Spent {
+    /// Returns both together.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self { tokens: self.tokens.plus(other.tokens), cost: self.cost.plus(other.cost) }
+    }
+
+    /// Returns the tokens, `None` where nothing reports them.
+    pub fn known_tokens(&self) -> Option<JsonNumber> {
+        (self.tokens.value > 0 || !self.tokens.partial).then(|| self.tokens.value.into())
+    }
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[expect(clippy::struct_excessive_bools, reason = "each is a field that programs read")]
+struct SpentFields {
+    /// Tokens, as far as they are known; null where nothing reports them.
+    tokens: Option<JsonNumber>,
+    /// Whether a part of them is an estimate.
+    tokens_estimated: bool,
+    /// Whether that is all of them, as far as can be seen.
+    tokens_complete: bool,
+    /// Dollars that it cost, as far as it is known; null where nothing tells.
+    cost_usd: Option<f64>,
+    /// Whether a part of that is an estimate, by the prices that a person gave.
+    cost_estimated: bool,
+    /// Whether all that it cost is in that.
+    cost_complete: bool,
+}
+
+impl Serialize for Spent {
+    fn serialize<S: Serializer>(&self, writer: S) -> Result<S::Ok, S::Error> {
+        let fields = SpentFields {
+            tokens: self.known_tokens(),
+            tokens_estimated: self.tokens.estimated,
+            tokens_complete: !self.tokens.partial,
+            cost_usd: dollars(self.cost.value),
+            cost_estimated: self.cost.estimated,
+            cost_complete: !self.cost.partial,
+        };
+        fields.serialize(writer)
+    }
+}
+
+#[cfg(test)]
+impl schemars::JsonSchema for Spent {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Spent".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        SpentFields::json_schema(generator)
+    }
+}

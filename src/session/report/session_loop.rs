@@ -1,0 +1,306 @@
+//! A loop in a session as it stands, about a feature or a task.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::armed;
+#[cfg(feature = "cli")]
+use super::live::{self, LiveReport};
+use crate::engine::Ledger;
+use crate::engine::tasks::TaskList;
+use crate::feature::project::printable;
+use crate::session::life::{self, SessionLife};
+use crate::session::messages::person::{more_than, reviews};
+use crate::store::loops::{LetGo, Loops, Record};
+use crate::store::names::EndName;
+use crate::store::pins::{Pin, PinState};
+use crate::text::{age, counted, grouped};
+use crate::world::WallTime;
+
+/// The most lines of what failed checks printed that are shown.
+const OUTPUT: usize = 6;
+
+/// How a loop is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum LoopFormState {
+    /// It is armed, and the first session that stops takes it.
+    Unbound,
+    /// It lives.
+    #[default]
+    Live,
+    /// It lives, the agent may stop, and nothing is counted.
+    Paused,
+    /// It lives, and its session is gone or has been silent for an hour.
+    Orphaned,
+    /// Its runner was killed.
+    Dead,
+    /// It has ended.
+    Ended,
+    /// Its file cannot be read.
+    Unreadable,
+}
+
+/// A loop in a session.
+#[derive(Clone, Debug)]
+pub struct SessionLoop {
+    /// The feature, or the first words of the task.
+    pub about: String,
+    /// How it is.
+    pub state: LoopFormState,
+    /// The name of its end and the same in words, `None` while it lives.
+    pub end: Option<(EndName, String)>,
+    /// What a person does after its end, empty while it lives.
+    pub next: String,
+    /// The last iteration that may run, `None` for no limit.
+    pub max_iterations: Option<u32>,
+    /// The check that runs just now with its number, empty while none runs.
+    pub checking: String,
+    /// What a person armed, `None` where no person did, nobody knows, or the loop has ended.
+    pub pin: Option<Pin>,
+    /// Who armed the loop and what holds for it, as lines for a person; empty where it has ended.
+    armed: String,
+    /// The session's notes, `None` before a session has taken the loop.
+    pub record: Option<Record>,
+    /// Whether its session is known to be gone.
+    gone: bool,
+    /// The loop at this moment, `None` where it has ended.
+    #[cfg(feature = "cli")]
+    pub live: Option<LiveReport>,
+}
+
+/// What is known of a loop before its session is looked at.
+pub struct FoundLoop<'a> {
+    /// The feature, or the first words of the task.
+    pub about: &'a str,
+    /// The session's notes.
+    pub record: Option<Record>,
+    /// The name of its end and the same in words.
+    pub end: Option<(EndName, String)>,
+    /// What a person does after its end.
+    pub next: String,
+    /// The last iteration that may run.
+    pub max_iterations: Option<u32>,
+    /// When it was armed.
+    pub armed_at: WallTime,
+    /// What a person armed.
+    pub standing: &'a PinState,
+    /// Whether a session has it, also where its notes are gone.
+    pub is_bound: bool,
+    /// The list that its agent works through.
+    pub tasks: Option<&'a TaskList>,
+}
+
+impl SessionLoop {
+    /// Returns the loop as it stands.
+    pub fn of(root: &Path, loops: &Loops, found: FoundLoop<'_>) -> Self {
+        let FoundLoop { record, end, standing, armed_at, .. } = found;
+        let alive = record.as_ref().filter(|record| record.ledger.is_live());
+        let life = alive.map(|record| life::of(loops, record)).unwrap_or_default();
+        let state = match (&end, &record) {
+            (Some(_), _) => LoopFormState::Ended,
+            (None, None) if !found.is_bound => LoopFormState::Unbound,
+            (None, Some(record)) if life.leaves_behind(record) => LoopFormState::Orphaned,
+            (None, Some(record)) if record.pause().is_some() => LoopFormState::Paused,
+            (None, _) => LoopFormState::Live,
+        };
+        let lines = || armed::lines(root, standing, record.as_ref(), armed_at);
+        #[cfg(feature = "cli")]
+        let live = end.is_none().then(|| match &record {
+            Some(record) => LiveReport::of(record, &life, live::at_work(found.tasks))
+                .unless_lost(record, standing),
+            None => LiveReport::unbound(armed_at),
+        });
+        #[cfg(not(feature = "cli"))]
+        let _ = found.tasks;
+        Self {
+            about: found.about.to_owned(),
+            state,
+            next: found.next,
+            max_iterations: found.max_iterations,
+            checking: checking(loops, record.as_ref()),
+            armed: if end.is_none() { lines() } else { String::new() },
+            pin: standing.pin().cloned(),
+            gone: life == SessionLife::Gone,
+            #[cfg(feature = "cli")]
+            live,
+            end,
+            record,
+        }
+    }
+
+    /// Returns whether it has not ended.
+    pub fn lives(&self) -> bool {
+        self.end.is_none()
+    }
+
+    /// Returns the session that has it, empty before one has.
+    pub fn session(&self) -> &str {
+        self.record.as_ref().map_or("", |record| &record.session)
+    }
+
+    /// Returns how it is, in words; `cancel` is the command that ends it.
+    pub fn words(&self, switch: &str, cancel: &str) -> String {
+        match (self.state, &self.record, &self.end) {
+            (_, _, Some((name, words))) => {
+                let words = more_than(name, words);
+                let why = if words.is_empty() { "" } else { ": " };
+                format!("ended ({name}){why}{words}")
+            }
+            (LoopFormState::Unbound, ..) if switch.is_empty() => {
+                "armed; the first session that stops takes it".to_owned()
+            }
+            (LoopFormState::Unbound, ..) => format!("armed{switch}"),
+            (LoopFormState::Orphaned, Some(record), _) => orphaned(record, self.gone, cancel),
+            (LoopFormState::Paused, Some(record), _) => paused(record),
+            _ => format!("live{switch}"),
+        }
+    }
+
+    /// Writes what its agent is at; `review` is a line on the last review.
+    pub fn write_now(&self, text: &mut String, review: &str) {
+        #[cfg(feature = "cli")]
+        if let Some(live) = &self.live {
+            live.write(text);
+        }
+        text.push_str(review);
+        if !self.checking.is_empty() {
+            let _ = writeln!(text, "  Checking: {}", printable(&self.checking));
+        }
+    }
+
+    /// Writes its course so far; `awaits` is a line on what it waits for, `refused` what its refused words are called.
+    pub fn write_course(&self, text: &mut String, awaits: &str, refused: &str, let_go: &[LetGo]) {
+        #[cfg(feature = "cli")]
+        let so_far = self.live.as_ref().map(LiveReport::so_far).unwrap_or_default();
+        #[cfg(not(feature = "cli"))]
+        let so_far = String::new();
+        let ledger = self.record.as_ref().map(|record| &record.ledger);
+        write_iteration(text, ledger, self.max_iterations, &so_far);
+        text.push_str(&self.armed);
+        text.push_str(awaits);
+        if let Some(record) = &self.record {
+            write_session(text, record, refused);
+        }
+        for session in let_go {
+            let _ = writeln!(text, "  Not blocked: {}", let_go_line(session));
+        }
+        #[cfg(feature = "cli")]
+        if let Some(live) = &self.live {
+            live.write_next(text);
+        }
+        if !self.next.is_empty() {
+            let _ = writeln!(text, "  Next: {}", self.next);
+        }
+    }
+}
+
+/// The check that runs for a live loop just now, empty while none does.
+fn checking(loops: &Loops, record: Option<&Record>) -> String {
+    let live = record.filter(|record| record.ledger.is_live());
+    live.and_then(|record| loops.running_check(&record.session)).unwrap_or_default()
+}
+
+/// Writes what the session of a loop has done so far; `refused` is what its refused words are called.
+fn write_session(text: &mut String, record: &Record, refused: &str) {
+    let ledger = &record.ledger;
+    let ago = |at: WallTime| age(at.age());
+    let _ = writeln!(text, "  Session: {}", record.session);
+    if let Some(adopted) = &record.adopted {
+        let (from, ago) = (printable(&adopted.from), ago(adopted.at));
+        let _ = writeln!(text, "  Taken over from session {from}, {ago} ago");
+    }
+    let _ = writeln!(
+        text,
+        "  Sent back: {}; {refused}: {}",
+        counted(ledger.continued.into(), "time"),
+        ledger.refused_claims
+    );
+    text.push_str(&counted_line(ledger));
+    let reviews = reviews(ledger);
+    if !reviews.is_empty() {
+        let _ = writeln!(text, "  Reviews beside that: {reviews}");
+    }
+    if record.seen_at.is_known() {
+        let (ago, words) = (ago(record.seen_at), printable(&record.words));
+        let _ = writeln!(text, "  Last stop: {ago} ago: {words}");
+    }
+    for line in record.output.lines().take(OUTPUT) {
+        let _ = writeln!(text, "    {}", printable(line));
+    }
+    if record.output.lines().nth(OUTPUT).is_some() {
+        text.push_str("    …: `spool log` has all of it\n");
+    }
+}
+
+/// What is said of a session that was not blocked.
+fn let_go_line(session: &LetGo) -> String {
+    format!(
+        "session {} stopped {} ago and was not blocked: the loop is session {}'s; /speckit:implement takes it over",
+        printable(&session.session),
+        age(session.at.age()),
+        printable(&session.owner)
+    )
+}
+
+/// Returns in a few words what a loop has cost and made, as far as it could be seen; `None` for
+/// nothing.
+pub fn sums(tool_calls: u64, commits: u64, tokens: u64) -> Option<String> {
+    let counts = [(tool_calls, "tool call"), (commits, "commit"), (tokens, "token")];
+    let words: Vec<_> = counts
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| counted(count, what))
+        .collect();
+    (!words.is_empty()).then(|| words.join(", "))
+}
+
+/// Writes which iteration runs, and what was done in it, or how many there were.
+fn write_iteration(text: &mut String, ledger: Option<&Ledger>, limit: Option<u32>, so_far: &str) {
+    let over = ledger.map_or(0, |ledger| ledger.iterations);
+    let limit = limit.map_or_else(|| ", no limit".to_owned(), |limit| format!(" of {limit}"));
+    let _ = if ledger.is_some_and(Ledger::is_live) {
+        writeln!(text, "  Iteration: {}{limit}{so_far}", over.saturating_add(1))
+    } else {
+        writeln!(text, "  Iterations: {over}{limit}")
+    };
+}
+
+/// The line on what a loop has cost and made until it was last judged, with a line break; empty for nothing.
+fn counted_line(ledger: &Ledger) -> String {
+    let (all, written) = (ledger.tokens, ledger.written_tokens);
+    let sums = sums(ledger.tool_calls, ledger.commits, all);
+    let written =
+        if all > 0 { format!(" ({} of them written)", grouped(written)) } else { String::new() };
+    let when = if ledger.is_live() { "Before this iteration" } else { "Seen since it was armed" };
+    sums.map_or_else(String::new, |sums| format!("  {when}: {sums}{written}\n"))
+}
+
+/// What is said of a loop whose session is gone or has been silent for an hour: how to continue it, and how to end
+/// it.
+fn orphaned(record: &Record, gone: bool, cancel: &str) -> String {
+    let why = if gone {
+        "is gone".to_owned()
+    } else {
+        format!("has been silent for {}", age(record.silent_for()))
+    };
+    let session = printable(&record.session);
+    format!(
+        "live, but its session {why}\n    continue it: claude --resume {session}\n    or in another session: /speckit:ralph-loop --adopt {session}\n    end it: {cancel}"
+    )
+}
+
+/// Since when a loop is paused, why, and what ends the pause; empty when it is not paused.
+fn paused(record: &Record) -> String {
+    let Some(pause) = record.pause() else { return String::new() };
+    let next = if pause.ends_by_itself() {
+        "the next prompt in its session continues the loop".to_owned()
+    } else {
+        format!("to continue: spool resume --session {}", record.session)
+    };
+    let since = age(pause.at.age());
+    format!("paused for {since} ({}); {next}", printable(&pause.words()))
+}
