@@ -19,6 +19,7 @@ pub(crate) mod pinned;
 pub(crate) mod proof;
 pub mod reconcile;
 pub(crate) mod record;
+#[cfg(feature = "cli")]
 pub(crate) mod report;
 pub(crate) mod select;
 pub(crate) mod stop;

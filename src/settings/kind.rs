@@ -263,7 +263,6 @@ pub fn time_in_words(time: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::SettingKind::{Command, Dollars, Expect, Harness, Number, Text, Time, Words};
-    use super::*;
 
     #[test]
     fn what_is_wrong_is_said_in_one_form() {

@@ -10,7 +10,6 @@ use crate::engine::TerminalReason;
 use crate::engine::aside::{Aside, in_words};
 use crate::engine::order::sorted;
 use crate::engine::scope::in_runs;
-#[cfg(feature = "cli")]
 use crate::engine::scoreboard::Scoreboard;
 use crate::engine::tasks::TaskList;
 use crate::evidence::task_list::TASKS;
@@ -21,16 +20,13 @@ use crate::feature::snapshot::FeatureSnapshot;
 use crate::session::messages::ends;
 use crate::session::pinned;
 use crate::session::proof::standing;
-#[cfg(feature = "cli")]
 use crate::session::task_log::receipts_of;
 use crate::store::loops::{Claim, LetGo, Loops, Record, VerifyCommands};
 use crate::store::names::EndName;
 use crate::store::pins::{PinKey, PinState, Pins};
 use crate::system::names;
-#[cfg(feature = "cli")]
 use crate::text::counted;
 use crate::text::{LARGEST, title};
-#[cfg(feature = "cli")]
 use crate::world::WallTime;
 
 /// What is said of a loop that waits for a person's approval.
@@ -104,7 +100,6 @@ pub struct FeatureReport {
     /// The Verify commands that may be run, by the id of their task.
     pub verify: VerifyCommands,
     /// How well the tasks that are done are proved, as far as this loop has seen.
-    #[cfg(feature = "cli")]
     pub proofs: Scoreboard,
     /// The last review of it, in words for a person; empty for none.
     pub review: String,
@@ -210,7 +205,6 @@ impl FeatureReport {
         };
         Self {
             r#loop: has_loop.then(|| SessionLoop::of(&project.root, loops, found)),
-            #[cfg(feature = "cli")]
             proofs: proofs(project, feature, armed_at, &snapshot),
             facts: FeatureFacts {
                 name: feature.name.clone(),
@@ -264,7 +258,6 @@ impl FeatureReport {
         for aside in in_words(&facts.asides).iter().chain(&self.others) {
             let _ = writeln!(text, "  List: {}", printable(aside));
         }
-        #[cfg(feature = "cli")]
         write_proofs(text, &self.proofs);
         let review = match self.review.as_str() {
             "" => String::new(),
@@ -292,7 +285,6 @@ fn open_ids(snapshot: &FeatureSnapshot) -> Vec<String> {
 }
 
 /// How well the tasks of a feature are proved that are done, by the receipts since its loop was armed.
-#[cfg(feature = "cli")]
 fn proofs(
     project: &Project,
     feature: &Feature,
@@ -321,7 +313,6 @@ fn stands(not_proved: &[String]) -> String {
 }
 
 /// Writes how well the tasks of a loop are proved, and what to look at first; nothing where nothing is known.
-#[cfg(feature = "cli")]
 pub fn write_proofs(text: &mut String, board: &Scoreboard) {
     let line = board.line();
     if line.is_empty() {

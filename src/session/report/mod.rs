@@ -2,7 +2,6 @@
 
 mod armed;
 pub mod feature;
-#[cfg(feature = "cli")]
 pub mod live;
 pub mod session_loop;
 

@@ -6,7 +6,6 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::armed;
-#[cfg(feature = "cli")]
 use super::live::{self, LiveReport};
 use crate::engine::Ledger;
 use crate::engine::tasks::TaskList;
@@ -68,7 +67,6 @@ pub struct SessionLoop {
     /// Whether its session is known to be gone.
     gone: bool,
     /// The loop at this moment, `None` where it has ended.
-    #[cfg(feature = "cli")]
     pub live: Option<LiveReport>,
 }
 
@@ -108,14 +106,11 @@ impl SessionLoop {
             (None, _) => LoopFormState::Live,
         };
         let lines = || armed::lines(root, standing, record.as_ref(), armed_at);
-        #[cfg(feature = "cli")]
         let live = end.is_none().then(|| match &record {
             Some(record) => LiveReport::of(record, &life, live::at_work(found.tasks))
                 .unless_lost(record, standing),
             None => LiveReport::unbound(armed_at),
         });
-        #[cfg(not(feature = "cli"))]
-        let _ = found.tasks;
         Self {
             about: found.about.to_owned(),
             state,
@@ -125,7 +120,6 @@ impl SessionLoop {
             armed: if end.is_none() { lines() } else { String::new() },
             pin: standing.pin().cloned(),
             gone: life == SessionLife::Gone,
-            #[cfg(feature = "cli")]
             live,
             end,
             record,
@@ -162,7 +156,6 @@ impl SessionLoop {
 
     /// Writes what its agent is at; `review` is a line on the last review.
     pub fn write_now(&self, text: &mut String, review: &str) {
-        #[cfg(feature = "cli")]
         if let Some(live) = &self.live {
             live.write(text);
         }
@@ -174,10 +167,7 @@ impl SessionLoop {
 
     /// Writes its course so far; `awaits` is a line on what it waits for, `refused` what its refused words are called.
     pub fn write_course(&self, text: &mut String, awaits: &str, refused: &str, let_go: &[LetGo]) {
-        #[cfg(feature = "cli")]
         let so_far = self.live.as_ref().map(LiveReport::so_far).unwrap_or_default();
-        #[cfg(not(feature = "cli"))]
-        let so_far = String::new();
         let ledger = self.record.as_ref().map(|record| &record.ledger);
         write_iteration(text, ledger, self.max_iterations, &so_far);
         text.push_str(&self.armed);
@@ -188,7 +178,6 @@ impl SessionLoop {
         for session in let_go {
             let _ = writeln!(text, "  Not blocked: {}", let_go_line(session));
         }
-        #[cfg(feature = "cli")]
         if let Some(live) = &self.live {
             live.write_next(text);
         }
