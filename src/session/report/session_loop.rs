@@ -109,7 +109,7 @@ impl SessionLoop {
         };
         let lines = || armed::lines(root, standing, record.as_ref(), armed_at);
         #[cfg(feature = "cli")]
-        let live = end.is_none().then(|| match &record {
+        let moment = end.is_none().then(|| match &record {
             Some(record) => LiveReport::of(record, &life, live::at_work(found.tasks))
                 .unless_lost(record, standing),
             None => LiveReport::unbound(armed_at),
@@ -126,7 +126,7 @@ impl SessionLoop {
             pin: standing.pin().cloned(),
             gone: life == SessionLife::Gone,
             #[cfg(feature = "cli")]
-            live,
+            live: moment,
             end,
             record,
         }
