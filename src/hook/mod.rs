@@ -35,7 +35,7 @@ const _: () = assert!(
 );
 
 /// Answers a slash command: the event, the name of the command, what was typed behind the name.
-pub(crate) type Commands = fn(&HookEvent, &str, &str) -> HookAnswer;
+pub(crate) type AnswerCommand = fn(&HookEvent, &str, &str) -> HookAnswer;
 
 /// Answers the event on standard input as `ralph-hook` does, and always leaves with code 0.
 pub fn main() {
@@ -53,7 +53,7 @@ fn older_plugin(_: &HookEvent, _: &str, _: &str) -> HookAnswer {
 ///
 /// The arguments may name the host, and the event that the program is started for. A stop or a command is then answered also
 /// when the client does not hand it over in time: no loop ends, and none is left unarmed, because the machine is busy.
-pub(crate) fn run(arguments: impl Iterator<Item = OsString>, commands: Commands) {
+pub(crate) fn run(arguments: impl Iterator<Item = OsString>, answer_command: AnswerCommand) {
     // A panic would be our mistake; the session is let go all the same, and nothing is printed twice.
     std::panic::set_hook(Box::new(|_| std::process::exit(0)));
     supervise_if_asked();
@@ -62,7 +62,7 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>, commands: Commands)
     let mut caller = Caller {
         host: started.host,
         form: started.form,
-        commands,
+        answer_command,
         input: StandardInput::of_this_process(),
         bytes: Vec::new(),
     };
@@ -78,10 +78,11 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>, commands: Commands)
 }
 
 /// Returns what is printed for one event of the first host; nothing for everything that is not ours.
-pub(crate) fn answer(input: &[u8], commands: Commands) -> HookOutput {
+pub(crate) fn answer(input: &[u8], answer_command: AnswerCommand) -> HookOutput {
     let started = started_by(std::iter::empty());
     let event = started.host.read(input);
-    let answer = event.map(|event| answer_by(&event, Deadline::after(ALL_PATIENCE), commands));
+    let answer =
+        event.map(|event| answer_by(&event, Deadline::after(ALL_PATIENCE), answer_command));
     HookOutput::of(started.host, answer.unwrap_or_default(), started.form)
 }
 
@@ -91,7 +92,7 @@ fn answer_to_caller(caller: &mut Caller, started_for: &str, deadline: Deadline) 
         Handed::Event(event) => {
             // The session's work tree is the one in which the hook stands.
             event.cwd.as_deref().inspect(|cwd| world::stand_in(cwd));
-            return answer_by(&event, deadline, caller.commands);
+            return answer_by(&event, deadline, caller.answer_command);
         }
         Handed::Nothing => return HookAnswer::silent(),
         Handed::Late => {}
@@ -106,14 +107,14 @@ fn answer_to_caller(caller: &mut Caller, started_for: &str, deadline: Deadline) 
 /// A stop whose event is late is judged without it where the environment names the session.
 fn late_stop(caller: &mut Caller, stop: &HookEvent, deadline: Deadline) -> HookAnswer {
     if !stop.session.is_empty() {
-        return answer_by(stop, deadline, caller.commands);
+        return answer_by(stop, deadline, caller.answer_command);
     }
     if !stop::may_be_in_a_loop(stop) {
         return HookAnswer::silent();
     }
     match caller.event(world::limit("RALPH_TEST_MORE_PATIENCE", MORE_PATIENCE)) {
         Handed::Event(event) => {
-            answer_by(&event, Deadline::after(LITTLE_PATIENCE), caller.commands)
+            answer_by(&event, Deadline::after(LITTLE_PATIENCE), caller.answer_command)
         }
         Handed::Nothing => HookAnswer::silent(),
         Handed::Late => stop::unheard(stop),
@@ -124,7 +125,7 @@ fn late_stop(caller: &mut Caller, stop: &HookEvent, deadline: Deadline) -> HookA
 fn late_command(caller: &mut Caller, host: HostName) -> HookAnswer {
     match caller.event(world::limit("RALPH_TEST_MORE_PATIENCE", MORE_PATIENCE)) {
         Handed::Event(event) => {
-            answer_by(&event, Deadline::after(LITTLE_PATIENCE), caller.commands)
+            answer_by(&event, Deadline::after(LITTLE_PATIENCE), caller.answer_command)
         }
         Handed::Nothing => HookAnswer::silent(),
         Handed::Late if matches!(partner::runner(), RunnerProof::Proven(_)) => HookAnswer::silent(),
@@ -135,27 +136,27 @@ fn late_command(caller: &mut Caller, host: HostName) -> HookAnswer {
     }
 }
 
-fn answer_by(event: &HookEvent, deadline: Deadline, commands: Commands) -> HookAnswer {
+fn answer_by(event: &HookEvent, deadline: Deadline, answer_command: AnswerCommand) -> HookAnswer {
     if event.in_subagent {
         return HookAnswer::silent();
     }
     // A session of `spool ralph` belongs to its runner.
     match partner::runner() {
-        RunnerProof::None => answer_to(event, deadline, commands),
+        RunnerProof::None => answer_to(event, deadline, answer_command),
         RunnerProof::Proven(id) => HookAnswer::silent().log(&format!(
             "This session belongs to `spool ralph` (process {id}), which decides: the hook leaves it alone"
         )),
-        RunnerProof::Unproven(named) => answer_to(event, deadline, commands).log(&format!(
+        RunnerProof::Unproven(named) => answer_to(event, deadline, answer_command).log(&format!(
             "{}={named} is in the environment, and no such runner has started this session: it is not heeded",
             world::RUNNER
         )),
     }
 }
 
-fn answer_to(event: &HookEvent, deadline: Deadline, commands: Commands) -> HookAnswer {
+fn answer_to(event: &HookEvent, deadline: Deadline, answer_command: AnswerCommand) -> HookAnswer {
     match &event.kind {
         EventKind::Stop => stop::answer(event, deadline),
-        EventKind::Command { name, arguments } => commands(event, name, arguments),
+        EventKind::Command { name, arguments } => answer_command(event, name, arguments),
         EventKind::Resumed { .. } => session::answer(event),
         EventKind::Cleared => session::carried_over(event),
         EventKind::AsksPermission { what } => permission::answer(event, what),
@@ -192,7 +193,7 @@ enum Handed {
 struct Caller {
     host: &'static dyn Host,
     form: AnswerForm,
-    commands: Commands,
+    answer_command: AnswerCommand,
     input: StandardInput,
     bytes: Vec<u8>,
 }

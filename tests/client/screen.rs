@@ -24,7 +24,7 @@ on_every_client! {
     night night what_a_killed_client_had_on_its_queue_lets_no_stop_go_after_a_resume
     night night a_turn_that_is_broken_off_spends_no_iteration
     gate night a_turn_that_fails_pauses_the_loop_and_the_next_prompt_goes_on
-    gate night a_cleared_session_keeps_its_loop
+    gate night t6_a_cleared_session_keeps_its_loop
 }
 
 const SESSION: &str = "11111111-2222-4333-8444-555555555555";
@@ -462,7 +462,7 @@ fn a_turn_that_fails_pauses_the_loop_and_the_next_prompt_goes_on(version: &str) 
 }
 
 /// `/clear` begins another session in the same process: the loop goes on in it.
-fn a_cleared_session_keeps_its_loop(version: &str) {
+fn t6_a_cleared_session_keeps_its_loop(version: &str) {
     if !tmux_is_there() {
         return;
     }

@@ -71,19 +71,19 @@ fn all_tasks(root: &Path) -> Vec<SessionLoop> {
     let mut records: Vec<Record> = records.into_iter().map(|(_, record)| record).collect();
     let live = records.iter().filter(|record| record.ledger.is_live()).count();
     records.truncate(live + PAST);
-    records.into_iter().map(|record| task_loop(root, loops, record)).collect()
+    records.iter().map(|record| task_loop(root, loops, record)).collect()
 }
 
-fn task_loop(root: &Path, loops: &Loops, record: Record) -> SessionLoop {
+fn task_loop(root: &Path, loops: &Loops, record: &Record) -> SessionLoop {
     let ended = record.ledger.ended.as_ref();
     let standing = match ended {
-        None => pinned::standing(root, &record),
+        None => pinned::standing(root, record),
         Some(_) => PinState::Nobody,
     };
     let found = FoundLoop {
         about: &record.about,
         end: ended.map(|reason| (EndName::of(reason), record.words.clone())),
-        next: messages::task::after_end(&record),
+        next: messages::task::after_end(record),
         max_iterations: record.ralph().and_then(|it| it.contract.guardrails.max_iterations),
         armed_at: record.armed_at,
         standing: &standing,

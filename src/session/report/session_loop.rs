@@ -106,7 +106,7 @@ impl SessionLoop {
             (None, _) => LoopFormState::Live,
         };
         let lines = || armed::lines(root, standing, record.as_ref(), armed_at);
-        let live = end.is_none().then(|| match &record {
+        let moment = end.is_none().then(|| match &record {
             Some(record) => LiveReport::of(record, &life, live::at_work(found.tasks))
                 .unless_lost(record, standing),
             None => LiveReport::unbound(armed_at),
@@ -120,7 +120,7 @@ impl SessionLoop {
             armed: if end.is_none() { lines() } else { String::new() },
             pin: standing.pin().cloned(),
             gone: life == SessionLife::Gone,
-            live,
+            live: moment,
             end,
             record,
         }

@@ -66,6 +66,19 @@ fn flags_are_understood_with_and_without_the_equals_sign() {
 }
 
 #[test]
+fn e3_a_typed_limit_is_kept() {
+    let bench = Bench::ready();
+    bench.implement("s1", "--max-iterations 250");
+    bench.stop("s1").run().reason();
+    assert_eq!(bench.read_state()["maxGlobalIterations"], 250);
+    // What a state file says of a loop that nobody armed is no limit of a person.
+    let unarmed = Bench::in_execution();
+    unarmed.set_state("maxGlobalIterations", 250);
+    unarmed.stop("s1").run().reason();
+    assert_eq!(unarmed.read_state()["maxGlobalIterations"], 250, "the file is theirs");
+}
+
+#[test]
 fn a_long_list_gets_room_for_three_iterations_a_task() {
     let bench = Bench::project().current_feature(FEATURE).tasks(&numbered_tasks(50, 0));
     bench.implement("s1", "");

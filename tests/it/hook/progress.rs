@@ -30,7 +30,7 @@ fn held(bench: &Bench, before: impl Fn(usize)) -> usize {
 }
 
 #[test]
-fn the_same_bytes_are_no_progress() {
+fn e1_the_same_bytes_are_no_progress() {
     let idle = held(&in_repository(), |_| {});
     let bench = in_repository();
     let rewritten = held(&bench, |_| drop(bench.write("gen.txt", "made\n")));

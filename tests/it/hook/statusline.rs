@@ -1,5 +1,6 @@
 //! `spool statusline`: one line on the loop of a session, and silence for everything else.
 
+use std::fs;
 use std::io::{Read, Write};
 
 use serde_json::{Value, json};
@@ -50,6 +51,18 @@ fn a_live_loop_is_one_line() {
     Said::of(bench.spool().arg("pause")).ok();
     assert_eq!(parts(&bench, "s1")[2], "paused");
     assert_eq!(in_json(&bench, "s1")["end"], Value::Null);
+}
+
+#[test]
+fn t5_the_line_counts_as_the_stop() {
+    let bench = Bench::ready();
+    bench.implement("s1", "");
+    let list = bench.feature_path("tasks.md");
+    let unticked = fs::read_to_string(&list).unwrap();
+    fs::write(&list, unticked.replacen("- [ ]", "- [x]", 1)).unwrap();
+    let stop = bench.stop("s1").run();
+    assert!(stop.message().contains("1 of 3"), "{stop}");
+    assert_eq!(parts(&bench, "s1")[0], format!("{FEATURE} ██░░░░░░ 1 of 3"));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::runner::support::Bench;
 
 #[test]
-fn the_same_bytes_are_no_progress() {
+fn e1_the_same_bytes_are_no_progress() {
     let bench = Bench::new();
     bench.write("old.txt", "made\n");
     bench.commit("a file");
