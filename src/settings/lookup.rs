@@ -67,7 +67,8 @@ mod tests {
 
     #[test]
     fn a_name_is_found_with_dash_or_underscore() {
-        let found = |name| Setting::named(name, super::super::setting::YAML).map(|found| found.name);
+        let found =
+            |name| Setting::named(name, super::super::setting::YAML).map(|found| found.name);
         for name in ["spec_kit_command", "spec-kit-command", "spec-kit_command"] {
             assert_eq!(found(name), Some("spec-kit-command"), "{name}");
         }
