@@ -43,7 +43,8 @@ impl Chosen {
         origin: Origin,
     ) -> Result<(), String> {
         values.iter().try_for_each(|value| setting.kind.check(value))?;
-        self.0.push(Made { setting, values, origin });
+        // An empty list says nothing, and leaves what a weaker place says.
+        self.0.extend((!values.is_empty()).then_some(Made { setting, values, origin }));
         Ok(())
     }
 

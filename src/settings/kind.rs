@@ -97,7 +97,6 @@ impl SettingKind {
             Self::Token if !is_plain(text) || letters > 200 => {
                 "is one line of at most 200 characters"
             }
-            Self::Token => return None,
             Self::Command if Check::runs_nothing(text) || text.contains('\0') => {
                 "needs a command: this one runs nothing"
             }
@@ -279,7 +278,7 @@ mod tests {
                 "phase",
                 "needs `end` or `phases`, not `phase`; did you mean `phases`?",
             ),
-            (Words(&["a", "b", "c"]), "", "needs `a`, `b` or `c`, not ``"),
+            (Words(&["one", "two", "three"]), "", "needs `one`, `two` or `three`, not ``"),
             (Text, "a\0b", "needs a text, not `a\u{fffd}b`"),
             (Command, "# make", "needs a command: this one runs nothing"),
             (Command, "spool review", "needs a command: a review is asked for with `review`"),

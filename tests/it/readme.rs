@@ -11,6 +11,7 @@ use ralph_speckit::feature::settings::Settings;
 use ralph_speckit::plugin::client::OLDEST;
 use ralph_speckit::session::arguments::feature::FeatureRequest;
 use ralph_speckit::session::arguments::task::USAGE;
+use ralph_speckit::settings::{IMPLEMENT, LOOP, Setting};
 use ralph_speckit::store::journal::Entry;
 use ralph_speckit::store::loops::{Claim, Record};
 use serde::Serialize;
@@ -110,7 +111,11 @@ fn every_flag_of_the_slash_commands_has_a_row() {
     let page = section("docs/sessions.md", "## What you type");
     let refused = FeatureRequest::parse("--nope").map(drop).unwrap_err().to_string();
     let mut flags = 0;
-    for usage in [refused.rsplit_once("Usage:").unwrap().1, USAGE] {
+    let usages = [(refused.rsplit_once("Usage:").unwrap().1, IMPLEMENT), (USAGE, LOOP)];
+    for (usage, place) in usages {
+        for setting in Setting::all_in(place) {
+            assert!(usage.contains(&format!("--{}", setting.name)), "{}: {usage}", setting.name);
+        }
         for rest in usage.split("[--").skip(1) {
             let end = rest.find([' ', ']']).unwrap();
             let flag = format!("`--{}", &rest[..end]);

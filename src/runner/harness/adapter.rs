@@ -46,7 +46,7 @@ impl HarnessChoice {
             "copilot" => Self::Copilot,
             "command" => Self::Command(String::new()),
             "demo" => Self::Demo,
-            other => Self::Acp(other.trim_start_matches(ACP).trim().to_owned()),
+            other => Self::Acp(other.strip_prefix(ACP).unwrap_or(other).trim().to_owned()),
         }
     }
 }

@@ -238,6 +238,13 @@ fn the_command_line_beats_the_project_and_the_project_beats_the_person() {
 }
 
 #[test]
+fn an_empty_list_leaves_what_is_said_elsewhere() {
+    let bench = OptionsBench::new("check = []\n", "check = [\"make\"]\n");
+    let options = resolved(&bench.settings(&[]).unwrap()).unwrap();
+    assert_eq!(options.checks.iter().map(|check| &*check.run).collect::<Vec<_>>(), ["make"]);
+}
+
+#[test]
 fn no_file_is_no_setting() {
     let scratch = tempfile::tempdir().unwrap();
     let root = scratch.path().canonicalize().unwrap();

@@ -97,8 +97,7 @@ pub fn arm(
     notes.extend(lower_limits(&mut state, &tasks, request, last));
     fill(&mut state, &feature, &tasks, request);
     let mut claim = claim_of(project, &feature, armer);
-    let commands =
-        if armer.is_person() { verify_commands(&tasks, &text) } else { VerifyCommands::new() };
+    let commands = verify_commands(&tasks, &text, armer);
     let mut pin = pin_of(&feature, &state, &chosen, &claim, armer);
     pin.settings = SettingsThen { hash: settings.digest, tracked };
     pin.checks = settings.checks;
@@ -133,11 +132,10 @@ pub fn arm(
     state
         .write(&feature)
         .map_err(|error| Refusal::unwritable(&feature.folder.join(STATE), &error))?;
-    if let (Ok(pins), Some(session), true) = (&arming.pins, armer.session, armer.is_person()) {
-        // Where the pin was kept, so is this.
-        if !claim.unkept {
-            pins.bind(session, &pin)?;
-        }
+    // Where the pin was kept, so is this.
+    let is_kept = armer.is_person() && !claim.unkept;
+    if let (Ok(pins), Some(session), true) = (&arming.pins, armer.session, is_kept) {
+        pins.bind(session, &pin)?;
     }
     arming.loops.write_claim(&claim)?;
     let not_noted = arming.finish(armed_entry(&claim, armer, &pin, &commands));
@@ -433,9 +431,10 @@ fn bind(
     Ok(note)
 }
 
-/// The Verify commands of the list as the person who arms it has it before them.
-fn verify_commands(tasks: &TaskList, text: &[u8]) -> VerifyCommands {
-    let commands = tasks.tasks.iter().filter_map(|task| {
+/// The Verify commands of the list as the person who arms it has it before them; none where no person does.
+fn verify_commands(tasks: &TaskList, text: &[u8], armer: Armer<'_>) -> VerifyCommands {
+    let tasks = tasks.tasks.iter().filter(|_| armer.is_person());
+    let commands = tasks.filter_map(|task| {
         let command = task.verify_command(text)?;
         Some((task.id.clone(), command))
     });
