@@ -27,6 +27,7 @@ impl From<&FeatureReport> for FeatureForm {
             open: report.open.clone(),
             not_proved: report.not_proved.clone(),
             asides: report.asides.clone(),
+            other_lists: report.others.clone(),
             attempt: report.attempt,
             max_attempts: report.max_attempts,
             awaits_approval: report.awaits_approval,

@@ -48,6 +48,8 @@ pub struct FeatureForm {
     pub not_proved: Vec<String>,
     /// The lines of its list with a box that do not count, or have an odd mark.
     pub asides: Vec<Aside>,
+    /// Its other lists with open boxes, in words; null for none.
+    pub other_lists: Option<String>,
     /// The attempt that the present task is at.
     pub attempt: u32,
     /// The attempts that a task has.
