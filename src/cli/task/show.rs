@@ -132,7 +132,7 @@ pub fn list(job: &TaskJob<'_>, most: usize) -> Result<ExitCode> {
     }
     let more = if whole { "" } else { "; `spool task list --all` shows every task" };
     let left = list.tasks.len().saturating_sub(job.part()?.0.tasks.len());
-    let left = if left == 0 { String::new() } else { format!("; {left} are not of the loop") };
+    let left = if left == 0 { String::new() } else { format!("; the loop leaves out {left}") };
     outln!("{} of {} done{left}{more}", list.done(), list.tasks.len());
     Ok(ExitCode::SUCCESS)
 }
