@@ -128,6 +128,12 @@ pub fn counted(number: u64, what: &str) -> String {
     if number == 1 { format!("1 {what}") } else { format!("{} {what}s", grouped(number)) }
 }
 
+/// Returns a number with the words for one, or for several.
+pub fn counted_as(number: usize, one: &str, several: &str) -> String {
+    let words = if number == 1 { one } else { several };
+    format!("{} {words}", grouped(number as u64))
+}
+
 /// Returns a length of time in its largest unit: `42 s`, `3 min`, `5 h`, `2 d`.
 pub fn age(time: Duration) -> String {
     let seconds = time.as_secs();

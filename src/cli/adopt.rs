@@ -8,6 +8,7 @@ use super::context::{Where, own_session};
 use super::environment::Environment;
 use super::names::{LoopName, NameKind, TypedName};
 use super::steered::{Answer, Steered};
+use crate::feature::project::Project;
 use crate::hosts::claude::transcript::{ClaudeTranscript, of_session};
 use crate::session::adopt::{Adopter, OwnLoop, Silence, adopt, list, orphans};
 use crate::session::life;
@@ -56,9 +57,9 @@ impl AdoptArgs {
 }
 
 /// Returns the session that has the loop that is meant; an error with what it may be, or with the nearest one.
-fn session_of(loops: &Loops, typed: TypedName<'_>) -> Result<String> {
+fn session_of(project: &Project, typed: TypedName<'_>) -> Result<String> {
     let (mut names, mut sessions) = (Vec::new(), Vec::new());
-    for record in live(loops) {
+    for record in live(&Loops::of(&project.root)) {
         let session = LoopName::new(NameKind::Session, &record.session);
         let feature = LoopName::new(NameKind::Feature, &record.about);
         let its_feature = Some(feature).filter(|_| record.kind != LoopKind::Task);
@@ -67,7 +68,7 @@ fn session_of(loops: &Loops, typed: TypedName<'_>) -> Result<String> {
             sessions.push(record.session.clone());
         }
     }
-    let found = typed.find(&names)?;
+    let found = typed.find(&names, Some(project))?;
     let Some(at) = found.first().and_then(|one| names.iter().position(|it| it == one)) else {
         return Err(typed.unknown(&names));
     };
@@ -77,8 +78,7 @@ fn session_of(loops: &Loops, typed: TypedName<'_>) -> Result<String> {
 /// Takes the loop over and prints what the agent has to know.
 pub fn run(args: &AdoptArgs) -> Result<ExitCode> {
     let project = args.place.with_loops()?;
-    let from =
-        args.typed().map(|typed| session_of(&Loops::of(&project.root), typed)).transpose()?;
+    let from = args.typed().map(|typed| session_of(&project, typed)).transpose()?;
     let Some(own) = own_session() else {
         let orphans = orphans(&Loops::of(&project.root), None);
         let (found, named) = match (from.as_deref(), orphans.as_slice()) {

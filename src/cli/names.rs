@@ -1,6 +1,6 @@
 //! What a person calls a loop by: its session, its feature or its change, also by a short form of it.
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, bail};
 
 use crate::feature::project::{Feature, FeatureError, Project, folder_typed, printable};
 use crate::refusal::Refusal;
@@ -67,28 +67,29 @@ impl TypedName<'_> {
     ///
     /// The whole name comes first. A feature or a change has the short forms of [`matching`], a session the beginning of its
     /// id; a loop that lives comes before one that does not.
-    pub fn find(self, all: &[LoopName]) -> Result<Vec<LoopName>> {
-        // A path names what its folder is called.
-        let folder = folder_typed(self.text);
+    pub fn find(self, all: &[LoopName], project: Option<&Project>) -> Result<Vec<LoopName>> {
         let is_path = self.text.contains(['/', '\\']);
-        let text = folder.rsplit('/').next().filter(|_| is_path).unwrap_or(self.text);
-        let of_kind: Vec<&LoopName> = self.of_kind(all).collect();
-        let is_same = |it: &&&LoopName| it.id == text;
-        let same: Vec<LoopName> = of_kind.iter().filter(is_same).map(|it| (*it).clone()).collect();
-        if !same.is_empty() {
-            return Ok(same);
-        }
-        let has_short = |it: &&&LoopName| matches!(it.kind, NameKind::Feature | NameKind::Change);
-        let ids: Vec<String> = of_kind.iter().filter(has_short).map(|it| it.id.clone()).collect();
+        let of_path = project.filter(|_| is_path).map(|project| name_of_path(project, self.text));
+        let Some(text) = of_path.unwrap_or(Ok(Some(self.text.to_owned())))? else {
+            return Ok(Vec::new());
+        };
+        let text = text.as_str();
+        let has_short = |it: &&LoopName| matches!(it.kind, NameKind::Feature | NameKind::Change);
+        let ids: Vec<String> =
+            self.of_kind(all).filter(has_short).map(|it| it.id.clone()).collect();
         let meant = matching(text, &ids);
         let least = if self.kind.is_some() { 1 } else { LEAST };
-        let is_short = |it: &&&LoopName| match it.kind {
+        let is_short = |it: &&LoopName| match it.kind {
             NameKind::Session => text.len() >= least && it.id.starts_with(text),
             NameKind::Feature | NameKind::Change => meant.contains(&it.id),
             NameKind::Task => false,
         };
-        let mut found: Vec<LoopName> =
-            of_kind.iter().filter(is_short).map(|it| (*it).clone()).collect();
+        let is_same = |it: &&LoopName| it.id == text;
+        let same: Vec<LoopName> = self.of_kind(all).filter(is_same).cloned().collect();
+        if !same.is_empty() {
+            return Ok(same);
+        }
+        let mut found: Vec<LoopName> = self.of_kind(all).filter(is_short).cloned().collect();
         if found.iter().any(|it| it.lives) {
             found.retain(|it| it.lives);
         }
@@ -96,21 +97,6 @@ impl TypedName<'_> {
             return Err(self.several(&found));
         }
         Ok(found)
-    }
-
-    /// Refuses the path of a feature where the loop of its name is in another folder.
-    pub fn check_path(self, project: &Project) -> Result<()> {
-        let is_path = self.text.contains(['/', '\\']);
-        let feature = is_path.then(|| project.feature_at(self.text).ok()).flatten();
-        let Some(Feature { name, relative, .. }) = feature else { return Ok(()) };
-        let claim = Loops::of(&project.root).claim(&name).filter(|claim| claim.closed.is_none());
-        let other = claim.map(|claim| claim.folder).filter(|folder| *folder != relative);
-        other.map_or(Ok(()), |other| {
-            let other = printable(&other);
-            Err(anyhow!(
-                "the loop of `{name}` is that in `{other}`, and none is in `{relative}`\nname `{other}` where it is meant"
-            ))
-        })
     }
 
     /// Returns the error for a name that may be several loops: the candidates, as they are typed.
@@ -138,6 +124,24 @@ impl TypedName<'_> {
     }
 }
 
+/// The name of the feature or change in the folder with this path, or of a loop whose folder is gone; `None` where there is neither, an
+/// error where the loop of this name is in another folder.
+fn name_of_path(project: &Project, path: &str) -> Result<Option<String>> {
+    let found = project.feature_typed(path).ok();
+    let folder = found.as_ref().map_or_else(|| folder_typed(path), |it| it.relative.clone());
+    let name = folder.rsplit('/').next().unwrap_or_default();
+    let claim = Loops::of(&project.root).claim(name);
+    let is_its = claim.as_ref().is_some_and(|claim| claim.folder == folder);
+    match claim.filter(|claim| claim.closed.is_none() && found.is_some() && !is_its) {
+        Some(claim) => bail!(
+            "the loop of `{name}` is that in `{other}`, and none is in `{}`\nname `{other}` where it is meant",
+            printable(&folder),
+            other = printable(&claim.folder)
+        ),
+        None => Ok(Some(name.to_owned()).filter(|_| found.is_some() || is_its)),
+    }
+}
+
 /// Returns the feature of a project that is called so, also by a short form; an error with the nearest one, or with all that it
 /// may be.
 pub fn feature_named(project: &Project, text: &str) -> Result<Feature> {
@@ -149,7 +153,11 @@ pub fn feature_named(project: &Project, text: &str) -> Result<Feature> {
     let names: Vec<LoopName> =
         features.iter().map(|it| LoopName::new(NameKind::Feature, &it.name)).collect();
     let typed = TypedName { kind: Some(NameKind::Feature), text };
-    let found = typed.find(&names)?.into_iter().next().ok_or_else(|| typed.unknown(&names))?;
+    let found = typed
+        .find(&names, Some(project))?
+        .into_iter()
+        .next()
+        .ok_or_else(|| typed.unknown(&names))?;
     project.feature(&found.id).map_err(|error| Refusal::from(error).into())
 }
 
@@ -178,7 +186,7 @@ mod tests {
     }
 
     fn found(kind: Option<NameKind>, text: &str, lives: &[&str]) -> Result<Vec<String>, String> {
-        let found = TypedName { kind, text }.find(&names(lives));
+        let found = TypedName { kind, text }.find(&names(lives), None);
         let ids = |found: Vec<LoopName>| found.iter().map(LoopName::typed).collect();
         found.map(ids).map_err(|error| error.to_string())
     }

@@ -1,6 +1,6 @@
 //! Which loop a person means: one set of arguments for every command that shows or steers loops.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 
@@ -11,7 +11,7 @@ use crate::feature::project::{Feature, Project};
 use crate::refusal::Refusal;
 use crate::runner::report;
 use crate::runner::requests::Requests;
-use crate::runner::state::{changes_with_state, state_folder, states_folder};
+use crate::runner::state::{changes_with_state, state_folder};
 use crate::session::reconcile::settle_all;
 use crate::session::select::{self, Meant, armed_features, live, live_ralph, to_cancel};
 use crate::store::loops::Loops;
@@ -91,7 +91,7 @@ impl WhichLoop {
     pub fn selected(&self, steering: Steering) -> Result<SelectedLoop> {
         let start = self.place.start()?;
         let project = self.place.with_loops().ok();
-        let runners = start.ancestors().find(|folder| states_folder(folder).is_dir());
+        let runners = self.place.runners();
         if project.is_none() && runners.is_none() {
             bail!(
                 "no loop has run at `{}` or above, neither in a session nor of `spool ralph`\ngo to the project, or name it with --project DIR",
@@ -102,10 +102,9 @@ impl WhichLoop {
             // Their notes are compared with what was armed.
             settle_all(&project.root);
         }
-        let runners = runners.map(Path::to_owned);
         let around = Around { project, runners, own: own_session() };
         match (self.typed(), steering) {
-            (Some(typed), _) => around.named(typed),
+            (Some(typed), _) => around.named(typed, self.place.paths().as_ref()),
             (None, Steering::Stop) => around.to_stop(),
             (None, Steering::Pause | Steering::Resume) => around.to_pause_or_resume(steering),
         }
@@ -113,10 +112,9 @@ impl WhichLoop {
 }
 
 impl Around {
-    fn named(&self, typed: TypedName<'_>) -> Result<SelectedLoop> {
-        self.project.iter().try_for_each(|project| typed.check_path(project))?;
+    fn named(&self, typed: TypedName<'_>, paths: Option<&Project>) -> Result<SelectedLoop> {
         let names = self.names()?;
-        let found = typed.find(&names)?;
+        let found = typed.find(&names, paths)?;
         let living: Vec<LoopName> = found.iter().filter(|it| it.lives).cloned().collect();
         let is_feature = |it: &&LoopName| it.kind == NameKind::Feature;
         let one = match living.as_slice() {

@@ -9,8 +9,10 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 
+use super::context::{has_loop, has_runner};
 use super::names::{LoopName, NameKind};
 use super::selection::WhichLoop;
+use crate::evidence::work_trees::all_copies;
 use crate::forms;
 use crate::forms::loops::LoopForm;
 use crate::forms::plain::words;
@@ -50,7 +52,9 @@ pub fn run(args: &StatusArgs) -> Result<ExitCode> {
     }
     let now = Now::of(args)?;
     if args.json {
-        dataln!("{}", forms::document(&now.form(&args.which.place().start()?))?);
+        let place = args.which.place();
+        let root = place.runners().map_or_else(|| place.start(), Ok)?;
+        dataln!("{}", forms::document(&now.form(&root))?);
         return Ok(ExitCode::SUCCESS);
     }
     out!("{}", now.text());
@@ -85,14 +89,16 @@ struct Now {
     runners: Vec<RunnerReport>,
     /// The last review of each feature that has one.
     reviews: BTreeMap<String, Review>,
+    /// The other work trees of the repository with a loop, in words.
+    elsewhere: String,
     /// Whether they are only those that were named.
     is_named: bool,
 }
 
 impl Now {
     fn of(args: &StatusArgs) -> Result<Self> {
-        let start = args.which.place().start()?;
-        let runners = runners::root_around(&start).map(runners::all).unwrap_or_default();
+        let root = args.which.place().runners();
+        let runners = root.as_deref().map(runners::all).unwrap_or_default();
         let mut report = match args.which.place().with_loops() {
             Ok(project) => Some(StatusReport::of(&project)),
             // A project that only runners work on needs no `.specify`.
@@ -116,12 +122,17 @@ impl Now {
                 }
             }
         }
-        let mut now = Self { report, runners, reviews, is_named: false };
+        let project = report.as_ref().map(|report| Path::new(&report.speckit.project));
+        let others = project.and_then(all_copies).into_iter().flatten();
+        let others = others.filter(|root| has_loop(root, None) || has_runner(root)).map(|root| {
+            let root = text::line(&root.to_string_lossy()).into_owned();
+            format!("A loop is in the work tree {root}: spool status --project {root}\n")
+        });
+        let elsewhere = others.collect();
+        let mut now = Self { report, runners, reviews, elsewhere, is_named: false };
         if let Some(typed) = args.which.typed() {
-            let project = args.which.place().with_loops();
-            project.iter().try_for_each(|project| typed.check_path(project))?;
             let names = now.names();
-            let found = typed.find(&names)?;
+            let found = typed.find(&names, args.which.place().paths().as_ref())?;
             if found.is_empty() {
                 return Err(typed.unknown(&names));
             }
@@ -169,11 +180,11 @@ impl Now {
         self.is_named = true;
     }
 
-    /// The same for programs; a project that only runners work on is the one around `start`.
-    fn form(&self, start: &Path) -> StatusForm {
+    /// The same for programs; a project that only runners work on is this one.
+    fn form(&self, root: &Path) -> StatusForm {
         let speckit = self.report.as_ref().map(|report| &report.speckit);
         let tasks = self.report.iter().flat_map(|report| &report.tasks);
-        let root = || runners::root_around(start).unwrap_or(start).display().to_string();
+        let root = || root.display().to_string();
         StatusForm {
             project: speckit.map_or_else(root, |it| it.project.clone()),
             enabled: speckit.is_none_or(|it| it.enabled),
@@ -205,6 +216,7 @@ impl Now {
             if is_other { report.tasks_text().trim_start().to_owned() } else { report.text() }
         };
         let mut text = self.report.as_ref().map(text).unwrap_or_default();
+        text.push_str(&self.elsewhere);
         if self.is_named {
             for runner in &self.runners {
                 let gap = if text.is_empty() { "" } else { "\n" };

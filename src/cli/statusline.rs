@@ -8,7 +8,9 @@ use std::time::Duration;
 use anyhow::Result;
 use serde::Deserialize;
 
-use crate::feature::project::{Feature, Project, printable};
+use super::context::with_loops;
+use crate::engine::tasks::TaskList;
+use crate::feature::project::{Project, printable};
 use crate::feature::snapshot::{FeatureSnapshot, TaskPosition};
 use crate::forms;
 use crate::forms::loops::EndForm;
@@ -82,7 +84,7 @@ fn of(input: &StatusInput) -> Option<StatuslineForm> {
     let folders = [&input.workspace.project_dir, &input.workspace.current_dir, &input.cwd];
     let mut folders = folders.into_iter().filter(|folder| folder.is_absolute());
     let has_loop = |folder: &Path| {
-        let project = Project::with_loops(folder, Some(session))?;
+        let project = with_loops(folder, Some(session))?;
         Loops::has_known(&project.root, session).then_some(project)
     };
     let project = folders.find_map(|folder| has_loop(folder))?;
@@ -98,8 +100,7 @@ fn of(input: &StatusInput) -> Option<StatuslineForm> {
         };
         let why = more_than(&ended, &reason.to_string());
         // A cancel takes the state file away: the list still says how far it came.
-        let list = || Some(FeatureSnapshot::of_record(&feature_of(&project, &record)?, &record));
-        let list = list().filter(|list| list.place().total > 0);
+        let list = list_of(&project, &record).filter(|list| list.place().total > 0);
         let place = list.as_ref().map(|list| list.place().words()).unwrap_or_default();
         let open = list.and_then(|list| ends::uncounted(&list));
         let open = open.map_or_else(String::new, |open| [", but ", &open].concat());
@@ -118,15 +119,16 @@ fn of(input: &StatusInput) -> Option<StatuslineForm> {
     if !drives(loops.claim(&record.about).as_ref(), &record) {
         return None;
     }
-    let (place, next) = place(&project, &record).unzip();
-    let mut parts = vec![place.map_or_else(|| name.clone(), |place| bar(&name, place))];
+    let list = list_of(&project, &record);
+    let mut parts = vec![list.as_ref().map_or_else(|| name.clone(), |it| bar(&name, it.place()))];
     parts.push(format!("iteration {}", record.ledger.iterations + 1));
     if let Some(check) = loops.running_check(session) {
         parts.push(format!("check {}", text::narrow(&check, NAME)));
     } else if record.pause().is_some() {
         parts.push("paused".to_owned());
     } else {
-        parts.extend(next.filter(|next| !next.is_empty()).map(|next| format!("next {next}")));
+        let next = list.iter().flat_map(|list| &list.tasks).flat_map(TaskList::open).next();
+        parts.extend(next.map(|task| format!("next {}", text::narrow(&printable(&task.id), NAME))));
     }
     parts.push(format!("{} ago", text::age(record.silent_for())));
     Some(said(Some(parts.join(" · ")), None))
@@ -136,25 +138,14 @@ fn said(line: Option<String>, end: Option<EndForm>) -> StatuslineForm {
     StatuslineForm { line, end }
 }
 
-/// The feature of a loop, `None` for that of a task.
-fn feature_of(project: &Project, record: &Record) -> Option<Feature> {
-    project.feature(&record.about).ok().filter(|_| record.ralph().is_none())
-}
-
-/// How far the list of a feature is, and its next task, empty for none; `None` for the loop of a task.
-fn place(project: &Project, record: &Record) -> Option<(TaskPosition, String)> {
-    let feature = feature_of(project, record)?;
-    // A list that somebody is writing just now is not waited for: the next line comes soon.
-    let now = || Deadline::after(Duration::ZERO);
-    let snapshot = FeatureSnapshot::read_by(&feature, now())?;
+/// The list of a feature as a stop counts it; `None` for the loop of a task.
+fn list_of(project: &Project, record: &Record) -> Option<FeatureSnapshot> {
+    let feature = project.feature(&record.about).ok().filter(|_| record.ralph().is_none())?;
     let standing = pinned::standing(&project.root, record);
-    let mut snapshot = snapshot.under(&standing, Some(record), now());
-    // As a stop counts them.
-    let not_proved = not_proved(project, &feature, &snapshot);
-    snapshot.open_again(&not_proved.iter().map(String::as_str).collect::<Vec<_>>());
-    let next = snapshot.tasks.as_ref().and_then(|list| list.open().next());
-    let next = next.map(|task| text::narrow(&printable(&task.id), NAME));
-    Some((snapshot.place(), next.unwrap_or_default()))
+    let mut list = FeatureSnapshot::of_loop(&feature, &standing, Some(record));
+    let not_proved = not_proved(project, &feature, &list);
+    list.open_again(&not_proved.iter().map(String::as_str).collect::<Vec<_>>());
+    Some(list)
 }
 
 /// Such as `001-demo ████░░░░ 2 of 4`.

@@ -16,6 +16,7 @@ use crate::runner::state::{LoopStatus, holder, read_state};
 use crate::session::cancel::{cancel_feature, cancel_task, summary};
 use crate::session::select::feature_of;
 use crate::store::loops::Loops;
+use crate::text::counted;
 use crate::world::{self, Deadline};
 
 /// The other name of the command.
@@ -100,10 +101,7 @@ fn runner(args: &StopArgs, running: &Running) -> Result<ExitCode> {
 /// What the runner has left behind.
 fn seen(folder: &Path, change: &str) -> String {
     let state = read_state(folder).ok().flatten().map(|(state, _)| state).unwrap_or_default();
-    let iterations = match state.current_iteration {
-        1 => "1 iteration".to_owned(),
-        several => format!("{several} iterations"),
-    };
+    let iterations = counted(state.current_iteration.into(), "iteration");
     let words = if state.words.is_empty() { "it was stopped" } else { &state.words };
     let words = printable(words);
     match state.status {

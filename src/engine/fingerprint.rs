@@ -7,7 +7,7 @@ use super::fields::read_fields;
 /// What the work looked like at the end of one iteration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Fingerprint {
-    /// The task list, the place in it, and the commits: cheap, taken at every stop.
+    /// The task list and the place in it: cheap, taken at every stop.
     pub work: u64,
     /// The files of the work tree: taken only when `work` is what it was before.
     pub tree: Tree,

@@ -19,7 +19,7 @@ pub struct Ledger {
     pub idle_stops: u32,
     /// Iterations in a row with the same fingerprint.
     pub unchanged: u32,
-    /// Whether list, place and commits stayed unchanged in the last iteration: the next ones are compared with it.
+    /// Whether list and place stayed unchanged in the last iteration: the next ones are compared with it.
     pub settled: bool,
     /// Tool calls since arming, as far as they could be seen.
     pub tool_calls: u64,

@@ -80,9 +80,15 @@ impl TaskBox {
     /// Returns what looks like a box at the start of words, `None` for something else.
     pub fn any(words: &[u8]) -> Option<Self> {
         let Some(inner) = words.strip_prefix(b"[") else { return Self::drawn(words) };
-        let blanks = inner.iter().take_while(|byte| **byte == b' ').count();
-        let end = blanks
-            + inner[blanks..].iter().take(LONGEST_MARK + 1).position(|byte| *byte == b']')?;
+        // Blanks in a row count as one.
+        let (mut length, mut was_blank) = (0, true);
+        let end = inner.iter().position(|byte| {
+            let is_blank = BLANKS.contains(byte);
+            length += usize::from(!(is_blank && was_blank));
+            was_blank = is_blank;
+            *byte == b']' || length > LONGEST_MARK
+        });
+        let end = end.filter(|end| inner[*end] == b']')?;
         let behind = &inner[end + 1..];
         let Ok(written) = std::str::from_utf8(&inner[..end]) else {
             // A blank of another encoding, perhaps.
@@ -165,6 +171,8 @@ impl TaskBox {
 const LONGEST_TARGET: usize = 2_000;
 /// The most that is read between the brackets, in bytes.
 const LONGEST_MARK: usize = 40;
+/// The bytes of a blank, a tab, a no-break space and a wide blank.
+const BLANKS: &[u8] = b" \t\xc2\xa0\xe3\x80";
 /// Boxes that are drawn; a wide bracket is the beginning of one.
 const SQUARES: &str = "\u{2610}\u{2611}\u{2612}\u{25a1}\u{25a2}\u{25fb}\u{25fd}\u{274f}\u{2750}\u{2751}\u{2752}\u{2b1a}\u{2b1c}\u{1f532}\u{1f533}\u{1f5f9}\u{ff3b}";
 /// Brackets that hold a box of theirs where nothing but a blank is between them.

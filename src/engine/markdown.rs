@@ -3,8 +3,6 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use memchr::memmem;
-
 use super::line::{TaskBox, TaskText, text_of};
 
 /// The no-break space. CommonMark takes a no-break space for a letter; people see a blank.
@@ -318,13 +316,15 @@ fn bullet_length(text: &[u8]) -> Option<usize> {
         .then_some(length)
 }
 
-/// A line, and a place in its words.
+/// A line and a place in its words, or such a place and a length.
 type EndPlace = (usize, usize);
 
-/// Up to which place a fence or comment is known to stay open: the same search is never made twice.
+/// Where a fence or comment is known to stay open: the same search is never made twice.
 #[derive(Default)]
 struct Unclosed {
-    until: BTreeMap<(&'static [u8], usize, usize), usize>,
+    /// For a closing mark in an item: up to where it was looked for, and the places of those that were too short, each of which is
+    /// longer than all behind it.
+    known: BTreeMap<(&'static [u8], usize), (usize, Vec<(usize, usize)>)>,
 }
 
 impl Unclosed {
@@ -332,24 +332,31 @@ impl Unclosed {
     /// or the item from this column on. What stands outside of the item closes it where that is all it does.
     fn end_of(&mut self, opened: &Hiding, lines: &[Line<'_>], item: usize) -> Option<EndPlace> {
         let Hiding { end, length } = *opened;
-        // What would close a longer fence would have closed a shorter one too.
-        let mut known = self.until.range((end, item, 0)..=(end, item, length));
-        if known.any(|(_, until)| lines[0].start < *until) {
-            return None;
+        let start = lines[0].start;
+        if let Some((_, short)) = self.known.get(&(end, item)).filter(|(until, _)| start < *until) {
+            let longest = short.get(short.partition_point(|(at, _)| *at <= start));
+            if longest.is_none_or(|(_, marks)| *marks < length) {
+                return None;
+            }
         }
-        let mut until = usize::MAX;
+        let (mut until, mut short) = (usize::MAX, Vec::<(usize, usize)>::new());
         for (at, line) in lines.iter().enumerate().skip(length.min(1)) {
             let is_in = at == 0 || line.column >= item || line.kind == Kind::Blank;
-            let place = opened.closed_by(line, item).filter(|place| is_in || *place == 0);
-            if let Some(place) = place {
-                return Some((at, place));
+            let found = opened.closed_by(line, item).filter(|(place, _)| is_in || *place == 0);
+            if let Some((place, marks)) = found {
+                if marks >= length {
+                    return Some((at, place));
+                }
+                short
+                    .truncate(short.iter().rposition(|(_, it)| *it > marks).map_or(0, |it| it + 1));
+                short.push((line.start, marks));
             }
             if !is_in {
                 until = line.start;
                 break;
             }
         }
-        self.until.insert((end, item, length), until);
+        self.known.insert((end, item), (until, short));
         None
     }
 }
@@ -363,34 +370,41 @@ struct Hiding {
 }
 
 /// What begins a fence, or HTML whose text is not read as Markdown, and what ends it.
-const HIDING: [(&[u8], &[u8]); 4] =
-    [(b"```", b"`"), (b"~~~", b"~"), (b"<!--", b"-->"), (b"<pre", b"</pre>")];
+const HIDING: &str =
+    "``` `|~~~ ~|<!-- -->|<pre </pre>|<script </script>|<style </style>|<textarea </textarea>";
 
 impl Hiding {
     fn opened_by(words: &[u8]) -> Option<Self> {
-        let begins = |start: &[u8]| {
-            let behind = words.strip_prefix(start)?.first();
-            let is_tag = behind.is_none_or(|byte| b" \t>".contains(byte));
-            (start != b"<pre" || is_tag).then_some(())
+        words.first().filter(|first| b"`~<".contains(first))?;
+        let begins = |start: &str| {
+            let is_tag = start.ends_with(char::is_alphabetic);
+            let is_end = |byte: &u8| !is_tag || b" \t>".contains(byte);
+            has_at(words, 0, start.as_bytes()) && words.get(start.len()).is_none_or(is_end)
         };
-        let (_, end) = HIDING.into_iter().find(|(start, _)| begins(start).is_some())?;
+        let mut pairs = HIDING.split('|').filter_map(|pair| pair.split_once(' '));
+        let end = pairs.find(|(start, _)| begins(start))?.1.as_bytes();
         let length = words.iter().take_while(|byte| end == [**byte]).count();
         // Three backticks and more on one line are inline code, not the start of a fence.
         let is_inline = end == b"`" && words[length..].contains(&b'`');
         (!is_inline).then_some(Self { end, length })
     }
 
-    /// Where in the words of a line its closing mark stands.
-    fn closed_by(&self, line: &Line<'_>, item: usize) -> Option<usize> {
+    /// Where in the words of a line a closing mark stands, and how long it is.
+    fn closed_by(&self, line: &Line<'_>, item: usize) -> Option<EndPlace> {
+        let words = line.words();
         if self.length == 0 {
-            return memmem::find(line.words(), self.end);
+            let mut places = memchr::memchr_iter(self.end[0], words);
+            return places.find(|at| has_at(words, *at, self.end)).map(|at| (at, 0));
         }
-        let marks = line.words().iter().take_while(|byte| self.end == [**byte]).count();
-        let is_end = marks >= self.length
-            && line.words()[marks..].trim_ascii().is_empty()
-            && line.column < item + CODE;
-        is_end.then_some(0)
+        let marks = words.iter().take_while(|byte| self.end == [**byte]).count();
+        let is_end = words[marks..].trim_ascii().is_empty() && line.column < item + CODE;
+        (marks > 0 && is_end).then_some((0, marks))
     }
+}
+
+/// Whether a mark stands at this place, letter case ignored.
+fn has_at(words: &[u8], at: usize, mark: &[u8]) -> bool {
+    words.get(at..at + mark.len()).is_some_and(|it| it.eq_ignore_ascii_case(mark))
 }
 
 #[cfg(test)]
@@ -402,12 +416,26 @@ mod tests {
         let text: String = (0..depth).map(|level| "  ".repeat(level) + "- ```x\n").collect();
         let mut unclosed = Unclosed::default();
         lines_with(text.as_bytes(), &mut unclosed);
-        unclosed.until.len()
+        unclosed.known.len()
     }
 
     #[test]
     fn a_deep_list_is_searched_no_oftener() {
         assert_eq!(searches(DEEPEST), DEEPEST);
         assert_eq!(searches(800), DEEPEST);
+    }
+
+    #[test]
+    fn each_end_is_searched_once() {
+        let text: String = (3..300).rev().map(|marks| "`".repeat(marks) + "x\n\n").collect();
+        let mut unclosed = Unclosed::default();
+        let hidden = |text: &str, unclosed: &mut Unclosed| {
+            lines_with(text.as_bytes(), unclosed).iter().filter(|line| line.is_hidden()).count()
+        };
+        assert_eq!(hidden(&text, &mut unclosed), 0);
+        assert_eq!(unclosed.known.len(), 1);
+        // Of those that are too long for the end nothing is hidden, and all behind the first that is not.
+        let closed = text + &"`".repeat(200) + "\n" + &"`".repeat(10) + "\na\n";
+        assert_eq!(hidden(&closed, &mut Unclosed::default()), 2 * 198 + 1);
     }
 }

@@ -73,31 +73,29 @@ struct Above {
     is_hidden: bool,
     /// The words of the heading right above, with nothing but blank lines between.
     heading: Option<Arc<str>>,
-    legend: Legend,
+    /// The marks of the legend so far, `None` outside of one: a legend is the first list below its name.
+    legend: Option<String>,
+    /// Whether an item of the legend stands right below another.
+    is_tight: bool,
     /// Whether a line says that what follows is a gate.
     says_gate: bool,
 }
 
-/// A legend is the first list below its name.
-#[derive(Clone, Copy, Default, PartialEq)]
-enum Legend {
-    #[default]
-    None,
-    Named,
-    Begun,
-}
-
 impl Above {
-    fn begin_legend(&mut self) {
-        if self.legend == Legend::Named {
-            self.legend = Legend::Begun;
+    fn add_to_legend(&mut self, found: Option<&TaskBox>) {
+        if let Some(marks) = &mut self.legend {
+            self.is_tight |= !self.is_blank && !marks.is_empty();
+            marks.push(found.map_or('-', |found| found.mark));
         }
     }
 
-    fn end_legend(&mut self) {
-        if self.legend == Legend::Begun {
-            self.legend = Legend::None;
-        }
+    /// A blank line ends a legend, but where one stands between all of its items: each of those has another mark.
+    fn end_legend_before(&mut self, line: &Line<'_>) {
+        let is_tight = self.is_tight;
+        self.legend.take_if(|marks| {
+            let is_new = |found: TaskBox| !marks.contains(found.mark);
+            !marks.is_empty() && (is_tight || !line.task_box().is_some_and(is_new))
+        });
     }
 }
 
@@ -152,6 +150,9 @@ struct ListReader {
 
 impl ListReader {
     fn read(&mut self, number: usize, line: &Line<'_>) {
+        if self.above.is_blank && !matches!(line.kind, Kind::Blank | Kind::Hidden) {
+            self.above.end_legend_before(line);
+        }
         match line.kind {
             Kind::Hidden => {
                 if !self.above.is_hidden {
@@ -162,13 +163,12 @@ impl ListReader {
             }
             Kind::Blank => {
                 self.above.is_blank = true;
-                self.above.end_legend();
                 return;
             }
             Kind::Heading(level) => self.heading(number, line, level),
             Kind::Rule => {
                 self.close(0, line.start);
-                self.above.legend = Legend::None;
+                self.above.legend = None;
             }
             Kind::Quote | Kind::Code => {
                 self.leave_after_blank(line);
@@ -188,7 +188,7 @@ impl ListReader {
         self.base = 0;
         self.above = Above::default();
         if is_legend(&title) {
-            self.above.legend = Legend::Named;
+            self.above.legend = Some(String::new());
         }
         self.phase = title.into();
         if let Some(found) = line.task_box() {
@@ -211,9 +211,9 @@ impl ListReader {
         let plain = text_of(words);
         let name = plain.trim_end_matches(['*', '_', ' ', ':', '\u{ff1a}']);
         if is_legend(&plain) && !name.contains([':', '\u{ff1a}']) {
-            self.above.legend = Legend::Named;
+            self.above.legend = Some(String::new());
         } else if name.len() < plain.trim_end().len() {
-            self.above.end_legend();
+            self.above.legend.take_if(|marks| !marks.is_empty());
         }
         self.above.says_gate |= words_of(&plain).next().is_some_and(is_gate);
         self.above.heading = None;
@@ -223,9 +223,10 @@ impl ListReader {
 
     fn item(&mut self, number: usize, line: &Line<'_>) {
         let words = line.words();
-        self.above.begin_legend();
+        let found = line.task_box();
+        self.above.add_to_legend(found.as_ref());
         self.leave((line.column + self.base + 1).saturating_sub(NESTED), line.start);
-        let Some(found) = line.task_box() else {
+        let Some(found) = found else {
             self.check(line, words);
             return self.note(number, line);
         };
@@ -307,7 +308,7 @@ impl ListReader {
         match task.aside {
             _ if found.is_optional => Some(AsideKind::Optional),
             _ if self.has_formats && says_format(said) => Some(AsideKind::Placeholder),
-            _ if task.id.is_none() && self.above.legend == Legend::Begun => Some(AsideKind::Legend),
+            _ if task.id.is_none() && self.above.legend.is_some() => Some(AsideKind::Legend),
             _ if task.id.is_none() && self.is_gate() => Some(AsideKind::Gate),
             // A part of a task that does not count does not count either.
             own => own.or_else(|| self.tasks[*self.open.last()?].aside),
@@ -364,8 +365,10 @@ impl ListReader {
         let end = line.start + line.text.len();
         let below = self.whole.as_deref().and_then(|whole| whole.as_bytes().get(end..));
         if let Some((kind, is_open)) = boxes::seen_in(line, below.unwrap_or_default()) {
-            self.above.begin_legend();
-            let is_legend = self.above.legend == Legend::Begun || is_legend(&text_of(line.words()));
+            if line.kind != Kind::Item {
+                self.above.add_to_legend(None);
+            }
+            let is_legend = self.above.legend.is_some() || is_legend(&text_of(line.words()));
             let kind = if is_legend { AsideKind::Legend } else { kind };
             self.unread.push(Aside::new(kind, number, line.text, is_open));
         }

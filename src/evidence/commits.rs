@@ -1,12 +1,12 @@
 //! Whether commits were made and how many, told by the repository's own log of its head.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use memchr::{memchr_iter, memrchr};
 
-use crate::engine::{Fingerprint, Tree, hash_of};
+use crate::engine::hash_of;
 use crate::store::loops::Record;
 use crate::store::read;
 use crate::world::FileTime;
@@ -31,22 +31,10 @@ pub struct LogPlace {
     pub line: u64,
 }
 
-/// Returns what the commits below `root` look like now; the files are looked at separately.
-pub fn fingerprint(root: &Path) -> Fingerprint {
-    Fingerprint { work: commits_fingerprint(root), tree: Tree::NotTaken }
-}
-
-/// A number that changes with every new commit below `root`, and with nothing else that moves the head; 0 without one.
-pub fn commits_fingerprint(root: &Path) -> u64 {
-    log_of(root).and_then(|log| last_commit(&log)).map_or(0, |(line, _)| line)
-}
-
-/// The hash of the last line of this log of the head that stands for a new commit, and when that was made at the latest: a
-/// checkout, a reset and an amended commit are no work.
-pub fn last_commit(log: &Path) -> Option<(u64, FileTime)> {
+/// When the last new commit in this log of the head was made at the latest: a checkout, a reset and an amended commit are no work.
+pub fn last_commit(log: &Path) -> Option<FileTime> {
     let (file, meta) = read::open(log).ok()?;
-    let of_line =
-        |line: &[u8]| Some((hash_of(line), FileTime::of(second_of_commit(line)?, 999_999_999)));
+    let of_line = |line: &[u8]| Some(FileTime::of(second_of_commit(line)?, 999_999_999));
     [LINE, MOST].into_iter().find_map(|most| {
         let text = read_from(file.try_clone().ok()?, meta.len().saturating_sub(most), most)?;
         whole_lines(&text).rsplit(|byte| *byte == b'\n').find_map(of_line)
@@ -141,11 +129,6 @@ pub fn made_since(root: &Path, from: u64) -> Option<u64> {
     counted(root, &mut Record { commits_read: from, ..Record::default() })
 }
 
-/// Returns how long the log of the head is, in bytes, 0 without one.
-pub fn log_length(root: &Path) -> u64 {
-    log_of(root).and_then(|log| fs::metadata(log).ok()).map_or(0, |meta| meta.len())
-}
-
 fn log_of(root: &Path) -> Option<PathBuf> {
     Some(repository_of(root)?.join("logs").join("HEAD"))
 }
@@ -182,6 +165,8 @@ pub fn repository_of(root: &Path) -> Option<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::world::WallTime;
 
@@ -225,7 +210,7 @@ aaaa bbbb A B <a@b> 1010 +0000\trevert: Revert five
         let folder = repository(LOG);
         let mut record = Record { armed_at: WallTime::from_millis(1_004_500), ..Record::default() };
         assert_eq!(counted(folder.path(), &mut record), Some(4), "a log that nobody had looked at");
-        let mut record = Record { commits_read: log_length(folder.path()), ..record };
+        let mut record = Record { commits_read: log_place(folder.path()).length, ..record };
         assert_eq!(counted(folder.path(), &mut record), Some(0));
         // Git has thrown the oldest lines away and written the log again.
         let short: String = LOG.split_inclusive('\n').skip(6).collect();

@@ -48,6 +48,8 @@ pub struct ContentsLook<'a> {
     pub earlier: Option<&'a Contents>,
     /// The longest that it takes; none is longer than 2 s.
     pub limit: Duration,
+    /// When the run began that looks, `None` for none.
+    pub run: Option<WallTime>,
 }
 
 /// A file that a look has met and that has to be read.
@@ -125,7 +127,7 @@ impl ContentsLook<'_> {
         let mut named = NamedFiles::of(&named[..named.len().min(MOST_NAMED)]);
         let time = self.limit.min(LIMIT);
         let (deadline, mut unread) = (Deadline::after(time), Vec::<UnreadFile<'_>>::new());
-        let bounds = Bounds { since: FileTime::default(), entries, time };
+        let bounds = Bounds { since: FileTime::default(), entries, time, run: self.run };
         let mut path = Vec::new();
         let whole = look_at_work(self.root, bounds, &mut |file| {
             let (folder, name, stat, marks) = match file {
@@ -221,7 +223,7 @@ impl ContentsLook<'_> {
                 continue;
             }
             let (before, since) = (files.len(), FileTime::default());
-            let bounds = Bounds { since, entries: MOST_NAMED, time: self.limit };
+            let bounds = Bounds { since, entries: MOST_NAMED, time: self.limit, run: None };
             let whole = look_at_work(&self.root.join(path), bounds, &mut |file| {
                 if let FoundFile::File { folder, name, marks: 0, .. } = file {
                     let below = [folder, name].concat();
@@ -367,7 +369,8 @@ fn read_of(stat: &FileStat) -> u64 {
 
 /// Returns a number for what a file contains now, and its mode, as [`FileSeen::number`] has it.
 pub fn number_of(root: &Path, path: &[u8], stat: &FileStat) -> u64 {
-    let look = ContentsLook { root, without: "", named: &[], earlier: None, limit: LIMIT };
+    let (named, earlier) = (&[], None);
+    let look = ContentsLook { root, without: "", named, earlier, limit: LIMIT, run: None };
     look.seen(path, stat, None, WallTime::default()).number()
 }
 

@@ -68,7 +68,8 @@ pub fn still(
     let mut newest = FileTime::default();
     let mut found = Vec::new();
     let (mut kept, mut left) = (kept.map(|kept| kept.0.search()), READ);
-    let bounds = Bounds { since: first.next(), entries: usize::MAX, time: moment.time() };
+    let (entries, time) = (usize::MAX, moment.time());
+    let bounds = Bounds { since: first.next(), entries, time, run: None };
     let whole = look(root, bounds, &mut |seen| {
         match seen {
             FoundFile::File { folder, name, changed, stat, .. } if counts(changed) => {
@@ -121,7 +122,8 @@ pub fn changed_since(root: &Path, since: FileTime, moment: LookMoment) -> Differ
         return Difference::Unknown;
     }
     let latest = moment.latest(since);
-    let bounds = Bounds { since: since.next(), entries: usize::MAX, time: moment.time() };
+    let (entries, time) = (usize::MAX, moment.time());
+    let bounds = Bounds { since: since.next(), entries, time, run: None };
     let whole = look(root, bounds, &mut |found| match found {
         FoundFile::File { changed, .. } | FoundFile::Folder { changed, .. }
             if changed <= latest =>

@@ -12,7 +12,7 @@ use crate::engine::hash_of;
 use crate::system::EntryKind;
 use crate::system::folders::{FileStat, FolderEntry, NameRoom, OpenFolder};
 use crate::system::names;
-use crate::world::{Deadline, FileTime};
+use crate::world::{Deadline, FileTime, WallTime};
 
 /// The loop's own files: they change at every iteration and prove nothing.
 const OWN_FILES: [&[u8]; 2] = [b".speckit-state.json", b".progress.md"];
@@ -94,6 +94,8 @@ pub struct Bounds {
     pub entries: usize,
     /// The longest that it may take.
     pub time: Duration,
+    /// When the run began whose agents have made other work trees, `None` for no run.
+    pub run: Option<WallTime>,
 }
 
 /// Shows `visit` the files below `root` that are work: what git tracks or does not ignore, the loop's
@@ -214,7 +216,7 @@ impl Walk<'_> {
     fn all(&mut self) -> Result<(), Whole> {
         self.folders()?;
         self.repositories()?;
-        for copy in work_trees::copies(self.root) {
+        for copy in work_trees::copies(self.root, self.bounds.run) {
             let path = work_trees::path_from(self.root, &copy);
             if self.parts.iter().skip(1).any(|part| path.starts_with(&part.top)) {
                 continue;
@@ -251,7 +253,7 @@ impl Walk<'_> {
         let path = [folder, &b"HEAD"[..]].concat();
         let Some(stat) = self.top.stat_of(&path) else { return Ok(()) };
         let is_new = |time: &FileTime| *time >= self.bounds.since;
-        let made = || Some(last_commit(&self.root.join(names::from_bytes(&path)))?.1);
+        let made = || last_commit(&self.root.join(names::from_bytes(&path)));
         let changed = Some(stat.changed()).filter(is_new).and_then(|log| Some(made()?.min(log)));
         match changed.filter(is_new) {
             Some(changed) => self.show(FoundFile::File {

@@ -3,7 +3,6 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 use super::commits::{repository_of, top_of};
 use super::ignored::common_folder;
@@ -15,37 +14,32 @@ use crate::world::{self, WallTime};
 
 /// The most work trees that are looked at.
 const MOST: usize = 4;
+/// The most that are listed.
+const MOST_LISTED: usize = 1_000;
 
-static RUN: OnceLock<WallTime> = OnceLock::new();
-
-/// Notes that a run begins: work trees that are made from now on are those of its agents.
-pub fn begin_run() {
-    RUN.get_or_init(world::now);
-}
-
-/// The copies of a project in the other work trees where its work goes on, as real paths.
-pub fn copies(root: &Path) -> Vec<PathBuf> {
+/// The copies of a project in the other work trees where its work goes on, as real paths; those that were made since a run began
+/// are of its agents.
+pub fn copies(root: &Path, run: Option<WallTime>) -> Vec<PathBuf> {
     let here = || real_path(top_of(&world::current_folder()?)?).ok();
-    found(root, &|top| here().as_deref() == Some(top) || is_of_run(top)).unwrap_or_default()
+    let is_at_work = |copy: &PathBuf| {
+        let top = top_of(copy);
+        top.is_some_and(|top| here().as_deref() == Some(top) || is_of_run(top, run))
+    };
+    let others = all_copies(root).into_iter().flatten().filter(|copy| !root.starts_with(copy));
+    others.filter(is_at_work).take(MOST).collect()
 }
 
-/// Those in all other work trees.
-#[cfg(feature = "cli")]
-pub fn all_copies(root: &Path) -> Vec<PathBuf> {
-    found(root, &|_| true).unwrap_or_default()
-}
-
-fn found(root: &Path, is_meant: &dyn Fn(&Path) -> bool) -> Option<Vec<PathBuf>> {
+/// Those in all other work trees, `None` where there are none.
+pub fn all_copies(root: &Path) -> Option<Vec<PathBuf>> {
     let common = common_folder(&repository_of(root)?);
-    let entries = fs::read_dir(common.join("worktrees")).ok()?;
+    let entries = fs::read_dir(common.join("worktrees")).ok()?.take(MOST_LISTED);
     let (root, common) = (real_path(root).ok()?, real_path(&common).ok()?);
     let below = root.strip_prefix(top_of(&root)?).ok()?;
     let others = entries.flatten().filter_map(|entry| top(&entry.path()));
-    let tops = others.chain(common.parent().map(Path::to_owned)).filter(|top| is_meant(top));
+    let tops = others.chain(common.parent().map(Path::to_owned));
     // Without a slash at the end, which an empty path would add.
     let copies = tops.map(|top| top.join(below).components().collect());
-    let is_other = |copy: &PathBuf| copy.is_dir() && !root.starts_with(copy);
-    Some(copies.filter(is_other).take(MOST).collect())
+    Some(copies.filter(|copy: &PathBuf| copy.is_dir() && *copy != root).collect())
 }
 
 /// The top of the work tree with this folder in the repository.
@@ -55,11 +49,11 @@ fn top(folder: &Path) -> Option<PathBuf> {
     real_path(git.parent()?).ok()
 }
 
-/// Whether an agent of this run has made the work tree, and no loop of its own is there. The main one has no file `.git`.
-fn is_of_run(top: &Path) -> bool {
+/// Whether an agent of a run has made the work tree, and no loop of its own is there. The main one has no file `.git`.
+fn is_of_run(top: &Path, run: Option<WallTime>) -> bool {
     let made = fs::metadata(top.join(".git")).ok().filter(fs::Metadata::is_file);
     let made = made.and_then(|meta| meta.modified().ok()).map(WallTime::from);
-    made.is_some_and(|made| RUN.get().is_some_and(|began| made >= *began))
+    made.zip(run).is_some_and(|(made, began)| made >= began)
         && !Loops::are_in(top)
         && !top.join(".spool/.state").exists()
 }
@@ -79,8 +73,8 @@ pub fn path_from(root: &Path, folder: &Path) -> Vec<u8> {
 
 /// Returns the task list in another work tree in which a task is ticked that is open in the project's own, which is in this folder
 /// of it.
-pub fn ticked_copy(root: &Path, folder: &Path) -> Option<PathBuf> {
-    let mut lists = copies(root).into_iter().map(|copy| copy.join(folder)).peekable();
+pub fn ticked_copy(root: &Path, folder: &Path, run: Option<WallTime>) -> Option<PathBuf> {
+    let mut lists = copies(root, run).into_iter().map(|copy| copy.join(folder)).peekable();
     lists.peek()?;
     let own = task_list::read(&root.join(folder)).ok()?.list;
     let is_open = |id: &str| own.find(id).is_some_and(|task| !task.done);

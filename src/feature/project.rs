@@ -262,7 +262,10 @@ impl Project {
     /// where only one has it.
     pub fn feature_typed(&self, typed: &str) -> Result<Feature, FeatureError> {
         if typed.contains(['/', '\\']) {
-            return self.feature_at(typed);
+            return self.feature_at(typed).or_else(|error| {
+                let here = world::current_folder().map(|here| here.join(folder_typed(typed)));
+                here.and_then(|path| self.feature_at(path.to_str()?).ok()).ok_or(error)
+            });
         }
         self.feature(typed).or_else(|error| {
             let is_called = |feature: &Feature| {
@@ -286,9 +289,9 @@ impl Project {
             return Err(FeatureError::BadName(printable(folder)));
         }
         match read::folder_inside(&self.root, &path) {
-            Ok(real) => Ok(self.feature_in(name, real)),
+            Ok(real) if real != self.root => Ok(self.feature_in(name, real)),
             Err(Problem::Outside) => Err(FeatureError::Outside(printable(folder))),
-            Err(_) => Err(FeatureError::NoFolder(printable(folder), self.root.clone())),
+            _ => Err(FeatureError::NoFolder(printable(folder), self.root.clone())),
         }
     }
 

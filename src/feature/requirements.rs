@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::engine::markdown;
+use crate::engine::markdown::{self, Kind, Line};
 use crate::store::read::read_in;
 use crate::text;
 
@@ -45,9 +45,7 @@ pub struct Requirement {
 /// Returns all requirements of a specification, each once, in the order of the text; what is in code or a comment is none.
 pub fn requirements(spec: &[u8]) -> Vec<Requirement> {
     let mut found = Found::default();
-    for line in markdown::lines(spec).iter().filter(|line| !line.is_hidden()) {
-        found.line(&String::from_utf8_lossy(line.text));
-    }
+    markdown::lines(spec).iter().filter(|line| !line.is_hidden()).for_each(|line| found.line(line));
     found.all
 }
 
@@ -65,25 +63,25 @@ struct Found {
 }
 
 impl Found {
-    fn line(&mut self, line: &str) {
-        let level = line.len() - line.trim_start_matches('#').len();
-        let plain = line.trim_start_matches('#').replace("**", "");
+    fn line(&mut self, line: &Line<'_>) {
+        let text = String::from_utf8_lossy(line.text);
+        let plain = text.trim_start_matches('#').replace("**", "");
         let plain = plain.trim();
-        let is_heading = (1..=6).contains(&level) && line[level..].starts_with([' ', '\t']);
-        if plain.is_empty() || is_heading || begins_item(line) {
+        // An item of the outermost list, or a row of a table.
+        let begins = line.kind == Kind::Item && line.column == 0 || text.starts_with(['*', '|']);
+        if begins || matches!(line.kind, Kind::Blank | Kind::Heading(_)) {
             self.last.clear();
         }
         for &place in &self.last {
             if let Some(text) = self.all[place].texts.last_mut() {
-                text.push(' ');
-                push_words(text, plain);
+                text.extend([" ", &in_a_row(plain)]);
             }
         }
-        if is_heading {
+        if let Kind::Heading(level) = line.kind {
             self.heading(level, plain);
         } else if is_label_of_scenarios(plain) {
             self.in_scenarios = true;
-        } else if let Some(scenario) = scenario(plain).filter(|_| self.in_scenarios) {
+        } else if let Some(scenario) = scenario(line, plain).filter(|_| self.in_scenarios) {
             let story = self.story.as_ref();
             let before = story.map_or("AS".to_owned(), |(_, number)| format!("US{number}."));
             let count = self.scenarios.entry(before.clone()).or_default();
@@ -91,7 +89,8 @@ impl Found {
             let id = format!("{before}{count}");
             self.add(id, scenario);
         }
-        for id in ids(plain) {
+        let is_between = |letter: char| !letter.is_alphanumeric() && !"-_/.".contains(letter);
+        for id in plain.split(is_between).filter_map(id_of) {
             self.add(id.to_owned(), plain);
         }
     }
@@ -120,32 +119,14 @@ impl Found {
         if self.last.contains(&place) {
             return;
         }
-        let mut text = String::new();
-        push_words(&mut text, line);
-        self.all[place].texts.push(text);
+        self.all[place].texts.push(in_a_row(line));
         self.last.push(place);
     }
 }
 
-/// Adds the words of a line, however far they are apart.
-fn push_words(text: &mut String, line: &str) {
-    for (place, word) in line.split_whitespace().enumerate() {
-        if place > 0 {
-            text.push(' ');
-        }
-        text.push_str(word);
-    }
-}
-
-/// Whether a line begins an item of the outermost list, or a row of a table.
-fn begins_item(line: &str) -> bool {
-    let digits = line.len() - line.trim_start_matches(|it: char| it.is_ascii_digit()).len();
-    let mark = line[digits..].bytes().next();
-    match mark {
-        Some(b'.' | b')') => digits > 0,
-        Some(b'-' | b'*' | b'+' | b'|') => digits == 0,
-        _ => false,
-    }
+/// The words of a line, however far they are apart.
+fn in_a_row(line: &str) -> String {
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn is_label_of_scenarios(plain: &str) -> bool {
@@ -153,58 +134,25 @@ fn is_label_of_scenarios(plain: &str) -> bool {
 }
 
 /// The words of a numbered item, or of one that begins with `Given`.
-fn scenario(plain: &str) -> Option<&str> {
-    let digits = plain.len() - plain.trim_start_matches(|it: char| it.is_ascii_digit()).len();
-    if digits > 0 {
-        return plain[digits..].strip_prefix(['.', ')']).map(str::trim);
-    }
-    let item = plain.strip_prefix(['-', '*', '+'])?.trim();
-    item.to_ascii_lowercase().starts_with("given").then_some(item)
+fn scenario<'a>(line: &Line<'_>, plain: &'a str) -> Option<&'a str> {
+    let is_mark = |letter: char| letter.is_ascii_digit() || ".)-*+ ".contains(letter);
+    let words = plain.trim_start_matches(is_mark);
+    let is_scenario = plain.starts_with(|first: char| first.is_ascii_digit())
+        || words.to_ascii_lowercase().starts_with("given");
+    (line.kind == Kind::Item && is_scenario).then_some(words)
 }
 
-/// The ids in a line, in their order.
-fn ids(line: &str) -> Vec<&str> {
-    let mut found = Vec::new();
-    let mut from = 0;
-    while let Some(id) = next_id(line, from) {
-        from = id.end;
-        found.push(&line[id]);
-    }
-    found
-}
-
-fn next_id(line: &str, from: usize) -> Option<std::ops::Range<usize>> {
-    for (start, _) in line.char_indices().filter(|(at, _)| *at >= from) {
-        let before = line[..start].chars().next_back();
-        if before.is_some_and(|it| it.is_alphanumeric() || matches!(it, '-' | '_' | '/')) {
-            continue;
-        }
-        let Some(prefix) = PREFIXES.iter().find(|prefix| line[start..].starts_with(**prefix))
-        else {
-            continue;
-        };
-        let number = start + prefix.len();
-        let rest = &line[number..];
-        let mut length = 0;
-        for (at, letter) in rest.char_indices() {
-            let next_is_digit =
-                || rest[at + 1..].chars().next().is_some_and(|it| it.is_ascii_digit());
-            match letter {
-                '0'..='9' => length = at + 1,
-                '.' | '-' if length > 0 && next_is_digit() => {}
-                'a'..='z' if length == at && length > 0 => {
-                    length = at + 1;
-                    break;
-                }
-                _ => break,
-            }
-        }
-        let after = rest[length..].chars().next();
-        if length > 0 && !after.is_some_and(char::is_alphanumeric) {
-            return Some(start..number + length);
-        }
-    }
-    None
+/// The id that a word begins with.
+fn id_of(word: &str) -> Option<&str> {
+    let word = word.trim_start_matches('.');
+    let prefix = PREFIXES.iter().find(|prefix| word.starts_with(**prefix))?;
+    let number = word[prefix.len()..].as_bytes();
+    let is_digit = |at: usize| number.get(at).is_some_and(u8::is_ascii_digit);
+    let is_point = |at: usize| at > 0 && b".-".contains(&number[at]) && is_digit(at + 1);
+    let mut end = (0..number.len()).take_while(|at| is_digit(*at) || is_point(*at)).count();
+    end += usize::from(end > 0 && number.get(end).is_some_and(u8::is_ascii_lowercase));
+    let (id, rest) = word.split_at(prefix.len() + end);
+    (end > 0 && !rest.starts_with(char::is_alphanumeric)).then_some(id)
 }
 
 #[cfg(test)]

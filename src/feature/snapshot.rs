@@ -4,14 +4,13 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::project::{Feature, Project};
+use super::project::Feature;
 use super::state::{State, StateError};
 use super::{SIGNAL, STATE};
 use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{
     Attempt, Contract, Fingerprint, Guardrails, Hasher, Tampered, Tree, Work, hash_of,
 };
-use crate::evidence::commits;
 use crate::evidence::task_list::{self, TASKS, TaskFile};
 use crate::store::loops::{Asked, OpenTasks, Record};
 use crate::store::pins::{LoopLimits, PinState};
@@ -285,12 +284,11 @@ impl FeatureSnapshot {
         }
     }
 
-    /// Returns the cheap part of the fingerprint: list, place and commits.
-    pub fn work_fingerprint(&self, project: &Project) -> Fingerprint {
+    /// Returns the cheap part of the fingerprint: list and place. What a commit holds was progress when it was written.
+    pub fn work_fingerprint(&self) -> Fingerprint {
         let work = Hasher::default()
             .with_number(self.tasks_hash)
             .with_number(self.state.task_index())
-            .with_number(commits::commits_fingerprint(&project.root))
             .finish();
         Fingerprint { work, tree: Tree::NotTaken }
     }

@@ -69,6 +69,8 @@ pub struct JudgedPlace {
     /// The path of the task list, relative to the project, and to that folder.
     pub list: String,
     pub list_at: String,
+    /// When the run began that the loop is, `None` in a session.
+    pub run: Option<WallTime>,
 }
 
 /// What the ticks of one loop are judged by.
@@ -212,9 +214,9 @@ impl TickJudge {
         earlier: Option<&Contents>,
         limit: Duration,
     ) -> Result<Contents, NoLook> {
-        let JudgedPlace { folder: root, list_at: without, .. } = &self.place;
+        let JudgedPlace { folder: root, list_at: without, run, .. } = &self.place;
         let named = self.place.looked_at(named);
-        ContentsLook { root, without, named: &named, earlier, limit }.look()
+        ContentsLook { root, without, named: &named, earlier, limit, run: *run }.look()
     }
 
     /// Returns the files that are looked at although git ignores them.
@@ -226,8 +228,8 @@ impl TickJudge {
     #[must_use]
     pub fn of_project(mut self, root: &Path) -> Self {
         let list = self.place.list.clone();
-        let (folder, list_at) = (root.to_owned(), list.clone());
-        self.place = JudgedPlace { folder, list, list_at, ..JudgedPlace::default() };
+        let (folder, list_at, run) = (root.to_owned(), list.clone(), self.place.run);
+        self.place = JudgedPlace { folder, list, list_at, run, ..JudgedPlace::default() };
         self
     }
 

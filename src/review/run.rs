@@ -245,7 +245,8 @@ fn not_known(whole: Whole) -> Option<&'static str> {
 fn has_one_of(root: &Path, name: &str) -> bool {
     let is_there = |folder: &Path| folder.join(name).symlink_metadata().is_ok();
     let (mut found, mut last) = (is_there(root), Vec::new());
-    let bounds = Bounds { since: FileTime::default(), entries: ENTRIES, time: LOOK };
+    let since = FileTime::default();
+    let bounds = Bounds { since, entries: ENTRIES, time: LOOK, run: None };
     let whole = look(root, bounds, &mut |file| {
         if let FoundFile::File { folder, .. } = file
             && last != folder
@@ -492,7 +493,7 @@ impl Before {
 
     /// Names what changed since then; where there would be a verdict, there is none.
     fn compare(&self, root: &Path, git: Option<&Git>, review: &mut Review) {
-        let bounds = Bounds { since: self.since, entries: ENTRIES, time: LOOK };
+        let bounds = Bounds { since: self.since, entries: ENTRIES, time: LOOK, run: None };
         let changed = &mut review.changed;
         let whole = look(root, bounds, &mut |found| {
             let path = match found {

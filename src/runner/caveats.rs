@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::screen::{counted, grouped};
+use super::messages::some_of;
+use super::screen::counted;
 use super::task_list::{finder, list_at};
 use crate::engine::Converging;
 use crate::evidence::work_trees::{copies, path_from};
@@ -11,7 +12,8 @@ use crate::judge::promised::BY_WORD;
 use crate::session::messages::shortfall::{NOT_COMPARED, NOT_CONVERGED};
 use crate::system::files::real_path;
 use crate::system::names;
-use crate::text::title;
+use crate::text::{counted_as, title};
+use crate::world::WallTime;
 
 /// The most tasks that are named.
 const NAMED: usize = 10;
@@ -21,6 +23,8 @@ const NAMED: usize = 10;
 pub struct Facts<'a> {
     /// The work tree.
     pub worktree: &'a Path,
+    /// When the run began.
+    pub run: Option<WallTime>,
     /// The task list that the loop went by, `None` for none.
     pub list: Option<&'a Path>,
     /// Which boxes of it are open although it counts as done, in words; `None` for none.
@@ -68,10 +72,7 @@ fn only_boxes(facts: &Facts<'_>) -> Option<String> {
     if facts.ticked == 0 || !facts.touched.iter().all(is_list) {
         return None;
     }
-    let boxes = match facts.ticked {
-        1 => "1 box was".to_owned(),
-        several => format!("{} boxes were", grouped(several as u64)),
-    };
+    let boxes = counted_as(facts.ticked, "box was", "boxes were");
     Some(format!("{boxes} ticked, and no other file was changed: see whether the work is there"))
 }
 
@@ -80,12 +81,9 @@ fn unchanged(facts: &Facts<'_>) -> Option<String> {
     let shown = all.iter().take(NAMED).map(|(id, why)| format!("{id} ({})", title(why, 80)));
     let named = shown.collect::<Vec<_>>().join(", ");
     let more = if all.len() > NAMED { ", …" } else { "" };
-    let tasks = match all.len() {
-        0 => return None,
-        1 => "1 task changed nothing, and the agent says why".to_owned(),
-        several => format!("{several} tasks changed nothing, and the agent says why"),
-    };
-    Some(format!("{tasks}: {named}{more}"))
+    let tasks = counted(all.len() as u64, "task");
+    (!all.is_empty())
+        .then(|| format!("{tasks} changed nothing, and the agent says why: {named}{more}"))
 }
 
 fn vanished(facts: &Facts<'_>) -> Option<String> {
@@ -93,14 +91,9 @@ fn vanished(facts: &Facts<'_>) -> Option<String> {
     let find = finder(&list);
     let is_gone = |id: &&String| find(id).is_none();
     let gone: Vec<&str> = facts.open_at_start.iter().filter(is_gone).map(String::as_str).collect();
-    let tasks = match gone.len() {
-        0 => return None,
-        1 => "1 task was".to_owned(),
-        several => format!("{} tasks were", grouped(several as u64)),
-    };
-    let named = gone[..gone.len().min(NAMED)].join(", ");
-    let more = if gone.len() > NAMED { ", …" } else { "" };
-    Some(format!("{tasks} open at the start, and not in the list any more: {named}{more}"))
+    let (tasks, named) = (counted_as(gone.len(), "task was", "tasks were"), some_of(&gone));
+    (!gone.is_empty())
+        .then(|| format!("{tasks} open at the start, and not in the list any more: {named}"))
 }
 
 fn elsewhere(facts: &Facts<'_>) -> Option<String> {
@@ -110,7 +103,7 @@ fn elsewhere(facts: &Facts<'_>) -> Option<String> {
         let path = names::from_bytes(&path);
         facts.touched.iter().any(|file| file.starts_with(&*path))
     };
-    let copies = copies(root).into_iter().filter(has_work);
+    let copies = copies(root, facts.run).into_iter().filter(has_work);
     let named: Vec<String> = copies.map(|copy| title(&copy.to_string_lossy(), 200)).collect();
     (!named.is_empty()).then(|| format!("work is in another work tree: {}", named.join(", ")))
 }

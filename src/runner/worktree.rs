@@ -7,7 +7,7 @@ use super::git::Git;
 use crate::evidence::contents::{Contents, ContentsLook};
 use crate::evidence::tree::is_own;
 use crate::system::names;
-use crate::world::Stopwatch;
+use crate::world::{Stopwatch, WallTime};
 
 /// The longest that one look may take: a run of an agent takes minutes, not milliseconds.
 const LIMIT: Duration = Duration::from_secs(3);
@@ -40,10 +40,15 @@ pub struct ChangedPaths {
 
 impl WorkTreeFiles {
     /// Returns the files of a work tree as they are now; what nobody has touched since an earlier look is not read again.
-    pub fn of(worktree: &Path, git: Option<&Git>, earlier: Option<&Self>) -> Self {
+    pub fn of(
+        root: &Path,
+        git: Option<&Git>,
+        earlier: Option<&Self>,
+        run: Option<WallTime>,
+    ) -> Self {
         let (clock, by_git) = (Stopwatch::start(), earlier.is_some_and(|earlier| earlier.by_git));
         let earlier = earlier.map(|earlier| &earlier.contents);
-        let look = ContentsLook { root: worktree, without: "", named: &[], earlier, limit: LIMIT };
+        let look = ContentsLook { root, without: "", named: &[], earlier, limit: LIMIT, run };
         let seen = if by_git { None } else { look.look_at(MOST).ok() };
         match (seen, git) {
             (Some(contents), _) => Self { contents, by_git: false, clock, blind: false },
@@ -92,7 +97,7 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, "1").unwrap();
         }
-        let before = WorkTreeFiles::of(root, None, None);
+        let before = WorkTreeFiles::of(root, None, None, None);
         fs::remove_file(root.join("gone")).unwrap();
         fs::write(root.join("other"), "2").unwrap();
         fs::write(root.join("same"), "1").unwrap();
@@ -102,11 +107,11 @@ mod tests {
             fs::create_dir_all(root.join(own)).unwrap();
             fs::write(root.join(own).join("file"), "1").unwrap();
         }
-        let after = WorkTreeFiles::of(root, None, Some(&before));
+        let after = WorkTreeFiles::of(root, None, Some(&before), None);
         let changed = after.changed_since(&before).files;
         assert_eq!(changed, ["gone", "new", "other"].map(PathBuf::from));
         assert_ne!(after.hash(), before.hash());
-        let again = WorkTreeFiles::of(root, None, None);
+        let again = WorkTreeFiles::of(root, None, None, None);
         assert_eq!(again.changed_since(&after), ChangedPaths::default());
         assert_eq!(again.hash(), after.hash());
     }
@@ -120,7 +125,8 @@ mod tests {
                 fs::write(root.join(path), text).unwrap();
             }
             let (named, limit) = (&[], LIMIT);
-            let look = ContentsLook { root, without: "", named, earlier: None, limit };
+            let (earlier, run) = (None, None);
+            let look = ContentsLook { root, without: "", named, earlier, limit, run };
             let contents = look.look_at_these(all.iter().map(|(path, _)| path.as_bytes()));
             WorkTreeFiles { contents, by_git, clock: Stopwatch::start(), blind: false }
         };

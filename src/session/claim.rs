@@ -68,7 +68,7 @@ pub fn unowned(context: &StopContext<'_>) -> io::Result<Unowned> {
     let mut trial = fresh_record(project, &feature, claim.as_ref(), earlier.as_ref(), event);
     let standing = pinned::standing(&project.root, &trial);
     let snapshot = snapshot.under(&standing, None, *deadline);
-    let seen = observe(project, &snapshot, event, &mut trial);
+    let seen = observe(&snapshot, event, &mut trial);
     let contract = snapshot.contract(&standing);
     let unknown = &mut || UnchangedFiles::Unknown;
     if let Evaluation::Decided(judgement) = evaluate(&contract, &trial.ledger, seen, unknown)

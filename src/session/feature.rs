@@ -180,7 +180,7 @@ impl FeatureStop {
         let StopContext { project, event, deadline, .. } = session.context;
         let (snapshot, record) = (&self.snapshot, &mut session.record);
         let from = record.transcript_read;
-        let mut seen = observe::observe(project, snapshot, event, record);
+        let mut seen = observe::observe(snapshot, event, record);
         add_seen(project, event, record, &mut seen);
         // After the calls were counted: what is written between the two looks is in both.
         if let Some(pin) = session.standing.pin() {
@@ -285,7 +285,7 @@ impl FeatureStop {
                 session: record.session.clone(),
                 iteration: record.ledger.iterations,
                 commits: seen.commits,
-                log_read: commits::log_length(&session.context.project.root),
+                log_read: commits::log_place(&session.context.project.root).length,
                 checks: seen.checks.clone().unwrap_or_default(),
                 attempt: failed.max(snapshot.state.failures(&tick.task)).saturating_add(1),
                 tokens: (seen.tokens > 0).then_some(seen.tokens),
@@ -380,7 +380,7 @@ impl FeatureStop {
         let mut text = messages::resume(snapshot, record, missing, form);
         let root = &session.context.project.root;
         let folder = Path::new(&snapshot.feature.relative);
-        if let Some(words) = ticked_elsewhere(root, folder) {
+        if let Some(words) = ticked_elsewhere(root, folder, None) {
             if !shown.is_empty() {
                 shown.push('\n');
                 shown += &words;
@@ -412,7 +412,7 @@ impl FeatureStop {
                 message += &printable(&line);
             }
         }
-        for copy in copies(&project.root) {
+        for copy in copies(&project.root, None) {
             message += "\nThe session is in another work tree, and its work may be there: ";
             message += &text::line(&copy.to_string_lossy());
         }

@@ -29,8 +29,8 @@ pub fn list_of(feature: &Feature) -> String {
 pub fn judge_of(project: &Project, feature: &Feature, pin: Option<&Pin>) -> io::Result<TickJudge> {
     let (root, list) = (&project.root, list_of(feature));
     let receipts = Receipts::of(root, &feature.name, &list)?;
-    let place =
-        JudgedPlace { folder: root.clone(), above: String::new(), list_at: list.clone(), list };
+    let (folder, list_at) = (root.clone(), list.clone());
+    let place = JudgedPlace { folder, list_at, list, ..JudgedPlace::default() };
     let Some(pin) = pin else { return Ok(TickJudge::of(place, ArmedTerms::default(), receipts)) };
     let (root, name) = (root.clone(), feature.name.clone());
     let its = Pin { armed_at: pin.armed_at, verify: pin.verify, ..Pin::default() };

@@ -9,7 +9,7 @@ mod since;
 mod story;
 mod summary;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -20,13 +20,12 @@ use super::context::whole;
 use super::names::{LoopName, NameKind, TypedName};
 use super::selection::WhichLoop;
 use crate::engine::scoreboard::Scoreboard;
-use crate::feature::project::printable;
+use crate::feature::project::{Project, printable};
 use crate::forms;
 use crate::forms::log::LogForm;
 use crate::forms::loops::LoopDriver;
 use crate::forms::proofs::ProofsForm;
 use crate::print;
-use crate::runner::report as runners;
 use crate::runner::signals::Signals;
 use crate::runner::state::{changes_with_state, shares_in, state_folder};
 use crate::runner::story::WhichIteration;
@@ -160,7 +159,7 @@ pub fn run(args: &LogArgs) -> Result<ExitCode> {
         // Loop by loop for a person.
         all.sort_by_key(|(it, _)| it.began());
     }
-    let receipts = ReceiptsOfLog::of(root(args), args.follow);
+    let receipts = ReceiptsOfLog::of(args.which.place().paths().map(|it| it.root), args.follow);
     let mut shown = ShownLog { as_json: args.json, receipts, ..ShownLog::default() };
     shown.show_all(&all)?;
     if all.is_empty() && !args.follow && !args.json {
@@ -273,17 +272,18 @@ fn shown_loops(args: &LogArgs, loops: &[LoggedLoop]) -> Result<ShownLoops> {
     let Some(typed) = args.typed().filter(|it| has_all(it.kind)) else {
         return Ok(ShownLoops::default());
     };
-    let project = args.which.place().with_loops().ok();
+    let place = args.which.place();
+    let project = place.paths();
     let of = project.as_ref().map(|project| Loops::of(&project.root));
     let before = |session: &str| of.as_ref().map(|it| with_forerunners(it, session));
     let mut known: Vec<LoopName> = loops.iter().flat_map(names_of).collect();
     // Of these nothing may be written yet.
-    let start = args.which.place().start()?;
-    let changes = runners::root_around(&start).map(changes_with_state).unwrap_or_default();
+    let changes = place.runners().as_deref().map(changes_with_state).unwrap_or_default();
     known.extend(changes.iter().map(|it| LoopName::new(NameKind::Change, it)));
-    let features = project.map(|project| project.features()).unwrap_or_default();
+    let features = project.as_ref().map(Project::features).unwrap_or_default();
     known.extend(features.iter().map(|it| LoopName::new(NameKind::Feature, &it.name)));
-    ShownLoops::of(typed, &known, |session| before(session).unwrap_or_default(), args.follow)
+    let before = |session: &str| before(session).unwrap_or_default();
+    ShownLoops::of(typed, &known, project.as_ref(), before, args.follow)
 }
 
 /// Prints what is new, until somebody ends it or nobody reads any more.
@@ -316,25 +316,18 @@ fn follow(
     }
 }
 
-/// The root of the project whose loops are shown.
-fn root(args: &LogArgs) -> Option<PathBuf> {
-    let project = args.which.place().with_loops().ok().map(|project| project.root);
-    project.or_else(|| runners::root_around(&args.which.place().start().ok()?).map(Path::to_owned))
-}
-
 /// The journals that are meant.
 fn sources(args: &LogArgs) -> Result<Vec<LogSource>> {
-    let start = args.which.place().start()?;
-    let root = runners::root_around(&start);
+    let root = args.which.place().runners();
     let mut all = Vec::new();
-    let mut changes = root.map(changes_with_state).unwrap_or_default();
+    let mut changes = root.as_deref().map(changes_with_state).unwrap_or_default();
     let (session, change) = (args.typed_as(NameKind::Session), args.typed_as(NameKind::Change));
     if let Some(name) = change {
         changes = meant_changes(name, &changes)?;
     }
     for change in changes {
         if session.is_none() {
-            let path = root.map(|root| state_folder(root, &change).join("journal.jsonl"));
+            let path = root.as_ref().map(|root| state_folder(root, &change).join("journal.jsonl"));
             all.extend(path.map(|path| LogSource { whose: RUNNER.to_owned(), path }));
         }
     }
@@ -353,7 +346,7 @@ fn sources(args: &LogArgs) -> Result<Vec<LogSource>> {
     let asked = sessions.iter().filter(|_| session.is_some());
     let names: Vec<LoopName> = asked.map(|id| LoopName::new(NameKind::Session, id)).collect();
     let typed = args.typed().filter(|_| session.is_some());
-    let found = typed.map(|typed| typed.find(&names)).transpose()?.unwrap_or_default();
+    let found = typed.map(|typed| typed.find(&names, None)).transpose()?.unwrap_or_default();
     let wanted = found.first().map(|it| with_forerunners(&loops, &it.id));
     if let Some(session) = session.filter(|_| wanted.is_none()) {
         let known: Vec<_> = sessions.iter().take(LISTED).map(|it| format!("  {it}")).collect();

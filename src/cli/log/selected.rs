@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use super::lines::{LoggedLoop, RUNNER};
 use crate::cli::names::{LoopName, NameKind, TypedName};
-use crate::feature::project::is_feature_name;
+use crate::feature::project::{Project, is_feature_name};
 use crate::store::loops::TERMINAL;
 
 /// Which loops are shown.
@@ -20,6 +20,7 @@ impl ShownLoops {
     pub fn of(
         typed: TypedName<'_>,
         all: &[LoopName],
+        project: Option<&Project>,
         forerunners: impl Fn(&str) -> Vec<String>,
         waits: bool,
     ) -> Result<Self> {
@@ -29,7 +30,7 @@ impl ShownLoops {
                 known.push(name.clone());
             }
         }
-        let mut names = typed.find(&known)?;
+        let mut names = typed.find(&known, project)?;
         if names.is_empty() && !waits {
             return Err(typed.unknown(&known));
         }

@@ -1,7 +1,7 @@
 //! `spool log --iteration N` and `--failed`: one iteration of `spool ralph`, for a person who was not there.
 
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
@@ -31,9 +31,8 @@ pub fn show(
     which: WhichIteration,
     as_json: bool,
 ) -> Result<ExitCode> {
-    let start = place.start()?;
-    let (root, change) = meant(&start, change)?;
-    let story = Story::of(root, &change, which)?;
+    let (root, change) = meant(place, change)?;
+    let story = Story::of(&root, &change, which)?;
     if as_json {
         dataln!("{}", forms::line(&story)?);
     } else {
@@ -44,19 +43,20 @@ pub fn show(
 
 /// Returns the change that is meant, with the root of its project: without a name the one that runs, else the last one; an
 /// error when no loop has run on it.
-pub fn meant<'a>(start: &'a Path, change: Option<&str>) -> Result<(&'a Path, String)> {
-    let root = runners::root_around(start).with_context(|| {
+pub fn meant(place: &Where, change: Option<&str>) -> Result<(PathBuf, String)> {
+    let start = place.start()?;
+    let root = place.runners().with_context(|| {
         format!(
             "no loop of `spool ralph` has run at `{}` or above\ngo to the project, or name it with --project DIR",
             start.display()
         )
     })?;
     let change = match change {
-        Some(name) => match meant_changes(name, &changes_with_state(root))?.pop() {
+        Some(name) => match meant_changes(name, &changes_with_state(&root))?.pop() {
             Some(change) => change,
             None => return Err(never_ran(name)),
         },
-        None => match runners::select(root)? {
+        None => match runners::select(&root)? {
             Some(change) => change,
             None => bail!("no loop has run here yet"),
         },

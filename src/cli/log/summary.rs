@@ -17,13 +17,12 @@ use crate::text;
 
 /// Prints the summary of the last run of the change that is meant.
 pub fn show(place: &Where, change: Option<&str>, as_json: bool) -> Result<ExitCode> {
-    let start = place.start()?;
-    let (root, change) = meant(&start, change)?;
-    let Some(folder) = find_state_folder(root, &change)? else {
+    let (root, change) = meant(place, change)?;
+    let Some(folder) = find_state_folder(&root, &change)? else {
         bail!("no loop has run on the change `{}` yet", printable(&change));
     };
-    let report = RunnerReport::of(root, &change)?;
-    if let Some((event, words)) = killed(&report, root) {
+    let report = RunnerReport::of(&root, &change)?;
+    if let Some((event, words)) = killed(&report, &root) {
         if as_json {
             dataln!("{}", forms::line(&EventForm::now(event, words))?);
         } else {
@@ -58,13 +57,12 @@ pub fn show(place: &Where, change: Option<&str>, as_json: bool) -> Result<ExitCo
 /// Returns what is said below the entries of a change, or of the one that is meant without a name: the summary of its last run
 /// where that has ended or was killed; empty otherwise.
 pub fn below(place: &Where, change: Option<&str>) -> String {
-    let Ok(start) = place.start() else { return String::new() };
-    let Ok((root, change)) = meant(&start, change) else { return String::new() };
-    let report = RunnerReport::of(root, &change).ok();
-    if let Some((_, words)) = report.and_then(|it| killed(&it, root)) {
+    let Ok((root, change)) = meant(place, change) else { return String::new() };
+    let report = RunnerReport::of(&root, &change).ok();
+    if let Some((_, words)) = report.and_then(|it| killed(&it, &root)) {
         return format!("{}\n", text::block(&words));
     }
-    let folder = find_state_folder(root, &change).ok().flatten();
+    let folder = find_state_folder(&root, &change).ok().flatten();
     let both = folder
         .and_then(|folder| Some((KeptSummary::of(&folder).ok()??, read_state(&folder).ok()??.0)));
     let is_last = |(kept, state): &(KeptSummary, _)| is_of(kept, state);

@@ -359,6 +359,7 @@ fn of_the_list(change: &Change, options: &Options) -> Result<&'static str> {
     if is_by_list && change.tasks().is_some() {
         return Ok("Do the open tasks of the task list, one after the other, until all are done.");
     }
+    done(change, options)?;
     bail!(
         "there is no prompt, and no task list that says what is to be done\nsay it: spool ralph \"Build it\" --change {}, or name a file with --prompt-file",
         change.id

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use anyhow::{Result, anyhow};
 
+use crate::cli::context::{has_loop, has_runner};
 use crate::cli::person::in_agents_session;
 use crate::evidence::task_list::TASKS;
 use crate::evidence::work_trees;
 use crate::exec::partner::{self, RunnerProof};
 use crate::feature::project::{Feature, Project};
-use crate::runner::report::{self as runners, RunnerReport};
 use crate::session::pinned;
 use crate::store::loops::Loops;
 use crate::store::names::LoopKind;
@@ -25,15 +25,13 @@ pub fn project_here(session: Option<&str>) -> Option<Project> {
         None => Project::around(&here),
     }?;
     let in_run = matches!(partner::runner(), RunnerProof::Proven(_));
-    let has_loop = |root: &PathBuf| {
-        session.is_some_and(|session| {
-            Loops::has_known(root, session) || Pins::has(root, PinKey::Session(session))
-        }) || (in_run && runners::all(root).iter().any(RunnerReport::is_alive))
+    let has_its = |root: &PathBuf| {
+        session.is_some_and(|session| has_loop(root, Some(session))) || (in_run && has_runner(root))
     };
-    if !in_agents_session() || has_loop(&near.root) {
+    if !in_agents_session() || has_its(&near.root) {
         return Some(near);
     }
-    let other = work_trees::all_copies(&near.root).into_iter().find(has_loop);
+    let other = work_trees::all_copies(&near.root).into_iter().flatten().find(has_its);
     Some(other.map_or(near, |root| Project { root }))
 }
 

@@ -131,7 +131,9 @@ pub fn list(job: &TaskJob<'_>, most: usize) -> Result<ExitCode> {
         outln!("{}", text::line(&aside));
     }
     let more = if whole { "" } else { "; `spool task list --all` shows every task" };
-    outln!("{} of {} done{more}", list.done(), list.tasks.len());
+    let left = list.tasks.len().saturating_sub(job.part()?.0.tasks.len());
+    let left = if left == 0 { String::new() } else { format!("; the loop leaves out {left}") };
+    outln!("{} of {} done{left}{more}", list.done(), list.tasks.len());
     Ok(ExitCode::SUCCESS)
 }
 

@@ -4,7 +4,7 @@ use super::*;
 use crate::engine::proof::{ChangedFile, FileChange};
 
 fn look_at(root: &Path, without: &str, named: &[String]) -> Option<Contents> {
-    ContentsLook { root, without, named, earlier: None, limit: LIMIT }.look().ok()
+    ContentsLook { root, without, named, earlier: None, limit: LIMIT, run: None }.look().ok()
 }
 
 #[test]
@@ -17,7 +17,8 @@ fn what_nobody_has_touched_since_an_earlier_look_is_not_read_again() {
     // A look of later: both were left alone by then.
     let stat = |name: &str| FileStat::of_entry(&root.join(name)).unwrap();
     let later = world::now().after(Duration::from_secs(9));
-    let look = ContentsLook { root, without: "", named: &[], earlier: None, limit: LIMIT };
+    let look =
+        ContentsLook { root, without: "", named: &[], earlier: None, limit: LIMIT, run: None };
     let wrong = Hashes::of(b"", b"it is not read");
     let mut earlier = Contents::default();
     for name in ["old", "new"] {
@@ -86,7 +87,7 @@ fn what_cannot_be_looked_at_now_is_not_gone() {
     }
     let look = |earlier| {
         let named = &[];
-        ContentsLook { root, without: "", named, earlier, limit: LIMIT }.look().ok()
+        ContentsLook { root, without: "", named, earlier, limit: LIMIT, run: None }.look().ok()
     };
     let before = look(None).unwrap();
     fs::remove_file(root.join("gone")).unwrap();
@@ -108,6 +109,7 @@ fn what_cannot_be_looked_at_now_is_not_gone() {
         named: &[],
         earlier: None,
         limit: LIMIT,
+        run: None,
     };
     assert_eq!(without.look().ok(), None);
 }
@@ -193,7 +195,7 @@ fn more_files_or_bytes_than_are_looked_at_are_told_from_a_look_that_takes_too_lo
     fs::write(root.join("small"), "small").unwrap();
     let before = look_at(root, "", &[]).unwrap();
     let earlier = Some(&before);
-    let look = ContentsLook { root, without: "", named: &[], earlier, limit: LIMIT };
+    let look = ContentsLook { root, without: "", named: &[], earlier, limit: LIMIT, run: None };
     // The system keeps no byte of them.
     for number in 0..=MOST / MOST_OF_ONE {
         let file = fs::File::create(root.join(format!("large/{number}"))).unwrap();

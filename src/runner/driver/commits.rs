@@ -73,7 +73,8 @@ impl Driver<'_> {
         if let Some(tasks) = &self.view.tasks {
             let root = self.view.folder;
             let folder = tasks.path.parent().and_then(|folder| folder.strip_prefix(root).ok());
-            let words = folder.and_then(|folder| ticked_elsewhere(root, folder));
+            let words =
+                folder.and_then(|folder| ticked_elsewhere(root, folder, Some(self.view.began)));
             self.feedback.remarks.extend(words);
         }
         let made = aside.iter().filter(|path| path.ends_with("logs/HEAD")).count() as u64;

@@ -169,6 +169,7 @@ impl Driver<'_> {
         caveats::doubts(&Facts {
             uncounted: list.and_then(|tasks| tasks.looked().list.uncounted()),
             worktree: self.view.folder,
+            run: Some(self.view.began),
             list: self.view.tasks.as_ref().map(|tasks| tasks.path.as_path()),
             open_at_start: &self.totals.open_at_start,
             ticked: self.totals.ticked,

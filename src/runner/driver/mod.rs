@@ -46,6 +46,7 @@ use crate::runner::task_list::is_in_place;
 use crate::session::pinned;
 use crate::store::loops::VerifyCommands;
 use crate::system::processes;
+use crate::text;
 use crate::world::{self, Stopwatch, WallTime};
 use next::Next;
 use parts::{Driver, LOOK};
@@ -154,10 +155,7 @@ fn end_what_was_left_before(change: &Change, signals: &Signals) -> Option<String
         return None;
     }
     let rest = family::end_marked(world::RUNNER, &before.pid.to_string());
-    let processes = |ids: usize| match ids {
-        1 => "1 process".to_owned(),
-        ids => format!("{ids} processes"),
-    };
+    let processes = |ids: usize| text::counted_as(ids, "process", "processes");
     match (rest.ended.len(), rest.alive.len()) {
         (0, _) => None,
         (ended, 0) => Some(format!(

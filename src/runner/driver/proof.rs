@@ -101,8 +101,8 @@ impl Driver<'_> {
         let (options, proofs) = (self.plan.options, &self.proofs);
         let list_at = self.list_path()?;
         let above = self.project_in_worktree();
-        let mut place =
-            JudgedPlace { folder: self.view.folder.to_owned(), above, ..JudgedPlace::default() };
+        let (folder, run) = (self.view.folder.to_owned(), Some(self.view.began));
+        let mut place = JudgedPlace { folder, above, run, ..JudgedPlace::default() };
         (place.list, place.list_at) = (place.in_project(&list_at), list_at);
         let commands = proofs.armed.clone();
         let armed = ArmedTerms {

@@ -8,10 +8,10 @@ use std::time::Duration;
 use anyhow::Result;
 
 use crate::engine::{Difference, Fingerprint, Hasher, Tree, hash_of};
-use crate::evidence::work_trees::begin_run;
 use crate::runner::git::{Git, GitMoment, GitStatus, NO_COMMIT};
 use crate::runner::task_list::Tasks;
 use crate::runner::worktree::{ChangedPaths, WorkTreeFiles};
+use crate::world::{self, WallTime};
 
 /// How long a look at the files holds for the next iteration. Whatever changes in that time counts as the agent's, like all that a
 /// person changes while it works: at worst a loop continues for an iteration more, or commits a file that is not the agent's.
@@ -21,6 +21,8 @@ const HOLDS: Duration = Duration::from_secs(1);
 pub struct WorkTreeView<'a> {
     /// The work tree.
     pub folder: &'a Path,
+    /// When the run began.
+    pub began: WallTime,
     /// Its repository, `None` for none.
     pub git: Option<Git>,
     /// The task list that the loop goes by, `None` for none.
@@ -51,15 +53,16 @@ impl<'a> WorkTreeView<'a> {
     pub fn of(folder: &'a Path, git: Option<Git>, tasks: Option<Tasks>) -> Self {
         let latest = git.as_ref().map(|git| git.moment(None)).unwrap_or_default();
         let (at_start, head) = (GitMoment::default(), latest.head.clone());
-        begin_run();
-        let seen = Rc::new(WorkTreeFiles::of(folder, git.as_ref(), None));
+        let began = world::now();
+        let seen = Rc::new(WorkTreeFiles::of(folder, git.as_ref(), None, Some(began)));
         let files = if seen.blind { Tree::Unknown } else { Tree::Hash(seen.hash()) };
-        Self { folder, git, tasks, at_start, latest, head, files, seen, is_fresh: true }
+        Self { folder, began, git, tasks, at_start, latest, head, files, seen, is_fresh: true }
     }
 
     fn look(&mut self) {
         let earlier = Some(&*self.seen);
-        self.seen = Rc::new(WorkTreeFiles::of(self.folder, self.git.as_ref(), earlier));
+        let (git, run) = (self.git.as_ref(), Some(self.began));
+        self.seen = Rc::new(WorkTreeFiles::of(self.folder, git, earlier, run));
         self.is_fresh = true;
     }
 

@@ -128,7 +128,7 @@ pub fn arm(
         notes.push(NOT_A_PERSON.to_owned());
     }
     notes.extend(taken_from);
-    notes.extend(bind(&mut arming, project, &feature, &claim, &state, &pin)?);
+    notes.extend(bind(&mut arming, &feature, &claim, &state, &pin)?);
     state
         .write(&feature)
         .map_err(|error| Refusal::unwritable(&feature.folder.join(STATE), &error))?;
@@ -270,13 +270,12 @@ fn tasks_of(feature: &Feature, optional: bool) -> Result<(TaskList, Vec<u8>), Re
     let path = feature.folder.join(TASKS);
     let shown = path.display();
     let TaskFile { list, bytes } = task_list::read(&feature.folder).map_err(|problem| {
-        Refusal::nothing(
-            format!(
-                "feature `{}` has no task list to work through: `{shown}`: {problem}",
-                feature.name
-            ),
-            MAKE_A_LIST,
-        )
+        let what = format!(
+            "feature `{}` has no task list to work through: `{shown}`: {problem}",
+            feature.name
+        );
+        let is_there = path.is_file();
+        Refusal::nothing(what, if is_there { "put the file itself there" } else { MAKE_A_LIST })
     })?;
     let tasks = list.with_optional(optional);
     if tasks.tasks.is_empty() {
@@ -385,7 +384,6 @@ fn changed_files(arming: &Arming<'_>, project: &Project, feature: &Feature) -> V
 /// also where nothing can be put back any more.
 fn bind(
     arming: &mut Arming<'_>,
-    project: &Project,
     feature: &Feature,
     claim: &Claim,
     state: &State,
@@ -421,7 +419,7 @@ fn bind(
     let snapshot = FeatureSnapshot::with_state(feature, state);
     let nobody = (PinState::Nobody, Deadline::after(Duration::ZERO));
     let snapshot = snapshot.under(&nobody.0, Some(&record), nobody.1);
-    let fingerprint = Some(snapshot.work_fingerprint(project));
+    let fingerprint = Some(snapshot.work_fingerprint());
     record.ledger = Ledger { fingerprint, ..Ledger::default() };
     record.tasks_hash = snapshot.tasks_hash();
     if let Some(folder) = &arming.folder {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::{Armed, Armer, Arming};
-use crate::engine::{Check, Contract, Guardrails, Ledger};
+use crate::engine::{Check, Contract, Fingerprint, Guardrails, Ledger};
 use crate::evidence::commits;
 use crate::feature::settings::{Settings, with_more};
 use crate::judge::promised::arm as arm_promise;
@@ -149,7 +149,7 @@ fn record_of(
     task: &str,
     armer: Armer<'_>,
 ) -> Record {
-    let (start, head) = (commits::fingerprint(place.root), commits::log_place(place.root));
+    let (start, head) = (Fingerprint::default(), commits::log_place(place.root));
     let long = task.chars().count() > messages::SHORT;
     let claim = Claim {
         about: messages::title(task),

@@ -73,12 +73,9 @@ pub fn completed_message(snapshot: &FeatureSnapshot, record: &Record) -> String 
 /// Returns which tasks were open under this loop and are gone from its list, `None` when there are none.
 pub fn gone_tasks(record: &Record) -> Option<String> {
     let gone = &record.gone_tasks;
-    let tasks = match gone.len() {
-        0 => return None,
-        1 => "1 task was".to_owned(),
-        several => format!("{several} tasks were"),
-    };
-    Some(format!("{tasks} open before and gone from {TASKS} at the end: {}", ids(gone)))
+    let tasks = text::counted_as(gone.len(), "task was", "tasks were");
+    let told = || format!("{tasks} open before and gone from {TASKS} at the end: {}", ids(gone));
+    (!gone.is_empty()).then(told)
 }
 
 /// Returns which boxes of its lists are open and do not count, `None` where there are none. Who named tasks left out the others.

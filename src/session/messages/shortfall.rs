@@ -10,7 +10,8 @@ use crate::evidence::work_trees::ticked_copy;
 use crate::feature::project::printable;
 use crate::judge::words::{lack, not_proved};
 use crate::store::due::ExtensionHooks;
-use crate::text::{self, counted, grouped};
+use crate::text::{self, counted};
+use crate::world::WallTime;
 
 /// The most failed checks that are named with their output.
 const CHECKS: usize = 4;
@@ -38,8 +39,8 @@ pub struct Reader<'a> {
 
 /// Says that a task is ticked in the list of another work tree, and not in the loop's own, which is in this folder of the project;
 /// `None` where none is.
-pub fn ticked_elsewhere(root: &Path, folder: &Path) -> Option<String> {
-    let copy = printable(&ticked_copy(root, folder)?.to_string_lossy());
+pub fn ticked_elsewhere(root: &Path, folder: &Path, run: Option<WallTime>) -> Option<String> {
+    let copy = printable(&ticked_copy(root, folder, run)?.to_string_lossy());
     let list = printable(&root.join(folder).join(TASKS).to_string_lossy());
     Some(format!(
         "The work tree's list is ticked ({copy}), and the loop's list is {list}: tick what is done in {list}."
@@ -246,10 +247,7 @@ pub fn of_check(CheckResult { run, outcome, review, .. }: &CheckResult) -> Strin
 
 /// Returns how many tasks are open, as [`short`] takes it.
 pub fn open_count(open: u64) -> String {
-    match open {
-        1 => "1 task is open".to_owned(),
-        _ => format!("{} tasks are open", grouped(open)),
-    }
+    text::counted_as(open as usize, "task is open", "tasks are open")
 }
 
 #[cfg(test)]

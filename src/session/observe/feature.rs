@@ -15,12 +15,7 @@ use crate::store::pins::Pin;
 use crate::world::{self, Deadline};
 
 /// Returns the observation of one stop; nothing is counted yet (see [`add_seen`]).
-pub fn observe(
-    project: &Project,
-    snapshot: &FeatureSnapshot,
-    event: &HookEvent,
-    record: &mut Record,
-) -> Observation {
+pub fn observe(snapshot: &FeatureSnapshot, event: &HookEvent, record: &mut Record) -> Observation {
     let mut claimed = stands_alone(&event.last_message, SIGNAL);
     // The list decides where there is one; the transcript is asked only where there is none.
     if !claimed && snapshot.tasks.is_none() {
@@ -28,7 +23,7 @@ pub fn observe(
         claimed = transcript.is_some_and(|it| it.says(SIGNAL, record.transcript_from));
     }
     record.had_list |= snapshot.tasks.as_ref().is_some_and(|list| !list.tasks.is_empty());
-    let fingerprint = snapshot.work_fingerprint(project);
+    let fingerprint = snapshot.work_fingerprint();
     let approval = snapshot.state.awaits_approval().then_some(Waiting::Approval);
     Observation {
         work: snapshot.work(record.had_list),

@@ -49,7 +49,6 @@ pub fn observe(
         work: Work::Untold,
         claimed,
         promise: promised,
-        fingerprint: commits::fingerprint(root),
         files: UnchangedFiles::NotLooked,
         waiting: waiting(event, record, None),
         elapsed_seconds: record.armed_at.age().as_secs(),

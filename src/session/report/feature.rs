@@ -72,6 +72,8 @@ pub struct FeatureFacts {
     pub not_proved: Vec<String>,
     /// The lines of its list with a box that do not count, or have an odd mark.
     pub asides: Vec<Aside>,
+    /// Its other lists with open boxes, in words; null for none.
+    pub other_lists: Option<String>,
     /// The attempt that the present task is at.
     pub attempt: u32,
     /// The attempts that a task has.
@@ -91,8 +93,6 @@ pub struct FeatureReport {
     corrupt: bool,
     /// Whether the loop is about tasks that were named.
     named: bool,
-    /// What is said of its other lists, `None` for nothing.
-    others: Option<String>,
     /// Its loop in a session, `None` where it never had one.
     pub r#loop: Option<SessionLoop>,
     /// Sessions that were not blocked since, because this loop is another session's, the latest first.
@@ -216,6 +216,7 @@ impl FeatureReport {
                 open: open_ids(&snapshot),
                 not_proved: not_proved(project, feature, &snapshot),
                 asides: snapshot.tasks.as_ref().map(TaskList::asides).unwrap_or_default(),
+                other_lists: others_in_words(&feature.folder),
                 attempt: snapshot.state.task_iteration(),
                 max_attempts: snapshot.limits.max_task_iterations,
                 awaits_approval: snapshot.state.awaits_approval(),
@@ -223,7 +224,6 @@ impl FeatureReport {
             },
             corrupt: snapshot.unreadable.is_some(),
             named: place.named,
-            others: others_in_words(&feature.folder),
             let_go: let_go(loops, &feature.name),
             verify: verify.unwrap_or_default(),
             review: String::new(),
@@ -255,7 +255,7 @@ impl FeatureReport {
                 more => writeln!(text, "  Open: next {next}, then {more} more"),
             };
         }
-        for aside in in_words(&facts.asides).iter().chain(&self.others) {
+        for aside in in_words(&facts.asides).iter().chain(&facts.other_lists) {
             let _ = writeln!(text, "  List: {}", printable(aside));
         }
         write_proofs(text, &self.proofs);

@@ -53,7 +53,7 @@ impl Books<'_> {
             session: record.map(|record| record.session).unwrap_or_default(),
             iteration: self.record_iterations(),
             commits: commits.map(|own| own + shared_commits),
-            log_read: commits::log_length(root),
+            log_read: commits::log_place(root).length,
             ..receipt
         };
         judge.add_receipts(&[receipt], now)

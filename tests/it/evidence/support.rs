@@ -68,6 +68,7 @@ impl Place {
             since: ralph_speckit::world::FileTime::default(),
             entries: usize::MAX,
             time: Duration::from_mins(1),
+            run: None,
         };
         let whole = look(&self.path(folder), bounds, &mut |one| {
             if let FoundFile::File { folder, name, .. } = one {

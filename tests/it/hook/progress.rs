@@ -136,3 +136,17 @@ fn many_files_of_the_same_bytes_are_none() {
     let generated = held(&bench, |_| write(&bench));
     assert!(generated <= idle + 3, "{generated}, not {idle}");
 }
+
+#[test]
+fn an_empty_commit_is_none() {
+    let idle = held(&in_repository(), |_| {});
+    let bench = in_repository();
+    let commit = ["commit", "--quiet", "--allow-empty", "-m", "again"];
+    assert_eq!(held(&bench, |_| drop(bench.git(&commit))), idle);
+    let bench = in_repository();
+    let work = |number: usize| {
+        bench.write("gen.txt", number.to_string());
+        bench.commit("work");
+    };
+    assert_eq!(held(&bench, work), 40);
+}

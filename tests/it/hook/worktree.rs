@@ -120,3 +120,46 @@ fn work_of_another_session_counts_nothing() {
     let said = ticks_a(&bench, &bench.root).refused();
     assert!(said.contains("nothing in the project has changed"), "{said}");
 }
+
+/// What a person is told in this folder.
+fn told(bench: &Bench, folder: &Path, arguments: &[&str]) -> Said {
+    let mut spool = bench.spool();
+    Said::of(spool.args(arguments).current_dir(folder).env("CLAUDE_CODE_SESSION_ID", ""))
+}
+
+#[test]
+fn a_loop_in_another_tree_is_found() {
+    for place in [INSIDE, "../beside"] {
+        let (bench, tree) = entered(place, true);
+        let list = bench.feature_path("tasks.md");
+        let feature = list.parent().unwrap().strip_prefix(&bench.root).unwrap().to_str().unwrap();
+        stops_in(&bench, &bench.root);
+        let project = format!("Project: {}\n", bench.root.display());
+        let status = told(&bench, &tree, &["status"]).ok();
+        assert!(status.contains(&project) && status.contains("Loop: live"), "{status}");
+        assert!(told(&bench, &tree, &["log"]).ok().contains("armed"));
+        for name in [feature, "tasks.md"] {
+            let folder = if name == feature { &bench.root } else { list.parent().unwrap() };
+            let path = format!("./{name}");
+            assert!(told(&bench, folder, &["log", &path]).ok().contains("armed"), "{path}");
+        }
+        told(&bench, &tree, &["pause"]).ok();
+        told(&bench, &tree, &["resume"]).ok();
+        let input = serde_json::json!({"session_id": "s1", "cwd": tree}).to_string();
+        let band = Said::with_input(bench.spool().arg("statusline"), input).ok();
+        assert!(band.contains("0 of 2"), "{band}");
+        let here = tree.to_str().unwrap();
+        let status = told(&bench, &tree, &["status", "--project", here]).ok();
+        assert!(status.contains("Loop: none"), "{status}");
+        let other = format!("A loop is in the work tree {0}: spool", bench.root.display());
+        assert!(status.contains(&other), "{status}");
+        let said = told(
+            &bench,
+            &bench.root,
+            &["log", &format!("elsewhere/{}", crate::hook::support::FEATURE)],
+        );
+        assert!(said.refused().contains("no loop here is called"));
+        told(&bench, &tree, &["stop"]).ok();
+        assert!(told(&bench, &bench.root, &["status"]).ok().contains("Loop: ended"));
+    }
+}
