@@ -324,7 +324,7 @@ type EndPlace = (usize, usize);
 struct Unclosed {
     /// For a closing mark in an item: up to where it was looked for, and the places of those that were too short, each of which is
     /// longer than all behind it.
-    known: BTreeMap<(&'static [u8], usize), (usize, Vec<(usize, usize)>)>,
+    known: BTreeMap<(&'static [u8], usize), (usize, Vec<EndPlace>)>,
 }
 
 impl Unclosed {
@@ -339,7 +339,7 @@ impl Unclosed {
                 return None;
             }
         }
-        let (mut until, mut short) = (usize::MAX, Vec::<(usize, usize)>::new());
+        let (mut until, mut short) = (usize::MAX, Vec::<EndPlace>::new());
         for (at, line) in lines.iter().enumerate().skip(length.min(1)) {
             let is_in = at == 0 || line.column >= item || line.kind == Kind::Blank;
             let found = opened.closed_by(line, item).filter(|(place, _)| is_in || *place == 0);
