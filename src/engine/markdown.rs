@@ -319,12 +319,15 @@ fn bullet_length(text: &[u8]) -> Option<usize> {
 /// A line and a place in its words, or such a place and a length.
 type EndPlace = (usize, usize);
 
+/// Up to where an end was looked for, and the ends that were too short.
+type Searched = (usize, Vec<EndPlace>);
+
 /// Where a fence or comment is known to stay open: the same search is never made twice.
 #[derive(Default)]
 struct Unclosed {
     /// For a closing mark in an item: up to where it was looked for, and the places of those that were too short, each of which is
     /// longer than all behind it.
-    known: BTreeMap<(&'static [u8], usize), (usize, Vec<(usize, usize)>)>,
+    known: BTreeMap<(&'static [u8], usize), Searched>,
 }
 
 impl Unclosed {
@@ -339,7 +342,7 @@ impl Unclosed {
                 return None;
             }
         }
-        let (mut until, mut short) = (usize::MAX, Vec::<(usize, usize)>::new());
+        let (mut until, mut short) = (usize::MAX, Vec::<EndPlace>::new());
         for (at, line) in lines.iter().enumerate().skip(length.min(1)) {
             let is_in = at == 0 || line.column >= item || line.kind == Kind::Blank;
             let found = opened.closed_by(line, item).filter(|(place, _)| is_in || *place == 0);

@@ -73,10 +73,9 @@ struct Above {
     is_hidden: bool,
     /// The words of the heading right above, with nothing but blank lines between.
     heading: Option<Arc<str>>,
-    /// The marks of the legend so far, `None` outside of one: a legend is the first list below its name.
+    /// The marks of the legend so far, with a line break where an item stands right below another; `None` outside of a legend, which
+    /// is the first list below its name.
     legend: Option<String>,
-    /// Whether an item of the legend stands right below another.
-    is_tight: bool,
     /// Whether a line says that what follows is a gate.
     says_gate: bool,
 }
@@ -84,17 +83,18 @@ struct Above {
 impl Above {
     fn add_to_legend(&mut self, found: Option<&TaskBox>) {
         if let Some(marks) = &mut self.legend {
-            self.is_tight |= !self.is_blank && !marks.is_empty();
+            if !self.is_blank && !marks.is_empty() {
+                marks.push('\n');
+            }
             marks.push(found.map_or('-', |found| found.mark));
         }
     }
 
     /// A blank line ends a legend, but where one stands between all of its items: each of those has another mark.
     fn end_legend_before(&mut self, line: &Line<'_>) {
-        let is_tight = self.is_tight;
         self.legend.take_if(|marks| {
             let is_new = |found: TaskBox| !marks.contains(found.mark);
-            !marks.is_empty() && (is_tight || !line.task_box().is_some_and(is_new))
+            !marks.is_empty() && (marks.contains('\n') || !line.task_box().is_some_and(is_new))
         });
     }
 }

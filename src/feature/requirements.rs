@@ -146,7 +146,7 @@ fn scenario<'a>(line: &Line<'_>, plain: &'a str) -> Option<&'a str> {
 fn id_of(word: &str) -> Option<&str> {
     let word = word.trim_start_matches('.');
     let prefix = PREFIXES.iter().find(|prefix| word.starts_with(**prefix))?;
-    let number = word[prefix.len()..].as_bytes();
+    let number = &word.as_bytes()[prefix.len()..];
     let is_digit = |at: usize| number.get(at).is_some_and(u8::is_ascii_digit);
     let is_point = |at: usize| at > 0 && b".-".contains(&number[at]) && is_digit(at + 1);
     let mut end = (0..number.len()).take_while(|at| is_digit(*at) || is_point(*at)).count();

@@ -30,7 +30,7 @@ pub fn judge_of(project: &Project, feature: &Feature, pin: Option<&Pin>) -> io::
     let (root, list) = (&project.root, list_of(feature));
     let receipts = Receipts::of(root, &feature.name, &list)?;
     let (folder, list_at) = (root.clone(), list.clone());
-    let place = JudgedPlace { folder, list_at, list, ..JudgedPlace::default() };
+    let place = JudgedPlace { folder, list, list_at, ..JudgedPlace::default() };
     let Some(pin) = pin else { return Ok(TickJudge::of(place, ArmedTerms::default(), receipts)) };
     let (root, name) = (root.clone(), feature.name.clone());
     let its = Pin { armed_at: pin.armed_at, verify: pin.verify, ..Pin::default() };

@@ -425,7 +425,6 @@ fn no_open_box_is_silent() {
         "- [[ ]] b",
         "<li><input type=\"checkbox\"\n disabled> T2",
         "<input type=\n\"checkbox\"> T2",
-        "<input type=\"checkbox\"\n\nchecked> T2",
         "<div\n class=\"x\"> [ ] T2",
         "<a title=\"a\n[ ] b\">x</a>",
         "Text <!-- begins\n- [ ] T2 c\nends --> here",
