@@ -15,6 +15,4 @@ pub use chosen::{Chosen, Made, Origin};
 pub use flags::{Flags, parser};
 pub use from_text::ContinueWith;
 pub use kind::{ACP, HARNESSES, READERS, SettingKind, is_hidden, price, time_in_words};
-#[cfg(feature = "cli")]
-pub use setting::{CHANGE, LIMITS};
-pub use setting::{CHECK, IMPLEMENT, LOOP, REVIEW, RUNNER, Rule, Setting, YAML};
+pub use setting::{CHANGE, CHECK, IMPLEMENT, LIMITS, LOOP, REVIEW, RUNNER, Rule, Setting, YAML};

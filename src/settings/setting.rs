@@ -2,10 +2,8 @@
 
 use super::kind::SettingKind;
 
-#[cfg(feature = "cli")]
 /// The heading of the flags that say which change is meant.
 pub const CHANGE: &str = "Which change";
-#[cfg(feature = "cli")]
 /// The heading of the flags that say what ends a loop otherwise.
 pub const LIMITS: &str = "What ends it otherwise";
 
@@ -25,13 +23,10 @@ pub struct Setting {
     /// Where it may be set.
     pub places: u8,
     /// What a flag is said to take.
-    #[cfg(feature = "cli")]
     pub value_name: &'static str,
     /// The heading of its help.
-    #[cfg(feature = "cli")]
     pub heading: &'static str,
     /// What it is for.
-    #[cfg(feature = "cli")]
     pub help: &'static str,
 }
 

@@ -28,11 +28,8 @@ macro_rules! settings {
             is_list: <$type as FromText>::IS_LIST,
             rule: $rule,
             places: $places,
-            #[cfg(feature = "cli")]
             value_name: $value,
-            #[cfg(feature = "cli")]
             heading: heading::$heading,
-            #[cfg(feature = "cli")]
             help: concat!($($help),*),
         };)*
 
@@ -48,7 +45,6 @@ macro_rules! settings {
     };
 }
 
-#[cfg(feature = "cli")]
 mod heading {
     pub use super::super::setting::{CHANGE, LIMITS};
     pub const AGENT: &str = "The agent";
