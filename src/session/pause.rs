@@ -38,6 +38,7 @@ pub fn resume(loops: &Loops, session: &str, by: PausedBy) -> io::Result<Option<(
         return Ok(None);
     };
     let asked = Pause { by, ..Pause::default() };
+    record.marks.waited = false;
     let root = loops.root()?;
     // A pause that only the notes have is nobody's.
     pinned::keep_pause(&root, &record, Some(false))?;

@@ -36,12 +36,12 @@ impl ReceiptsOfLog {
         let is_done = entry.event == JournalEvent::Done;
         let belongs = |receipt: &&Receipt| match receipt.by {
             // It is written right after the entry that names its task.
-            Witness::Done => {
+            Witness::Done | Witness::Drop => {
                 let id = entry.words.split(' ').next();
                 is_done && receipt.at >= entry.at && id == Some(receipt.task.as_str())
             }
             // It is written before the entry of its stop or iteration, for earlier ticks.
-            Witness::Review | Witness::Drop => false,
+            Witness::Review => false,
             Witness::Stop => entry.event == JournalEvent::Stop && receipt.at == entry.at,
             Witness::Iteration => entry.event == JournalEvent::Iteration && receipt.at == entry.at,
         };

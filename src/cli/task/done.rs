@@ -26,6 +26,11 @@ use crate::session::task_log::{ArmedVerify, Done, no_task, one_line};
 use crate::store::receipts::{MOST_FILES, Receipt, VerifyRun, Witness};
 use crate::world::Stopwatch;
 
+/// What a reason looks like.
+const NO_CHANGE: &str = "--no-change \"the limit is 10 already\"";
+const ELSEWHERE: &str = "--elsewhere \"the sums moved to core.py\"";
+const DROP: &str = "spool task drop ID \"it is not needed any more\"";
+
 /// What is asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct DoneRequest<'a> {
@@ -102,8 +107,8 @@ impl<'a> Ticking<'a> {
         request: DoneRequest<'_>,
     ) -> Result<Self> {
         let word = match (request.no_change, request.elsewhere, request.with.last()) {
-            (Some(why), ..) => SaidWord::NoChange(reason("no-change", why)?),
-            (_, Some(why), _) => SaidWord::Elsewhere(reason("elsewhere", why)?),
+            (Some(why), ..) => SaidWord::NoChange(reason(NO_CHANGE, why)?),
+            (_, Some(why), _) => SaidWord::Elsewhere(reason(ELSEWHERE, why)?),
             (_, _, Some(id)) => SaidWord::With(id.clone()),
             _ => SaidWord::None,
         };
@@ -252,7 +257,7 @@ impl<'a> Ticking<'a> {
 
 /// Drops tasks: they are not to be done, and the person reads why. One that is in the list still is ticked with that.
 pub fn drop_task(job: &TaskJob<'_>, id: &str, why: &str) -> Result<ExitCode> {
-    let why = reason("drop", why)?;
+    let why = reason(DROP, why)?;
     let (list, _) = job.list()?;
     let judge = standing(job.project, job.feature);
     let judge = judge.as_ref().ok();
@@ -279,12 +284,12 @@ pub fn drop_task(job: &TaskJob<'_>, id: &str, why: &str) -> Result<ExitCode> {
 }
 
 /// A reason in one line; a refusal for what says nothing.
-fn reason(option: &str, text: &str) -> Result<String, Refusal> {
+fn reason(example: &str, text: &str) -> Result<String, Refusal> {
     if is_reason(text) {
         return one_line(text);
     }
     let what = format!("`{}` is no reason", printable(text));
-    Err(Refusal::new(what, format!("{REASON}: --{option} \"the limit is 10 already\"")))
+    Err(Refusal::new(what, format!("{REASON}: {example}")))
 }
 
 /// The answer on a task whose work cannot be seen.
