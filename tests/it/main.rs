@@ -22,6 +22,7 @@ mod house;
 mod imports;
 #[cfg(unix)]
 mod lists;
+#[cfg(unix)]
 mod plugin;
 mod ralph;
 #[cfg(unix)]

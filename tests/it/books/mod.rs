@@ -7,6 +7,7 @@ mod crash;
 mod crowd;
 mod cycle;
 mod failing;
+#[cfg(unix)]
 mod feature_folder;
 mod full;
 mod interrupted;

@@ -7,7 +7,7 @@ pub mod hostile_words;
 #[cfg(target_os = "linux")]
 pub mod instructions;
 pub mod limited;
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 pub mod memory;
 #[cfg(unix)]
 pub mod moments;
