@@ -21,6 +21,7 @@ pub fn seen_in(line: &Line<'_>, below: &[u8]) -> Option<(AsideKind, bool)> {
         return Some((AsideKind::Code, is_open || open_in(words).is_some()));
     }
     may_have_box(words)?;
+    all(words).next()?;
     let words = &*without_code(words.trim_ascii_end());
     let mut boxes = all(words).filter(|(at, found)| is_box(words, *at, found));
     let (at, first) = boxes.next()?;

@@ -72,6 +72,11 @@ impl ArmedList {
 
     /// Returns the tasks that were open and are in a list no more, neither by their id nor by their words.
     pub fn missing(&self, list: &TaskList) -> Vec<String> {
+        // Nearly every list keeps its tasks, in their order.
+        let mut now = list.tasks.iter();
+        if self.list.open().all(|then| now.any(|task| task.id == then.id)) {
+            return Vec::new();
+        }
         let (removed, _) = list.since(&self.list.open_lines());
         let is_elsewhere = |id: &String| {
             let then = self.list.find(id);
