@@ -52,7 +52,7 @@ impl Driver<'_> {
         self.console.screen.report(event, &line);
         let iterations = self.files.state.ledger.iterations;
         let entry = self.entry(JournalEvent::Resumed, iterations, &format!("continues: {words}"));
-        self.write(|it| it.files.note(&entry))
+        self.files.note(&entry)
     }
 
     /// What was used before this run, each with its limit.

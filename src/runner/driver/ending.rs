@@ -34,6 +34,10 @@ use crate::store::names::{EndName, JournalEvent};
 use crate::store::receipts::Receipts;
 use crate::world;
 
+/// What a person does when the disk was full.
+const MAKE_ROOM: &str =
+    "Make room on the disk, then run the same command again: it continues this loop.";
+
 impl Driver<'_> {
     /// Returns an entry of the journal about this change.
     pub(super) fn entry(&self, event: JournalEvent, iteration: u32, words: &str) -> Entry {
@@ -53,6 +57,19 @@ impl Driver<'_> {
     pub(super) fn stopped(&self) -> TerminalReason {
         let seen = Observation { demand: Some(Demand::Stopped), ..Observation::default() };
         engine::ends(&self.files.state.ledger, &seen).unwrap_or(TerminalReason::Stopped)
+    }
+
+    /// In words that the loop ended because its disk was full, `None` where it did not.
+    fn ended_by_full_disk(&self, reason: &TerminalReason) -> Option<&str> {
+        self.files.full_disk().filter(|_| *reason == TerminalReason::Stopped)
+    }
+
+    /// What a person does next, in one or two sentences; empty when there is nothing to do.
+    fn what_next(&self, reason: &TerminalReason) -> String {
+        match self.ended_by_full_disk(reason) {
+            Some(_) => MAKE_ROOM.to_owned(),
+            None => exit::what_next(reason, &self.plan.change.id, self.files.state.current_iteration),
+        }
     }
 
     /// Writes the end down, says it, and returns its exit code.
@@ -79,7 +96,7 @@ impl Driver<'_> {
         state.ended_at = iso(world::now());
         state.exit_code = Some(code);
         state.doing.clear();
-        let saved = self.write(|it| it.files.save());
+        let saved = self.files.save();
         // What the entry of the last iteration says is not said again.
         let is_new = |it: &&String| **it != self.totals.journaled_end;
         let new_words: Vec<String> =
@@ -94,7 +111,7 @@ impl Driver<'_> {
         let ledger = &self.files.state.ledger;
         let entry = if is_noted { entry } else { entry.with_reviews(ledger) };
         let entry = with_shares(entry, &self.files.state.agents);
-        let noted = self.write(|it| it.files.note(&entry));
+        let noted = self.files.note(&entry);
         self.console.requests.clear_stop();
         self.console.screen.title(&status.word());
         self.summary(reason, code, &doubts);
@@ -120,7 +137,7 @@ impl Driver<'_> {
             // Another `spool stop` ends them.
             self.console.requests.clear_stop();
             let number = self.files.state.current_iteration;
-            let log = self.write(|it| it.files.log(number));
+            let log = self.files.log(number);
             results = log.ok().and_then(|(mut log, _)| {
                 self.check_each(commands, commands.len(), &mut Vec::new(), &mut log).ok()
             });
@@ -216,7 +233,7 @@ impl Driver<'_> {
     fn figures(&self, tasks: &str) -> Vec<String> {
         let state = &self.files.state;
         let mut parts =
-            vec![counted(state.current_iteration.into(), "iteration"), lasted(self.elapsed())];
+            vec![counted(state.current_iteration.into(), "iteration"), lasted(self.files.elapsed())];
         parts.extend(messages::not_counted(state.stopped_seconds));
         parts.push(state.spent().tokens.some_tokens());
         parts.extend(state.spent().cost.money());
@@ -322,7 +339,7 @@ impl Driver<'_> {
             status: word,
             reason: reason.name(),
             exit_code: code,
-            seconds: self.elapsed().as_secs().into(),
+            seconds: self.files.elapsed().as_secs().into(),
             commits: self.totals.commits.into(),
             files_changed: (self.totals.touched.len() as u64).into(),
             tasks: plain::words(&tasks),

@@ -109,10 +109,9 @@ impl Driver<'_> {
                 "ralph: paused: the usage limit is {when}; in another terminal, `spool resume --change {}` has the loop wait for that and continue, `spool stop` ends it; --max-limit-wait TIME waits without asking",
                 self.plan.change.id
             );
-            self.write(|it| {
-                let asked = it.console.requests.ask(RunnerRequest::Pause);
-                asked.context("the pause cannot be written down")
-            })?;
+            let asked = self.console.requests.ask(RunnerRequest::Pause);
+            let asked = asked.context("the pause cannot be written down");
+            asked.inspect_err(|error| _ = self.files.fills_disk(error))?;
             let what = format!("{PAUSED} for `spool resume`: usage limit, {when}");
             if let Some(request) = self.wait_while_paused(&what, &words)? {
                 return Ok(Some(request));

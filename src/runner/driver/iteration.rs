@@ -41,12 +41,12 @@ impl Driver<'_> {
         let before = self.view.begin();
         let next_task = self.view.tasks.as_mut().and_then(|tasks| tasks.look().next);
         let list_before = self.view.tasks.as_ref().map(Tasks::hash).unwrap_or_default();
-        let (ledger, elapsed) = (&self.files.state.ledger, self.elapsed().as_secs());
+        let (ledger, elapsed) = (&self.files.state.ledger, self.files.elapsed().as_secs());
         let warned = self.agent.seat().near_usage_limit.then_some(NearLimit::Usage);
         let near_limit = self.plan.options.near_limit(&self.plan.contract, ledger, elapsed, warned);
         let converges = self.files.state.ledger.converging.asked == Some(list_before);
         let text = self.prompt(number, near_limit, converges)?;
-        let (mut log, log_name) = self.write_with_room(|it| it.files.log(number))?;
+        let (mut log, log_name) = self.files.log(number)?;
         let mut entry = Iteration {
             n: number,
             started: iso(began_at),
@@ -178,14 +178,14 @@ impl Driver<'_> {
 
     /// Writes down that the iteration begins, and its prompt; an error means that the agent may not be started.
     fn begin(&mut self, entry: &Iteration, text: &str) -> Result<()> {
-        self.write_with_room(|it| it.files.begin(entry))?;
+        self.files.begin(entry)?;
         self.keep_prompt(entry, text);
-        self.has_room()
+        self.files.has_room()
     }
 
     /// Keeps the prompt for a person who reads the iteration later.
     fn keep_prompt(&mut self, entry: &Iteration, text: &str) {
-        let kept = self.write_with_room(|it| it.files.keep_prompt(&entry.log, text));
+        let kept = self.files.keep_prompt(&entry.log, text);
         if let Err(error) = kept {
             self.console.screen.warn(&format!("the prompt is not kept for `spool log`: {error:#}"));
         }
@@ -194,8 +194,8 @@ impl Driver<'_> {
     /// Runs the agent program; one that could not be started is a failed run. An error means that it was not started, because
     /// the disk is full.
     fn try_agent(&mut self, prompt: &str, live: &LiveLine, log: &mut File) -> Result<AgentRun> {
-        match self.write_with_room(|it| it.run_agent(prompt, live, log)) {
-            Err(error) if self.full_disk.is_some() => Err(error),
+        match self.run_agent(prompt, live, log) {
+            Err(error) if self.files.fills_disk(&error) => Err(error),
             ran => Ok(ran.unwrap_or_else(|error| AgentRun::not_started(&error))),
         }
     }
@@ -204,12 +204,11 @@ impl Driver<'_> {
     fn finish_log(&mut self, ran: &mut AgentRun, entry: &Iteration, log: &mut File) {
         let mut rest = std::mem::take(&mut ran.ended.log_rest);
         let path = self.files.folder.join(&entry.log);
-        // What is kept free for the end is not for this.
-        let finished = self.write_with_room(|_| {
-            process::write_some(log, &mut rest)
-                .with_context(|| format!("`{}` cannot be written", path.display()))
-        });
+        let finished = process::write_some(log, &mut rest)
+            .with_context(|| format!("`{}` cannot be written", path.display()));
         if let Err(error) = finished {
+            // What is kept free for the end is not for this.
+            self.files.fills_disk(&error);
             let words =
                 format!("{} bytes at its end are missing: {error:#}", grouped(rest.len() as u64));
             ran.ended.log_trouble.get_or_insert(words);
@@ -371,12 +370,12 @@ impl Driver<'_> {
         };
         let ledger = &self.files.state.ledger;
         let noted = if reason.is_some() { noted.with_reviews(ledger) } else { noted };
-        let is_noted = self.write(|it| it.files.note(&noted));
+        let is_noted = self.files.note(&noted);
         // Whatever became of the journal, what the iteration came to is not lost.
-        self.write(|it| match verdict {
-            Verdict::Wait(_) => it.files.give_back(entry),
-            _ => it.files.end(entry),
-        })?;
+        match verdict {
+            Verdict::Wait(_) => self.files.give_back(entry),
+            _ => self.files.end(entry),
+        }?;
         is_noted?;
         let is_limit = matches!(ran.report.outcome, RunOutcome::UsageLimit { .. });
         let went = match (&entry.timed_out, &entry.interrupted, entry.failure.is_empty()) {

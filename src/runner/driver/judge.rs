@@ -135,7 +135,7 @@ impl Driver<'_> {
             tokens: counted.tokens,
             list: self.view.tasks.as_ref().map(Tasks::hash).unwrap_or_default(),
             fingerprint: self.view.fingerprint(),
-            elapsed_seconds: self.elapsed().as_secs(),
+            elapsed_seconds: self.files.elapsed().as_secs(),
             last_words: crate::text::title(said, LAST_WORDS),
             ..Observation::default()
         };
@@ -198,7 +198,7 @@ impl Driver<'_> {
     /// Saves the state and returns when that was, by the clock of the files: what changes later has a later time.
     fn saved_now(&mut self) -> FileTime {
         // The state is for people who look on; the next step is written down in any case.
-        let _ = self.write(|it| it.files.save());
+        let _ = self.files.save();
         self.files.saved_at()
     }
 
@@ -240,7 +240,7 @@ impl Driver<'_> {
             // A journal that cannot be written ends the loop with the entry of the iteration.
             let iteration = self.files.state.ledger.iterations.saturating_add(1);
             let entry = self.entry(JournalEvent::Checks, iteration, &of_check(&result));
-            let _ = self.write(|it| it.files.note(&entry));
+            let _ = self.files.note(&entry);
             results.push(result);
         }
         Ok(results)
@@ -275,7 +275,7 @@ impl Driver<'_> {
         self.view.forget_look();
         began.push(self.saved_now());
         // What a check says on a full disk says nothing of the work.
-        self.has_room().map_err(|_| Stopped::default())?;
+        self.files.has_room().map_err(|_| Stopped::default())?;
         let event = RunnerEvent::Check { run: check.run.clone() };
         self.console.screen.report(event, &format!("  {words}"));
         // A command is written for the project, which may lie below the top of the work tree.

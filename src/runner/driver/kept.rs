@@ -61,7 +61,7 @@ impl Driver<'_> {
         let words = format!("unfinished work is kept as {name}");
         let entry = self.entry(JournalEvent::Interrupted, iteration.n, &words);
         // The ref is there, and the prompt and the state name it: a journal that cannot be written ends the loop soon enough.
-        let _ = self.write(|it| it.files.note(&entry));
+        let _ = self.files.note(&entry);
     }
 
     /// Returns what the next prompt says of it, `None` for nothing.

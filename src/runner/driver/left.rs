@@ -209,7 +209,8 @@ impl Driver<'_> {
     pub(super) fn keep_run(&mut self) {
         let (Some(run), Ok(receipts)) = (self.run_to_keep(), self.run_receipts()) else { return };
         let looks = self.kept_looks();
-        if let Err(error) = self.write_with_room(|_| Ok(receipts.keep_run(&run, &looks)?)) {
+        if let Err(error) = receipts.keep_run(&run, &looks).map_err(anyhow::Error::from) {
+            self.files.fills_disk(&error);
             let _ = receipts.forget_stop();
             self.console.screen.warn(&format!(
                 "what this run begins with is not kept: if its runner is killed, the boxes count that are ticked then: {error:#}"

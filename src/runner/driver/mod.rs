@@ -9,7 +9,6 @@ mod cut_off;
 mod earlier;
 mod ending;
 mod fallback;
-mod full_disk;
 mod iteration;
 mod judge;
 mod kept;
@@ -175,7 +174,7 @@ impl Driver<'_> {
     /// Runs iterations until the end and returns its exit code.
     fn until_the_end(&mut self) -> Result<u8> {
         match self.one_after_the_other() {
-            Err(_) if self.full_disk.is_some() => self.finish(&self.stopped(), None),
+            Err(_) if self.files.full_disk().is_some() => self.finish(&self.stopped(), None),
             Err(error) => match self.project_is_gone() {
                 Some(reason) => self.finish(&reason, None),
                 None => Err(error),
@@ -186,7 +185,7 @@ impl Driver<'_> {
 
     fn one_after_the_other(&mut self) -> Result<u8> {
         loop {
-            self.has_room()?;
+            self.files.has_room()?;
             let words = format!(
                 "ralph: paused; `spool resume --change {}` resumes it, `spool stop` ends it",
                 self.plan.change.id
@@ -204,7 +203,7 @@ impl Driver<'_> {
             self.choose_agent();
             let next = self.iteration()?;
             if !matches!(&next, Next::End(reason) if *reason != TerminalReason::Stopped) {
-                self.has_room()?;
+                self.files.has_room()?;
             }
             let request = match next {
                 Next::End(reason) => {
@@ -285,7 +284,7 @@ impl Driver<'_> {
     /// The end of a loop whose time a wait or a pause has used up, or whose limits an earlier run: no agent is started for
     /// nothing.
     fn limit_is_up(&self) -> Option<TerminalReason> {
-        let elapsed = self.elapsed().as_secs();
+        let elapsed = self.files.elapsed().as_secs();
         engine::limit_is_up(&self.plan.contract, &self.files.state.ledger, elapsed)
     }
 }

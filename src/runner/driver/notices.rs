@@ -201,7 +201,7 @@ impl Driver<'_> {
         LiveLine {
             iteration: of,
             list: self.view.tasks.as_ref().map(|tasks| tasks.path.clone()),
-            clock: self.clock,
+            clock: self.files.clock,
             max_runtime: options.max_runtime,
             iteration_timeout: options.settings.iteration_timeout(),
             tokens: LiveSum { sum: spent.tokens, limit: rails.max_tokens },

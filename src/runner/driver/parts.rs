@@ -24,7 +24,7 @@ use crate::runner::state::{Iteration, LoopState, StateFiles, state_folder};
 use crate::runner::target::Change;
 use crate::runner::task_list::Tasks;
 use crate::store::loops::Checked;
-use crate::world::{Deadline, Stopwatch};
+use crate::world::Deadline;
 
 /// How often a waiting loop looks for signals and requests.
 pub const LOOK: Duration = Duration::from_millis(100);
@@ -51,12 +51,8 @@ pub struct Driver<'a> {
     pub proofs: TickProofs,
     /// The last run of the checks, `None` before the first.
     pub checked: Option<Checked>,
-    /// How long this run has been running.
-    pub clock: Stopwatch,
     /// What keeps the machine awake meanwhile, `None` for nothing.
     pub inhibitor: Option<Inhibitor>,
-    /// That the disk was full, and for which file; `None` as long as there is room.
-    pub full_disk: Option<String>,
 }
 
 /// What a loop was asked for.
@@ -152,9 +148,7 @@ impl<'a> Driver<'a> {
             feedback: Feedback::default(),
             proofs: TickProofs::default(),
             checked: None,
-            clock: Stopwatch::start(),
             inhibitor: None,
-            full_disk: None,
             plan,
             files,
         };
@@ -168,14 +162,9 @@ impl<'a> Driver<'a> {
         Ok(driver)
     }
 
-    /// Returns how long the loop has taken, with the time that earlier runners had it.
-    pub fn elapsed(&self) -> Duration {
-        self.files.ran_before().saturating_add(self.clock.elapsed())
-    }
-
     /// Returns how long the loop may still take, `None` for no limit.
     pub fn time_left(&self) -> Option<Duration> {
-        self.plan.options.max_runtime.map(|all| all.saturating_sub(self.elapsed()))
+        self.plan.options.max_runtime.map(|all| all.saturating_sub(self.files.elapsed()))
     }
 }
 

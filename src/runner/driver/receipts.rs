@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 
+use anyhow::Result;
+
 use super::parts::Driver;
 use crate::runner::state::{Iteration, time_of};
 use crate::runner::task_list::list_at;
@@ -18,8 +20,14 @@ impl Driver<'_> {
         let is_any = !entry.tasks_ticked.is_empty()
             || self.proofs.ticks.to_keep().next().is_some()
             || self.proofs.reviewed.is_some();
-        let kept = |it: &mut Self| Ok(it.try_to_keep_receipts(entry, began_at, at)?);
-        if is_any && let Err(error) = self.write(kept) {
+        if !is_any {
+            return;
+        }
+        let mut kept = self.try_to_keep_receipts(entry, began_at, at);
+        if self.files.frees_room_for(&kept) {
+            kept = self.try_to_keep_receipts(entry, began_at, at);
+        }
+        if let Err(error) = kept {
             self.console
                 .screen
                 .warn(&format!("the receipts of this iteration are not kept: {error:#}"));
@@ -48,7 +56,7 @@ impl Driver<'_> {
         entry: &Iteration,
         began_at: WallTime,
         at: WallTime,
-    ) -> io::Result<()> {
+    ) -> Result<()> {
         let list = self.list_under(self.view.folder);
         let receipts = self.receipts()?;
         let mut known = receipts.all();
@@ -94,7 +102,7 @@ impl Driver<'_> {
             Some(judge) => judge.add_receipts(&written, self.proofs.looks.tick.as_ref())?,
             None => receipts.add_all(&written)?,
         }
-        self.keep_review(&receipts, &new)
+        Ok(self.keep_review(&receipts, &new)?)
     }
 
     /// Notes a review that has passed in this iteration in the receipts of the done tasks that it read; the new ones have it.

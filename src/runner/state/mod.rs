@@ -17,10 +17,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, anyhow};
 
 use self::document::{Bytes, EndedIterations, ReadState, parse};
-use self::folder::{at, make, make_private, must_be_free_or_a_file};
+use self::folder::{at, is_disk_full, make, make_private, must_be_free_or_a_file};
 use self::holder::{ChangeLock, TreeLock};
 use self::recover::{recover, repaired};
 use super::options::Counting;
@@ -43,7 +43,7 @@ use crate::world::{self, FileTime, Stopwatch};
 pub use self::context::{Context, MOST as MOST_CONTEXT};
 pub use self::document::{MOST_BYTES, MOST_ITERATIONS};
 pub use self::folder::{
-    changes_with_state, find_state_folder, is_change_id, is_disk_full, make_state_folder,
+    changes_with_state, find_state_folder, is_change_id, make_state_folder,
     state_folder, states_folder,
 };
 pub use self::history::{HistoryTail, Past, of_run, tail};
@@ -77,6 +77,8 @@ pub struct StateFiles {
     pub earlier: EarlierLoop,
     /// Files that could not be read and were renamed, so that nothing of them is lost.
     pub put_aside: Vec<PathBuf>,
+    /// That the disk was full, and for which file; `None` as long as there is room.
+    full_disk: Option<String>,
     /// `<worktree>/.claude/loop-state.json`.
     document: PathBuf,
     running: Option<Iteration>,
@@ -91,7 +93,7 @@ pub struct StateFiles {
     /// Bytes that were logged since the old logs were looked through.
     logged: u64,
     /// How long this runner has had the loop.
-    clock: Stopwatch,
+    pub clock: Stopwatch,
     /// How long earlier runners had it.
     ran_before: Duration,
     /// The project and the work tree, real paths.
@@ -173,6 +175,7 @@ impl StateFiles {
             recovered: None,
             earlier: EarlierLoop::None,
             put_aside,
+            full_disk: None,
             document,
             running: None,
             ended: EndedIterations::default(),
@@ -202,11 +205,14 @@ impl StateFiles {
     /// The end of a loop goes to the disk at once. What is written on the way survives the program in
     /// any case, and a power cut as far as the system has got.
     pub fn save(&mut self) -> Result<()> {
+        self.with_room(Self::write_state)
+    }
+
+    fn write_state(&mut self) -> Result<()> {
         self.put_back()?;
         self.write_history()?;
         self.state.updated_at = iso(world::now());
-        self.state.ran_seconds =
-            self.ran_before.saturating_add(self.clock.elapsed()).as_millis() as f64 / 1000.0;
+        self.state.ran_seconds = in_seconds(self.elapsed());
         self.state.words = masked_text(&self.state.words).into_owned();
         document::without_ours(&mut self.state.more);
         self.bytes.fill(&self.state, &self.ended, self.running.as_ref())?;
@@ -266,16 +272,12 @@ impl StateFiles {
         self.save()
     }
 
-    /// Takes back an iteration that does not count: history keeps its run, the list does not. A second call writes what the
-    /// first one could not.
+    /// Takes back an iteration that does not count: history keeps its run, the list does not.
     pub fn give_back(&mut self, iteration: &Iteration) -> Result<()> {
-        if self.running.is_some() {
-            let iteration = self.as_begun(iteration);
-            self.unwritten.extend(history::line(&self.state.started_at, &iteration)?);
-            self.unwritten.push(b'\n');
-            self.running = None;
-            self.state.current_iteration = iteration.n.saturating_sub(1);
-        }
+        let iteration = self.as_begun(iteration);
+        self.unwritten.extend(history::line(&self.state.started_at, &iteration)?);
+        self.unwritten.push(b'\n');
+        self.forget_begun();
         self.save()
     }
 
@@ -295,6 +297,11 @@ impl StateFiles {
         self.ran_before
     }
 
+    /// Returns how long the loop has taken, with the time that earlier runners had it.
+    pub fn elapsed(&self) -> Duration {
+        self.ran_before.saturating_add(self.clock.elapsed())
+    }
+
     /// Returns the iteration that runs, as it was last written down.
     pub fn running(&self) -> Option<&Iteration> {
         self.running.as_ref()
@@ -308,14 +315,49 @@ impl StateFiles {
 
     /// Appends to the journal: one line in one write.
     pub fn note(&mut self, entry: &Entry) -> Result<()> {
-        self.put_back()?;
-        let path = self.folder.join("journal.jsonl");
-        all_or_nothing(&path, |path| journal::append(path, std::slice::from_ref(entry)))
+        self.with_room(|files| {
+            files.put_back()?;
+            let path = files.folder.join("journal.jsonl");
+            all_or_nothing(&path, |path| journal::append(path, std::slice::from_ref(entry)))
+        })
     }
 
-    /// Returns whether there was room for the end that had been kept free; it is used up then. Where a link stands in the
-    /// folder's place, nothing is removed.
-    pub fn frees_reserve(&self) -> bool {
+    /// Writes on a full disk once more, into the room that was kept free for the end.
+    fn with_room<T>(&mut self, mut write: impl FnMut(&mut Self) -> Result<T>) -> Result<T> {
+        let done = write(self);
+        if self.frees_room_for(&done) { write(self) } else { done }
+    }
+
+    /// Returns whether something was not written because the disk is full, and the room that was kept free for the end is there
+    /// for it now.
+    pub fn frees_room_for<T>(&mut self, done: &Result<T>) -> bool {
+        done.as_ref().is_err_and(|error| self.fills_disk(error)) && self.frees_reserve()
+    }
+
+    /// Returns whether the disk is full by this error; the loop ends then before its next step.
+    pub fn fills_disk(&mut self, error: &anyhow::Error) -> bool {
+        let is_full = is_disk_full(error);
+        if is_full && self.full_disk.is_none() {
+            // What happened to which file, without what to do.
+            let why = format!("{error:#}");
+            let why = why.lines().next().unwrap_or_default();
+            self.full_disk = Some(format!("the disk was full: {why}"));
+        }
+        is_full
+    }
+
+    /// Returns in words that the disk was full, `None` where it was not.
+    pub fn full_disk(&self) -> Option<&str> {
+        self.full_disk.as_deref()
+    }
+
+    /// Returns an error where the disk was full: no other step is begun.
+    pub fn has_room(&self) -> Result<()> {
+        self.full_disk().map_or(Ok(()), |words| Err(anyhow!("{words}")))
+    }
+
+    /// Frees the room; where a link stands in the folder's place, nothing is removed.
+    fn frees_reserve(&self) -> bool {
         is_real(&self.folder) && reserve::free(&self.folder)
     }
 
@@ -329,6 +371,10 @@ impl StateFiles {
     /// Returns a new file for all that the agent program prints in an iteration, and its path relative
     /// to the state folder.
     pub fn log(&mut self, iteration: u32) -> Result<(File, String)> {
+        self.with_room(|files| files.new_log(iteration))
+    }
+
+    fn new_log(&mut self, iteration: u32) -> Result<(File, String)> {
         self.put_back()?;
         let logs = self.folder.join("logs");
         self.is_where_it_was(&make_private(&self.folder, &logs)?, &logs)?;
@@ -357,10 +403,12 @@ impl StateFiles {
     }
 
     /// Keeps the prompt of an iteration next to its log, without what looks like a key.
-    pub fn keep_prompt(&self, log: &str, prompt: &str) -> Result<()> {
-        let path = self.folder.join(prompt_beside(log));
-        write_private(&path, masked_text(prompt).as_bytes(), Flush::ToSystem)
-            .map_err(|error| at(&path, &error))
+    pub fn keep_prompt(&mut self, log: &str, prompt: &str) -> Result<()> {
+        self.with_room(|files| {
+            let path = files.folder.join(prompt_beside(log));
+            write_private(&path, masked_text(prompt).as_bytes(), Flush::ToSystem)
+                .map_err(|error| at(&path, &error))
+        })
     }
 
     /// Returns the words that `--add-context` has added so far, empty for none.
@@ -420,7 +468,7 @@ impl StateFiles {
             self.unwritten.push(b'\n');
         }
         self.ended = repaired(&found.own_document(), Some(&recovered))?;
-        self.save()?;
+        self.write_state()?;
         self.note(&recovered.entry(&self.state.change_id, &self.state.words))?;
         self.recovered = Some(recovered);
         Ok(())
@@ -463,7 +511,7 @@ impl StateFiles {
                 self.state.more.entry(name).or_insert(value);
             }
         }
-        self.save()
+        self.write_state()
     }
 }
 
