@@ -19,7 +19,7 @@ use crate::runner::console::EndRequest;
 use crate::runner::exit;
 use crate::runner::messages;
 use crate::runner::report::form;
-use crate::runner::screen::{counted, lasted};
+use crate::runner::screen::counted;
 use crate::runner::state::{LoopStatus, iso, of_run, time_of, with_shares};
 use crate::runner::step_summary;
 use crate::runner::story::find_kept;
@@ -27,7 +27,6 @@ use crate::runner::summary::add_left_ticks;
 use crate::runner::summary::kept::{KEPT, keep};
 use crate::runner::task_list::list_at;
 use crate::session::messages::feature::checks_at_end;
-use crate::session::messages::person::reviews;
 use crate::session::messages::shortfall::converged;
 use crate::store::journal::Entry;
 use crate::store::names::{EndName, JournalEvent};
@@ -68,7 +67,9 @@ impl Driver<'_> {
     fn what_next(&self, reason: &TerminalReason) -> String {
         match self.ended_by_full_disk(reason) {
             Some(_) => MAKE_ROOM.to_owned(),
-            None => exit::what_next(reason, &self.plan.change.id, self.files.state.current_iteration),
+            None => {
+                exit::what_next(reason, &self.plan.change.id, self.files.state.current_iteration)
+            }
         }
     }
 
@@ -232,19 +233,8 @@ impl Driver<'_> {
     /// What the loop came to, in a few words each.
     fn figures(&self, tasks: &str) -> Vec<String> {
         let state = &self.files.state;
-        let mut parts =
-            vec![counted(state.current_iteration.into(), "iteration"), lasted(self.files.elapsed())];
-        parts.extend(messages::not_counted(state.stopped_seconds));
-        parts.push(state.spent().tokens.some_tokens());
-        parts.extend(state.spent().cost.money());
-        parts.extend([
-            counted(self.totals.commits, "commit"),
-            counted(self.totals.touched.len() as u64, "file"),
-        ]);
-        let reviews = reviews(&state.ledger);
-        if !reviews.is_empty() {
-            parts.push(format!("reviews {reviews}"));
-        }
+        let changed = [self.totals.commits as usize, self.totals.touched.len()];
+        let mut parts = messages::figures_of_run(state, self.files.elapsed(), changed);
         if state.ledger.converging.passed {
             parts.push(converged(state.ledger.converging).to_owned());
         }

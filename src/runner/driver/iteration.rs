@@ -13,12 +13,11 @@ use super::parts::{Driver, Plan};
 use crate::engine::{Ledger, NearLimit, Observation, Verdict, Work};
 use crate::forms::events::RunnerEvent;
 use crate::forms::iteration::IterationForm;
-use crate::forms::spent::Amount;
+use crate::forms::spent::{Amount, in_dollars};
 use crate::runner::allowance::BudgetsLeft;
 use crate::runner::harness::{AgentOrder, AgentReport, RunOutcome};
 use crate::runner::live_line::LiveLine;
 use crate::runner::messages;
-use crate::runner::prices::in_dollars;
 use crate::runner::process::{self, Cut, ProcessLimits};
 use crate::runner::prompt::{self, Material};
 use crate::runner::report::form;
@@ -288,13 +287,12 @@ impl Driver<'_> {
         entry.model = report.model.clone().unwrap_or_else(|| entry.model.clone());
         entry.tasks_ticked.clone_from(&looked.ticked);
         self.totals.ticked += looked.ticked.len();
-        if let RunOutcome::Failed(why) | RunOutcome::Lasting(why) | RunOutcome::SessionGone(why) =
-            &report.outcome
+        if let RunOutcome::Failed(why)
+        | RunOutcome::Lasting(why)
+        | RunOutcome::SessionGone(why)
+        | RunOutcome::UsageLimit { words: why, .. } = &report.outcome
         {
             entry.failure.clone_from(why);
-        }
-        if let RunOutcome::UsageLimit { words, .. } = &report.outcome {
-            entry.failure.clone_from(words);
         }
         if let Some(call) = &ran.hung_call {
             entry.failure = format!("`{call}` did not come back");

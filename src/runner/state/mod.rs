@@ -21,7 +21,7 @@ use anyhow::{Context as _, Result, anyhow};
 
 use self::document::{Bytes, EndedIterations, ReadState, parse};
 use self::folder::{at, is_disk_full, make, make_private, must_be_free_or_a_file};
-use self::holder::{ChangeLock, TreeLock};
+use self::holder::{is_locked, lock_change, lock_tree};
 use self::recover::{recover, repaired};
 use super::options::Counting;
 use super::requests::Requests;
@@ -30,6 +30,7 @@ use crate::engine::TerminalReason;
 use crate::forms::spent::Spent;
 use crate::mask::masked_text;
 use crate::store::journal::{self, Entry};
+use crate::store::lock::Lock;
 use crate::store::loops::put_aside;
 use crate::store::read::{self, Problem};
 use crate::store::write::{
@@ -37,14 +38,13 @@ use crate::store::write::{
     write_private, write_whole,
 };
 use crate::system::files::{changed_at, real_path};
-use crate::system::processes;
 use crate::world::{self, FileTime, Stopwatch};
 
 pub use self::context::{Context, MOST as MOST_CONTEXT};
 pub use self::document::{MOST_BYTES, MOST_ITERATIONS};
 pub use self::folder::{
-    changes_with_state, find_state_folder, is_change_id, make_state_folder,
-    state_folder, states_folder,
+    changes_with_state, find_state_folder, is_change_id, make_state_folder, state_folder,
+    states_folder,
 };
 pub use self::history::{HistoryTail, Past, of_run, tail};
 pub use self::holder::{Both, Holder, LockTaken, holder};
@@ -99,8 +99,8 @@ pub struct StateFiles {
     /// The project and the work tree, real paths.
     root: PathBuf,
     tree: PathBuf,
-    tree_lock: TreeLock,
-    change_lock: ChangeLock,
+    tree_lock: Lock,
+    change_lock: Lock,
 }
 
 /// What the loop before a run came to.
@@ -144,11 +144,9 @@ impl StateFiles {
         if state.started_at.is_empty() {
             state.started_at = iso(now);
         }
-        let change_lock = ChangeLock::take(&folder, &change.id, &state.started_at)?;
+        let change_lock = lock_change(&folder, &change.id, &state.started_at)?;
         let document = claude.join("loop-state.json");
-        let Some(tree_lock) = TreeLock::take(&claude)? else {
-            return Err(taken_tree(&document).into());
-        };
+        let tree_lock = lock_tree(&claude, &document)?;
         remove_all_leftovers(&folder, LEFT_ALONE);
         for path in [&document, &folder.join("state.json")] {
             must_be_free_or_a_file(path)?;
@@ -226,19 +224,16 @@ impl StateFiles {
     /// Makes the folders again that someone has taken away, an agent with `git clean` most often: what was
     /// in them is gone, and the loop is not. Another runner may have come meanwhile; then it has the loop.
     fn put_back(&mut self) -> Result<()> {
-        if !self.change_lock.is_in(&self.folder) || !is_real(&self.folder) {
+        if !is_locked(&self.folder, &self.change_lock) || !is_real(&self.folder) {
             let folder = make_state_folder(&self.root, &self.state.change_id)?;
             self.is_where_it_was(&folder, &self.folder)?;
             let (change, since) = (&self.state.change_id, &self.state.started_at);
-            self.change_lock = ChangeLock::take(&self.folder, change, since)?;
+            self.change_lock = lock_change(&self.folder, change, since)?;
         }
         let claude = self.tree.join(".claude");
-        if !self.tree_lock.is_on(&claude) || !is_real(&claude) {
+        if !is_locked(&claude, &self.tree_lock) || !is_real(&claude) {
             self.is_where_it_was(&make(&self.tree, &claude)?, &claude)?;
-            let Some(lock) = TreeLock::take(&claude)? else {
-                return Err(taken_tree(&self.document).into());
-            };
-            self.tree_lock = lock;
+            self.tree_lock = lock_tree(&claude, &self.document)?;
         }
         Ok(())
     }
@@ -605,15 +600,6 @@ fn all_or_nothing(path: &Path, append: impl FnOnce(&Path) -> io::Result<()>) -> 
 /// Whether no link leads to this folder.
 fn is_real(folder: &Path) -> bool {
     real_path(folder).is_ok_and(|real| real == folder)
-}
-
-/// Who has the work tree, as far as `loop-state.json` says.
-fn taken_tree(document: &Path) -> LockTaken {
-    let state = read::read(document, MOST).ok().and_then(|content| parse(&content.bytes).ok());
-    let state = state.map(|read| read.state).filter(|state| processes::is_alive(state.pid));
-    let state = state.unwrap_or_default();
-    let holder = Holder { pid: state.pid, since: state.started_at };
-    LockTaken { change: state.change_id, both: Both::WorkTree, holder }
 }
 
 /// What a state file holds; one that cannot be read is renamed, never overwritten and never fatal.
