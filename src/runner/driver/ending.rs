@@ -104,7 +104,7 @@ impl Driver<'_> {
             [&words].into_iter().filter(is_new).chain(&checked).chain(&doubts).cloned().collect();
         let iteration = self.files.state.current_iteration;
         let entry = Entry {
-            task: self.view.tasks_line(),
+            task: self.tree.tasks_line(),
             reason: EndName::of(reason),
             ..self.entry(JournalEvent::Ended, iteration, &new_words.join("; "))
         };
@@ -129,8 +129,8 @@ impl Driver<'_> {
         if is_gone || *reason == TerminalReason::Completed || commands.is_empty() {
             return None;
         }
-        let work = self.view.fingerprint();
-        let known = self.checked.as_ref().filter(|it| it.fingerprint == work);
+        let work = self.tree.fingerprint();
+        let known = self.proofs.checked.as_ref().filter(|it| it.fingerprint == work);
         let mut results = known.map(|it| it.results.clone());
         let has_begun = self.files.state.current_iteration > 0;
         let may_run = signal.is_none() && has_begun && !self.plan.options.settings.no_final_check();
@@ -181,21 +181,21 @@ impl Driver<'_> {
 
     /// What speaks against taking the end at its word, a sentence each.
     fn doubts(&self, reason: &TerminalReason) -> Vec<String> {
-        let list = self.view.tasks.as_ref().filter(|_| *reason == TerminalReason::Completed);
+        let list = self.tree.tasks.as_ref().filter(|_| *reason == TerminalReason::Completed);
         // The agent may have written another list meanwhile.
         let others = list.and_then(|_| others_in_words(&self.plan.change.folder));
         caveats::doubts(&Facts {
             uncounted: list.and_then(|tasks| tasks.looked().list.uncounted()),
-            worktree: self.view.folder,
-            run: Some(self.view.began),
-            list: self.view.tasks.as_ref().map(|tasks| tasks.path.as_path()),
+            worktree: self.tree.folder(),
+            run: Some(self.tree.began),
+            list: self.tree.tasks.as_ref().map(|tasks| tasks.path.as_path()),
             open_at_start: &self.totals.open_at_start,
             ticked: self.totals.ticked,
-            touched: &self.totals.touched,
+            touched: &self.tree.touched,
             by_word: &self.files.state.ledger.against,
             no_change: &self.proofs.no_change,
             noted: self.noted_by_review(reason).into_iter().chain(others).collect(),
-            uncommitted: self.totals.uncommitted.len(),
+            uncommitted: self.tree.uncommitted.len(),
             converging: self.files.state.ledger.converging,
             hooks: match reason {
                 TerminalReason::Completed => self.plan.options.spec_kit.hooks_in_words(),
@@ -206,7 +206,7 @@ impl Driver<'_> {
 
     /// What the review that has passed leaves to a person to look at.
     fn noted_by_review(&self, reason: &TerminalReason) -> Vec<String> {
-        let checked = self.checked.iter().filter(|_| *reason == TerminalReason::Completed);
+        let checked = self.proofs.checked.iter().filter(|_| *reason == TerminalReason::Completed);
         let reviews = checked.flat_map(|it| &it.results).filter(|it| it.review.is_some());
         let lines = reviews.flat_map(|it| it.tail.lines());
         lines.filter_map(|line| line.strip_prefix(NOTE)).map(str::to_owned).collect()
@@ -226,14 +226,14 @@ impl Driver<'_> {
     fn scoreboard(&self) -> Scoreboard {
         let began = time_of(&self.files.state.started_at).unwrap_or_default();
         let receipts = Receipts::named(&self.plan.change.root, &self.plan.change.id).ok();
-        let list = self.view.tasks.as_ref().and_then(|tasks| list_at(&tasks.path));
+        let list = self.tree.tasks.as_ref().and_then(|tasks| list_at(&tasks.path));
         receipts.map(|it| it.scoreboard(began, list.as_ref())).unwrap_or_default()
     }
 
     /// What the loop came to, in a few words each.
     fn figures(&self, tasks: &str) -> Vec<String> {
         let state = &self.files.state;
-        let changed = [self.totals.commits as usize, self.totals.touched.len()];
+        let changed = [self.tree.commits as usize, self.tree.touched.len()];
         let mut parts = messages::figures_of_run(state, self.files.elapsed(), changed);
         if state.ledger.converging.passed {
             parts.push(converged(state.ledger.converging).to_owned());
@@ -247,13 +247,13 @@ impl Driver<'_> {
     /// What changed in this run, and what its tasks cost.
     fn run_summary(&self) -> RunSummary {
         let mut own = of_run(&self.files.folder, &self.files.state.started_at);
-        add_left_ticks(&mut own, &self.receipts_since(self.proofs.began_at));
-        if let Some(git) = &self.view.git {
+        add_left_ticks(&mut own, &self.tree.receipts_since(self.proofs.began_at));
+        if let Some(git) = &self.tree.git {
             for it in &mut own {
                 find_kept(&self.plan.change.id, it, git);
             }
         }
-        RunSummary::of(&own, self.view.folder, self.view.git.as_ref(), true)
+        RunSummary::of(&own, self.tree.folder(), self.tree.git.as_ref(), true)
     }
 
     /// Says what a run came to, and keeps it, so that it can be read again.
@@ -280,12 +280,12 @@ impl Driver<'_> {
 
     /// What a person can do about tools that were denied.
     pub(super) fn remedies(&self) -> String {
-        messages::remedies(self.plan.options.allow_all, self.agent.seat().harness.accepts())
+        messages::remedies(self.plan.options.allow_all, self.agents.seat().harness.accepts())
     }
 
     fn summary(&self, reason: &TerminalReason, code: u8, doubts: &[String]) {
         let state = &self.files.state;
-        let tasks = self.view.tasks_line();
+        let tasks = self.tree.tasks_line();
         let parts = self.figures(&tasks);
         let style = match (code, doubts.is_empty()) {
             (0, true) => crate::style::GOOD,
@@ -305,8 +305,8 @@ impl Driver<'_> {
             lines.push(format!("Ticked with nothing behind it, and taken back: {ids}"));
         }
         let came = self.run_summary();
-        let is_elsewhere = !self.plan.options.start.starts_with(self.view.folder);
-        let elsewhere = is_elsewhere.then_some(self.view.folder);
+        let is_elsewhere = !self.plan.options.start.starts_with(self.tree.folder());
+        let elsewhere = is_elsewhere.then_some(self.tree.folder());
         let said = |doubt: &&String| **doubt != state.words;
         lines.extend(
             doubts.iter().filter(said).cloned().chain(self.remarks_at_the_end(&came, elsewhere)),
@@ -330,8 +330,8 @@ impl Driver<'_> {
             reason: reason.name(),
             exit_code: code,
             seconds: self.files.elapsed().as_secs().into(),
-            commits: self.totals.commits.into(),
-            files_changed: (self.totals.touched.len() as u64).into(),
+            commits: self.tree.commits.into(),
+            files_changed: (self.tree.touched.len() as u64).into(),
             tasks: plain::words(&tasks),
             taken_back: self.proofs.taken_back.iter().cloned().collect(),
             proofs: ProofsForm::of(&proofs),

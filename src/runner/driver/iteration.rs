@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use super::agent::{AgentProgram, AgentRun};
+use super::agents::{AgentRun, Agents};
 use super::awake::tell_standstill;
 use super::next::Next;
 use super::parts::{Driver, Plan};
@@ -37,11 +37,11 @@ impl Driver<'_> {
     pub(super) fn iteration(&mut self) -> Result<Next> {
         let number = self.files.state.ledger.iterations + 1;
         let began_at = world::now();
-        let before = self.view.begin();
-        let next_task = self.view.tasks.as_mut().and_then(|tasks| tasks.look().next);
-        let list_before = self.view.tasks.as_ref().map(Tasks::hash).unwrap_or_default();
+        let before = self.tree.begin();
+        let next_task = self.tree.tasks.as_mut().and_then(|tasks| tasks.look().next);
+        let list_before = self.tree.tasks.as_ref().map(Tasks::hash).unwrap_or_default();
         let (ledger, elapsed) = (&self.files.state.ledger, self.files.elapsed().as_secs());
-        let warned = self.agent.seat().near_usage_limit.then_some(NearLimit::Usage);
+        let warned = self.agents.seat().near_usage_limit.then_some(NearLimit::Usage);
         let near_limit = self.plan.options.near_limit(&self.plan.contract, ledger, elapsed, warned);
         let converges = self.files.state.ledger.converging.asked == Some(list_before);
         let text = self.prompt(number, near_limit, converges)?;
@@ -49,11 +49,11 @@ impl Driver<'_> {
         let mut entry = Iteration {
             n: number,
             started: iso(began_at),
-            head_at_start: self.view.head_at_start(),
+            head_at_start: self.tree.head_at_start(),
             log: log_name,
             handoff_asked: near_limit.is_some(),
-            harness: self.agent.seat().harness.name().to_owned(),
-            model: self.agent.seat().model.clone().unwrap_or_default(),
+            harness: self.agents.seat().harness.name().to_owned(),
+            model: self.agents.seat().model.clone().unwrap_or_default(),
             ..Iteration::default()
         };
         self.files.state.status = LoopStatus::Running;
@@ -61,13 +61,13 @@ impl Driver<'_> {
         let about = (near_limit, converges);
         let ran = self.begin_and_run(&entry, &text, next_task.as_ref(), about, &mut log);
         let (used_before, ran) = ran.inspect_err(|_| self.files.forget_begun())?;
-        self.agent.seats[self.agent.current].near_usage_limit = ran.report.near_usage_limit;
+        self.agents.seats[self.agents.current].near_usage_limit = ran.report.near_usage_limit;
         entry.agent_log_bytes = log.stream_position().unwrap_or(0);
         self.feedback.remarks.clear();
         self.console.screen.still();
-        let usage = self.agent.usage.is_some();
+        let usage = self.agents.usage.is_some();
         let used = usage.then(|| WtUsage { before: used_before, after: self.used(&mut log) });
-        let mut counted = self.agent.count(used, &ran.report, began_at);
+        let mut counted = self.agents.count(used, &ran.report, began_at);
         if let Some(passed_at) = ran.passed_at {
             // What ended the run counts, also where another figure goes before it otherwise.
             counted.tokens = counted.tokens.max(passed_at.total());
@@ -86,8 +86,8 @@ impl Driver<'_> {
             self.fill_cost(&mut entry, cost);
             return Ok(Next::End(reason));
         }
-        let mut looked = self.view.tasks.as_mut().map(Tasks::look).unwrap_or_default();
-        if let (Some(tasks), Some(problem)) = (&self.view.tasks, &looked.problem) {
+        let mut looked = self.tree.tasks.as_mut().map(Tasks::look).unwrap_or_default();
+        if let (Some(tasks), Some(problem)) = (&self.tree.tasks, &looked.problem) {
             self.console
                 .screen
                 .warn(&format!("`{}` cannot be read: {problem}", tasks.path.display()));
@@ -154,7 +154,7 @@ impl Driver<'_> {
         });
         let remarks: Vec<String> =
             self.feedback.remarks.iter().cloned().chain(self.kept_words()).collect();
-        let file = self.view.tasks.as_ref().map(Tasks::looked);
+        let file = self.tree.tasks.as_ref().map(Tasks::looked);
         let text = prompt::prompt(&Material {
             change: self.plan.change,
             task: &self.plan.options.task,
@@ -165,7 +165,7 @@ impl Driver<'_> {
             missing: &self.feedback.missing,
             remarks: &remarks,
             near_limit,
-            tasks: self.view.tasks.as_ref().map(|tasks| tasks.path.as_path()),
+            tasks: self.tree.tasks.as_ref().map(|tasks| tasks.path.as_path()),
             list: file.as_ref().map(|file| &file.list),
             converge: self.plan.options.spec_kit.converge.as_ref().filter(|_| converges),
             resumed: self.resumes().is_some(),
@@ -224,12 +224,12 @@ impl Driver<'_> {
         let session = self.resumes().map(str::to_owned);
         let order = AgentOrder {
             prompt,
-            model: self.agent.seat().model.as_deref(),
-            version: &self.agent.seat().version,
+            model: self.agents.seat().model.as_deref(),
+            version: &self.agents.seat().version,
             approval: options.allow_all,
             permissions: &options.permissions,
             resume: session.as_deref(),
-            folder: self.view.folder,
+            folder: self.tree.folder(),
             scratch: &scratch,
         };
         let limits = ProcessLimits {
@@ -239,9 +239,9 @@ impl Driver<'_> {
             grace: options.settings.grace(),
         };
         let (files, console) = (&mut self.files, &self.console);
-        let left = (&limits, budgets_left(&files.state.ledger, &self.plan, &self.agent));
+        let left = (&limits, budgets_left(&files.state.ledger, self.plan, &self.agents));
         let mut note = |new| tell_standstill(files, console, new);
-        self.agent.run(&order, self.view.folder, left, (live, &mut note), console, log)
+        self.agents.run(&order, self.tree.folder(), left, (live, &mut note), console, log)
     }
 
     /// The session to continue, `None` for a fresh one.
@@ -261,7 +261,7 @@ impl Driver<'_> {
 
     fn used(&self, log: &mut File) -> Option<u64> {
         let since = &self.files.state.started_at;
-        self.agent.used_since(since, self.view.folder, &self.console, log)
+        self.agents.used_since(since, self.tree.folder(), &self.console, log)
     }
 
     fn fill(
@@ -352,14 +352,14 @@ impl Driver<'_> {
         }
         let at = world::now();
         self.keep_receipts(entry, began_at, at);
-        let by = match self.agent.seats.as_slice() {
+        let by = match self.agents.seats.as_slice() {
             [_] => String::new(),
-            _ => format!("{}: ", self.agent.seat().words()),
+            _ => format!("{}: ", self.agents.seat().words()),
         };
         let words = format!("{by}{}", messages::with_notes(entry));
         let noted = Entry {
             at,
-            task: self.view.tasks_line(),
+            task: self.tree.tasks_line(),
             verdict: entry.verdict.clone(),
             reason: reason.map_or(EndName::None, EndName::of),
             status: reason.map_or(EndStatus::None, |reason| EndStatus::of(reason, promised)),
@@ -447,11 +447,7 @@ impl Driver<'_> {
     }
 }
 
-fn budgets_left<'a>(
-    ledger: &Ledger,
-    plan: &'a Plan<'_>,
-    agent: &'a AgentProgram,
-) -> BudgetsLeft<'a> {
+fn budgets_left<'a>(ledger: &Ledger, plan: &'a Plan<'_>, agent: &'a Agents) -> BudgetsLeft<'a> {
     let rails = &plan.contract.guardrails;
     BudgetsLeft {
         tokens: rails.max_tokens.map(|limit| limit.saturating_sub(ledger.all_tokens())),

@@ -1,8 +1,7 @@
 //! The loop: gather, ask the engine, carry out.
 
-mod agent;
+mod agents;
 mod awake;
-mod base;
 mod commits;
 mod counting;
 mod cut_off;
@@ -22,8 +21,8 @@ mod put_back;
 mod receipts;
 mod ticks;
 mod unfinished;
-mod view;
 mod wait;
+mod work_tree;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -48,7 +47,7 @@ use crate::system::processes;
 use crate::text;
 use crate::world::{self, Stopwatch, WallTime};
 use next::Next;
-use parts::{Driver, LOOK};
+use parts::{Driver, LOOK, Plan};
 use wait::{LONGEST_LIMIT, until};
 
 /// The longest that the supervisor of a killed runner takes to end its tree, with some room.
@@ -67,7 +66,8 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
         }
     };
     let left = end_what_was_left_before(change, &signals);
-    let mut driver = match Driver::new(change, options, seats, &signals) {
+    let plan = Plan::of(change, options);
+    let mut driver = match Driver::new(&plan, seats, &signals) {
         Err(error) if error.is::<LockTaken>() => {
             show_error(&error);
             return Ok(ExitCode::from(exit::TAKEN));
@@ -94,18 +94,18 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
         let event = RunnerEvent::Armed { checks: checks_in_force };
         driver.console.screen.report(event, checks.trim_end());
     }
-    if let Some(git) = &driver.view.git {
+    if let Some(git) = &driver.tree.git {
         git.remove_leftovers();
     }
-    driver.tidy_list();
+    driver.tree.tidy_list();
     // As it was left: the boxes in it, too.
     driver.settle_unfinished();
-    let left_run = driver.left_run().inspect_err(|error| driver.give_up(error))?;
+    let left_run = driver.tree.left_run().inspect_err(|error| driver.give_up(error))?;
     let pinned = pin::pin(change, options, left_run.as_ref());
     driver.begin_proofs(pinned.as_ref(), left_run);
     driver.warn_of_list();
     let words = pinned.as_ref().map(|pin| pin.words.as_str());
-    let behind = driver.part_of_judge();
+    let behind = driver.proofs.part_of_judge(&driver.tree);
     let words: Vec<&str> =
         words.into_iter().chain([behind.trim_end()]).filter(|it| !it.is_empty()).collect();
     if !words.is_empty() {
@@ -120,7 +120,7 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
     match &end {
         Ok(_) => driver.leave_run(),
         Err(error) => {
-            driver.keep_stop();
+            driver.proofs.keep_stop(&driver.tree, &driver.console.screen);
             driver.give_up(error);
         }
     }
@@ -209,14 +209,14 @@ impl Driver<'_> {
                 Next::End(reason) => {
                     return self.finish(&reason, self.console.signals.asked());
                 }
-                Next::Iteration(pause) if pause.is_zero() || self.another_agent_goes_on() => None,
+                Next::Iteration(pause) if pause.is_zero() || self.agents.another_goes_on() => None,
                 Next::Iteration(pause) => self.rest(pause, "a pause after a failed run")?,
                 Next::Limit(resets_at) => {
                     // A run that met a usage limit has used something as well.
                     if let Some(reason) = self.budget_is_up() {
                         return self.finish(&reason, None);
                     }
-                    match self.at_limit(resets_at) {
+                    match self.agents.at_limit(resets_at) {
                         None => None,
                         Some((resets_at, pause)) => {
                             if let Some(reason) = self.waits_too_long(resets_at, pause) {
@@ -264,8 +264,8 @@ impl Driver<'_> {
             Some(Duration::ZERO) => "not given".to_owned(),
             Some(most) => time_in_words(most),
         };
-        let waited = self.totals.waited_for_limits;
-        self.totals.waited_for_limits = waited.saturating_add(pause);
+        let waited = self.agents.waited;
+        self.agents.waited = waited.saturating_add(pause);
         let when = match at.filter(|at| until(*at) <= LONGEST_LIMIT && !until(*at).is_zero()) {
             Some(at) => {
                 format!("the usage limit is lifted at {}", readable(WallTime::from_seconds(at)))
@@ -277,7 +277,7 @@ impl Driver<'_> {
             ),
         };
         let words = format!("{when}; --max-limit-wait is {limit}");
-        let seconds = self.totals.waited_for_limits.as_secs();
+        let seconds = self.agents.waited.as_secs();
         engine::waits_too_long(&self.plan.contract, seconds, &words)
     }
 

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::path::Path;
 
 use anyhow::Result;
 
@@ -10,7 +9,6 @@ use super::parts::Driver;
 use crate::runner::state::{Iteration, time_of};
 use crate::runner::task_list::list_at;
 use crate::store::receipts::{MOST_FILES, Receipt, Receipts, Witness};
-use crate::system::names;
 use crate::world::WallTime;
 
 impl Driver<'_> {
@@ -34,31 +32,14 @@ impl Driver<'_> {
         }
     }
 
-    /// Returns the receipts of the change, where `spool task` has them; an error where nothing can be kept there.
-    pub(super) fn receipts(&self) -> io::Result<Receipts> {
-        let root = &self.plan.change.root;
-        Receipts::of(root, &self.plan.change.id, &self.list_under(root))
-    }
-
-    /// Returns the same, beside which this run keeps what it began with.
-    pub(super) fn run_receipts(&self) -> io::Result<Receipts> {
-        self.receipts().map(|receipts| receipts.of_run())
-    }
-
-    /// The path of the list relative to this folder, or whole where it is not in there.
-    fn list_under(&self, folder: &Path) -> String {
-        let list = self.view.tasks.as_ref().map_or(folder, |tasks| tasks.path.as_path());
-        names::with_slashes(list.strip_prefix(folder).unwrap_or(list))
-    }
-
     fn try_to_keep_receipts(
         &self,
         entry: &Iteration,
         began_at: WallTime,
         at: WallTime,
     ) -> Result<()> {
-        let list = self.list_under(self.view.folder);
-        let receipts = self.receipts()?;
+        let list = self.tree.list_under(self.tree.folder());
+        let receipts = self.tree.receipts()?;
         let mut known = receipts.all();
         // A clock that was set back makes an earlier iteration's receipt as new as this one. The number is 0 where a runner was
         // killed between two iterations: all that its run has judged is known.
@@ -71,7 +52,7 @@ impl Driver<'_> {
             is_of_this && receipt.at >= began_at
         });
         let files = entry.files.iter().filter(|file| **file != list).take(MOST_FILES);
-        let judge = self.tick_judge();
+        let judge = self.proofs.tick_judge(&self.tree);
         let in_project = |file: &String| judge.as_ref().map(|judge| judge.place.in_project(file));
         let files: Vec<String> = files.filter_map(in_project).collect();
         let form = |task: &str| Receipt {
@@ -82,7 +63,7 @@ impl Driver<'_> {
             iteration: entry.n,
             more_files: entry.files_changed.saturating_sub(files.len() as u64),
             files: Some(files.clone()),
-            commits: self.view.git.as_ref().map(|_| entry.commits.len() as u64),
+            commits: self.tree.git.as_ref().map(|_| entry.commits.len() as u64),
             checks: entry.checks.clone(),
             tokens: (!entry.tokens_unknown).then_some(entry.tokens_used),
             reviewer: self.proofs.reviewer_of(task),
@@ -108,7 +89,7 @@ impl Driver<'_> {
     /// Notes a review that has passed in this iteration in the receipts of the done tasks that it read; the new ones have it.
     fn keep_review(&self, receipts: &Receipts, new: &BTreeSet<String>) -> io::Result<()> {
         let Some((reader, _)) = &self.proofs.reviewed else { return Ok(()) };
-        let list = self.view.tasks.as_ref().and_then(|tasks| list_at(&tasks.path));
+        let list = self.tree.tasks.as_ref().and_then(|tasks| list_at(&tasks.path));
         let done = list.iter().flat_map(|list| &list.tasks).filter(|task| task.done);
         let read = done.map(|task| &task.id).filter(|id| self.proofs.reviewer_of(id).is_some());
         let read: BTreeSet<&str> =
