@@ -139,7 +139,6 @@ impl Agents {
     pub fn run(
         &self,
         order: &AgentOrder<'_>,
-        worktree: &Path,
         (limits, left): (&ProcessLimits, BudgetsLeft<'_>),
         (live, note): (&LiveLine, &mut dyn FnMut(Duration)),
         console: &Console<'_>,
@@ -153,8 +152,9 @@ impl Agents {
         let allowance = Allowance::new(left, harness, world::now());
         let mut monitor =
             RunMonitor::new(reader.as_mut(), console, live, limits.grace, (clock, note), allowance);
-        let ended = process::run(&self.supervisor, &launch, worktree, limits, log, &mut monitor)
-            .with_context(|| format!("cannot start `{}`", launch.program.display()))?;
+        let ended =
+            process::run(&self.supervisor, &launch, order.folder, limits, log, &mut monitor)
+                .with_context(|| format!("cannot start `{}`", launch.program.display()))?;
         let (end_request, passed_at) = (monitor.end_request, monitor.allowance.passed_at);
         let is_late = matches!(ended.cut, Some(Cut::Wall | Cut::Silence));
         let hung_call = monitor.open_call().filter(|_| is_late).map(str::to_owned);

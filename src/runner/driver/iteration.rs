@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use super::agents::{AgentRun, Agents};
+use super::agents::AgentRun;
 use super::awake::tell_standstill;
 use super::next::Next;
-use super::parts::{Driver, Plan};
-use crate::engine::{Ledger, NearLimit, Observation, Verdict, Work};
+use super::parts::Driver;
+use crate::engine::{NearLimit, Observation, Verdict, Work};
 use crate::forms::events::RunnerEvent;
 use crate::forms::iteration::IterationForm;
 use crate::forms::spent::{Amount, in_dollars};
@@ -239,9 +239,16 @@ impl Driver<'_> {
             grace: options.settings.grace(),
         };
         let (files, console) = (&mut self.files, &self.console);
-        let left = (&limits, budgets_left(&files.state.ledger, self.plan, &self.agents));
+        let rails = &self.plan.contract.guardrails;
+        let ledger = &files.state.ledger;
+        let left = BudgetsLeft {
+            tokens: rails.max_tokens.map(|limit| limit.saturating_sub(ledger.all_tokens())),
+            cost: rails.max_cost.map(|limit| limit.saturating_sub(ledger.all_cost())),
+            prices: &options.prices,
+            model: order.model,
+        };
         let mut note = |new| tell_standstill(files, console, new);
-        self.agents.run(&order, self.tree.folder(), left, (live, &mut note), console, log)
+        self.agents.run(&order, (&limits, left), (live, &mut note), console, log)
     }
 
     /// The session to continue, `None` for a fresh one.
@@ -444,16 +451,6 @@ impl Driver<'_> {
             let processes = (ran.ended.survivors as u64).into();
             self.console.screen.report(RunnerEvent::Survivors { processes }, &format!("  {left}"));
         }
-    }
-}
-
-fn budgets_left<'a>(ledger: &Ledger, plan: &'a Plan<'_>, agent: &'a Agents) -> BudgetsLeft<'a> {
-    let rails = &plan.contract.guardrails;
-    BudgetsLeft {
-        tokens: rails.max_tokens.map(|limit| limit.saturating_sub(ledger.all_tokens())),
-        cost: rails.max_cost.map(|limit| limit.saturating_sub(ledger.all_cost())),
-        prices: &plan.options.prices,
-        model: agent.seat().model.as_deref(),
     }
 }
 

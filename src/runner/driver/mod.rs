@@ -154,20 +154,13 @@ fn end_what_was_left_before(change: &Change, signals: &Signals) -> Option<String
         return None;
     }
     let rest = family::end_marked(world::RUNNER, &before.pid.to_string());
-    let processes = |ids: usize| text::counted_as(ids, "process", "processes");
-    match (rest.ended.len(), rest.alive.len()) {
-        (0, _) => None,
-        (ended, 0) => Some(format!(
-            "{} that a killed runner (process {}) had left were ended",
-            processes(ended),
-            before.pid
-        )),
-        (_, alive) => Some(format!(
-            "{} that a killed runner (process {}) had left cannot be ended",
-            processes(alive),
-            before.pid
-        )),
-    }
+    let (count, what) = match (rest.ended.len(), rest.alive.len()) {
+        (0, _) => return None,
+        (ended, 0) => (ended, "were ended"),
+        (_, alive) => (alive, "cannot be ended"),
+    };
+    let processes = text::counted_as(count, "process", "processes");
+    Some(format!("{processes} that a killed runner (process {}) had left {what}", before.pid))
 }
 
 impl Driver<'_> {
@@ -193,10 +186,11 @@ impl Driver<'_> {
             if let Some(request) = self.wait_while_paused(PAUSED, &words)? {
                 return self.stop(request);
             }
-            if let Some(reason) = self.limit_is_up() {
-                return self.finish(&reason, None);
-            }
-            if let Some(reason) = self.project_is_gone().or_else(|| self.change_is_gone()) {
+            // Where a wait or a pause has used up the time, or an earlier run the limits, no agent is started for nothing.
+            let (ledger, elapsed) = (&self.files.state.ledger, self.files.elapsed().as_secs());
+            let is_up = engine::limit_is_up(&self.plan.contract, ledger, elapsed);
+            let is_over = is_up.or_else(|| self.project_is_gone());
+            if let Some(reason) = is_over.or_else(|| self.change_is_gone()) {
                 return self.finish(&reason, None);
             }
             self.say_if_it_may_sleep();
@@ -213,7 +207,8 @@ impl Driver<'_> {
                 Next::Iteration(pause) => self.rest(pause, "a pause after a failed run")?,
                 Next::Limit(resets_at) => {
                     // A run that met a usage limit has used something as well.
-                    if let Some(reason) = self.budget_is_up() {
+                    let (contract, ledger) = (&self.plan.contract, &self.files.state.ledger);
+                    if let Some(reason) = engine::budget_is_up(contract, ledger) {
                         return self.finish(&reason, None);
                     }
                     match self.agents.at_limit(resets_at) {
@@ -251,11 +246,6 @@ impl Driver<'_> {
         (!is_in_place(&change.folder)).then(|| engine::change_is_a_link(&shown()))
     }
 
-    /// The end of a loop whose budget is used up.
-    fn budget_is_up(&self) -> Option<TerminalReason> {
-        engine::budget_is_up(&self.plan.contract, &self.files.state.ledger)
-    }
-
     /// The end of a loop whose usage limit is lifted too late.
     fn waits_too_long(&mut self, at: Option<u64>, pause: Duration) -> Option<TerminalReason> {
         let limit = match self.plan.options.limit_wait {
@@ -279,12 +269,5 @@ impl Driver<'_> {
         let words = format!("{when}; --max-limit-wait is {limit}");
         let seconds = self.agents.waited.as_secs();
         engine::waits_too_long(&self.plan.contract, seconds, &words)
-    }
-
-    /// The end of a loop whose time a wait or a pause has used up, or whose limits an earlier run: no agent is started for
-    /// nothing.
-    fn limit_is_up(&self) -> Option<TerminalReason> {
-        let elapsed = self.files.elapsed().as_secs();
-        engine::limit_is_up(&self.plan.contract, &self.files.state.ledger, elapsed)
     }
 }

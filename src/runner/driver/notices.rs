@@ -122,22 +122,15 @@ impl Driver<'_> {
             None => Git::unread(&self.plan.change.worktree),
             Some(_) => None,
         };
-        if let Some(unread) = unread {
-            self.warn_of_unread(&unread);
-        } else if self.plan.commits() {
-            match &self.tree.git {
-                None => self
-                    .console
-                    .screen
-                    .warn("nothing will be committed: there is no git repository here"),
-                Some(git) => {
-                    if let Some(what) = git.in_the_middle_of() {
-                        self.console.screen.warn(&format!(
-                            "nothing will be committed while {what} is under way in the repository"
-                        ));
-                    }
-                }
-            }
+        let why = match &self.tree.git {
+            _ if let Some(unread) = &unread => return self.warn_of_unread(unread),
+            None => Some(": there is no git repository here".to_owned()),
+            Some(git) => git
+                .in_the_middle_of()
+                .map(|what| format!(" while {what} is under way in the repository")),
+        };
+        if let Some(why) = why.filter(|_| self.plan.commits()) {
+            self.console.screen.warn(&format!("nothing will be committed{why}"));
         }
     }
 

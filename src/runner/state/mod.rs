@@ -270,8 +270,7 @@ impl StateFiles {
     /// Takes back an iteration that does not count: history keeps its run, the list does not.
     pub fn give_back(&mut self, iteration: &Iteration) -> Result<()> {
         let iteration = self.as_begun(iteration);
-        self.unwritten.extend(history::line(&self.state.started_at, &iteration)?);
-        self.unwritten.push(b'\n');
+        self.write_later(&self.state.started_at.clone(), &iteration)?;
         self.forget_begun();
         self.save()
     }
@@ -435,9 +434,15 @@ impl StateFiles {
             return Ok(());
         }
         self.recorded = iteration.n;
-        self.unwritten.extend(history::line(&self.state.started_at, iteration)?);
-        self.unwritten.push(b'\n');
+        self.write_later(&self.state.started_at.clone(), iteration)?;
         self.ended.push(iteration)?;
+        Ok(())
+    }
+
+    /// Has the next write put an iteration into the history.
+    fn write_later(&mut self, run: &str, iteration: &Iteration) -> Result<()> {
+        self.unwritten.extend(history::line(run, iteration)?);
+        self.unwritten.push(b'\n');
         Ok(())
     }
 
@@ -459,8 +464,7 @@ impl StateFiles {
         self.state = old.state.clone();
         self.ran_before = seconds(old.state.ran_seconds);
         if let Some(cut_off) = recovered.iteration.as_ref().filter(|_| !recovered.is_in_history) {
-            self.unwritten.extend(history::line(&recovered.run_started_at, cut_off)?);
-            self.unwritten.push(b'\n');
+            self.write_later(&recovered.run_started_at, cut_off)?;
         }
         self.ended = repaired(&found.own_document(), Some(&recovered))?;
         self.write_state()?;
