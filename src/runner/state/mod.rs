@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow};
 
-use self::document::{Bytes, EndedIterations, ReadState, parse};
+use self::document::{EndedIterations, ReadState, parse, written};
 use self::folder::{at, is_disk_full, make, make_private, must_be_free_or_a_file};
 use self::holder::{is_locked, lock_change, lock_tree};
 use self::recover::{recover, repaired};
@@ -83,7 +83,6 @@ pub struct StateFiles {
     document: PathBuf,
     running: Option<Iteration>,
     ended: EndedIterations,
-    bytes: Bytes,
     /// Lines of the history that are not written yet.
     unwritten: Vec<u8>,
     /// The last iteration that was recorded, 0 for none: no second call records it again.
@@ -177,7 +176,6 @@ impl StateFiles {
             document,
             running: None,
             ended: EndedIterations::default(),
-            bytes: Bytes::default(),
             unwritten: Vec::new(),
             recorded: 0,
             last_log: None,
@@ -213,11 +211,11 @@ impl StateFiles {
         self.state.ran_seconds = in_seconds(self.elapsed());
         self.state.words = masked_text(&self.state.words).into_owned();
         document::without_ours(&mut self.state.more);
-        self.bytes.fill(&self.state, &self.ended, self.running.as_ref())?;
+        let [state, document] = written(&self.state, &self.ended, self.running.as_ref())?;
         let flush = if self.state.status.is_over() { Flush::ToDisk } else { Flush::ToSystem };
-        let state = self.folder.join("state.json");
-        write_private(&state, &self.bytes.state, flush).map_err(|error| at(&state, &error))?;
-        write_whole(&self.document, &self.bytes.document, flush)
+        let path = self.folder.join("state.json");
+        write_private(&path, state.as_bytes(), flush).map_err(|error| at(&path, &error))?;
+        write_whole(&self.document, document.as_bytes(), flush)
             .map_err(|error| at(&self.document, &error))
     }
 
