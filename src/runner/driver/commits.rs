@@ -71,7 +71,7 @@ impl Driver<'_> {
         entry.files =
             changed.iter().take(MOST_FILES).map(|file| file.display().to_string()).collect();
         if let Some(tasks) = &self.tree.tasks {
-            let root = self.tree.folder();
+            let root = self.tree.path();
             let folder = tasks.path.parent().and_then(|folder| folder.strip_prefix(root).ok());
             let words =
                 folder.and_then(|folder| ticked_elsewhere(root, folder, Some(self.tree.began)));
@@ -104,7 +104,7 @@ impl Driver<'_> {
         // A hook of the repository's own does not make the loop longer than it may be.
         let limit =
             self.time_left().map_or(COMMIT_LIMIT, |left| left.max(git::LEAST)).min(COMMIT_LIMIT);
-        let (supervisor, folder) = (&self.agents.supervisor, self.tree.folder());
+        let (supervisor, folder) = (&self.agents.supervisor, self.tree.path());
         let made = git.commit(files, &status, message, &mut |launch| {
             Ok(capture(supervisor, &launch, folder, (limit, TAIL), log, &mut interrupted)?)
         });

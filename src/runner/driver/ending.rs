@@ -5,16 +5,14 @@ use std::path::Path;
 use anyhow::Result;
 
 use super::parts::Driver;
-use crate::checks::{NOTE, NOTICE_LIMIT, PersonNotice, tell};
+use crate::checks::{NOTICE_LIMIT, PersonNotice, tell};
 use crate::engine::scoreboard::Scoreboard;
 use crate::engine::{self, Contract, Demand, Observation, Obstacle, TerminalReason};
-use crate::feature::lists::others_in_words;
 use crate::feature::project::printable;
 use crate::forms::events::{RunnerEnd, RunnerEvent};
 use crate::forms::plain;
 use crate::forms::proofs::ProofsForm;
 use crate::forms::summary::RunSummary;
-use crate::runner::caveats::{self, Facts};
 use crate::runner::console::EndRequest;
 use crate::runner::exit;
 use crate::runner::messages;
@@ -179,39 +177,6 @@ impl Driver<'_> {
         }
     }
 
-    /// What speaks against taking the end at its word, a sentence each.
-    fn doubts(&self, reason: &TerminalReason) -> Vec<String> {
-        let list = self.tree.tasks.as_ref().filter(|_| *reason == TerminalReason::Completed);
-        // The agent may have written another list meanwhile.
-        let others = list.and_then(|_| others_in_words(&self.plan.change.folder));
-        caveats::doubts(&Facts {
-            uncounted: list.and_then(|tasks| tasks.looked().list.uncounted()),
-            worktree: self.tree.folder(),
-            run: Some(self.tree.began),
-            list: self.tree.tasks.as_ref().map(|tasks| tasks.path.as_path()),
-            open_at_start: &self.totals.open_at_start,
-            ticked: self.totals.ticked,
-            touched: &self.tree.touched,
-            by_word: &self.files.state.ledger.against,
-            no_change: &self.proofs.no_change,
-            noted: self.noted_by_review(reason).into_iter().chain(others).collect(),
-            uncommitted: self.tree.uncommitted.len(),
-            converging: self.files.state.ledger.converging,
-            hooks: match reason {
-                TerminalReason::Completed => self.plan.options.spec_kit.hooks_in_words(),
-                _ => String::new(),
-            },
-        })
-    }
-
-    /// What the review that has passed leaves to a person to look at.
-    fn noted_by_review(&self, reason: &TerminalReason) -> Vec<String> {
-        let checked = self.proofs.checked.iter().filter(|_| *reason == TerminalReason::Completed);
-        let reviews = checked.flat_map(|it| &it.results).filter(|it| it.review.is_some());
-        let lines = reviews.flat_map(|it| it.tail.lines());
-        lines.filter_map(|line| line.strip_prefix(NOTE)).map(str::to_owned).collect()
-    }
-
     /// The flag that names the project where the runner was started outside of it.
     fn project_flag(&self) -> String {
         let elsewhere = !self.plan.options.start.starts_with(&self.plan.change.root);
@@ -253,7 +218,7 @@ impl Driver<'_> {
                 find_kept(&self.plan.change.id, it, git);
             }
         }
-        RunSummary::of(&own, self.tree.folder(), self.tree.git.as_ref(), true)
+        RunSummary::of(&own, self.tree.path(), self.tree.git.as_ref(), true)
     }
 
     /// Says what a run came to, and keeps it, so that it can be read again.
@@ -305,8 +270,8 @@ impl Driver<'_> {
             lines.push(format!("Ticked with nothing behind it, and taken back: {ids}"));
         }
         let came = self.run_summary();
-        let is_elsewhere = !self.plan.options.start.starts_with(self.tree.folder());
-        let elsewhere = is_elsewhere.then_some(self.tree.folder());
+        let is_elsewhere = !self.plan.options.start.starts_with(self.tree.path());
+        let elsewhere = is_elsewhere.then_some(self.tree.path());
         let said = |doubt: &&String| **doubt != state.words;
         lines.extend(
             doubts.iter().filter(said).cloned().chain(self.remarks_at_the_end(&came, elsewhere)),

@@ -229,7 +229,7 @@ impl Driver<'_> {
             approval: options.allow_all,
             permissions: &options.permissions,
             resume: session.as_deref(),
-            folder: self.tree.folder(),
+            folder: self.tree.path(),
             scratch: &scratch,
         };
         let limits = ProcessLimits {
@@ -268,7 +268,7 @@ impl Driver<'_> {
 
     fn used(&self, log: &mut File) -> Option<u64> {
         let since = &self.files.state.started_at;
-        self.agents.used_since(since, self.tree.folder(), &self.console, log)
+        self.agents.used_since(since, self.tree.path(), &self.console, log)
     }
 
     fn fill(

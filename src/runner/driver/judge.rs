@@ -181,7 +181,7 @@ impl Driver<'_> {
     /// The results of the checks: of the last run where it failed and nothing has happened since, otherwise of a new one.
     fn results(&mut self, pending: &Pending, log: &mut File) -> Result<ChecksSeen, Stopped> {
         let (checked, moment) = (self.proofs.checked.as_ref(), LookMoment::after_checks());
-        let Some(known) = still_good(checked, pending.seen(), self.tree.folder(), moment) else {
+        let Some(known) = still_good(checked, pending.seen(), self.tree.path(), moment) else {
             return self.check(pending, log).map(ChecksSeen::Now);
         };
         for result in known.results.iter().filter(|result| !result.passed) {
@@ -215,7 +215,7 @@ impl Driver<'_> {
             return Ok(results);
         }
         let moment = LookMoment::after_checks();
-        let old = &checks[..outdated(self.tree.folder(), &began, moment)];
+        let old = &checks[..outdated(self.tree.path(), &began, moment)];
         let again = self.check_each(old, all, &mut Vec::new(), log)?;
         results.splice(..old.len(), again);
         if let Some(review) = review.filter(|_| results.iter().all(|result| result.passed)) {

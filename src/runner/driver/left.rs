@@ -69,7 +69,7 @@ impl WorkTree<'_> {
     }
 
     fn read_left_run(&self, receipts: &Receipts) -> io::Result<Option<LeftRun>> {
-        let run = receipts.run()?.filter(|run| run.folder == self.folder());
+        let run = receipts.run()?.filter(|run| run.folder == self.path());
         let folder = self.list_folder();
         let Some((run, folder)) = run.zip(folder) else { return Ok(None) };
         let look = |bytes: Vec<u8>| {
@@ -232,7 +232,7 @@ impl TickProofs {
             return;
         };
         let kept = tree.receipts().and_then(|receipts| {
-            if tree.plan.change.root != tree.folder() {
+            if tree.plan.change.root != tree.path() {
                 // It looks at the project alone, by paths of its own.
                 let judge =
                     self.tick_judge(tree).map(|judge| judge.of_project(&tree.plan.change.root));
@@ -266,7 +266,7 @@ impl TickProofs {
     fn run_to_keep(&self, tree: &WorkTree<'_>) -> Option<KeptRun> {
         Some(KeptRun {
             began_at: self.began_at,
-            folder: tree.folder().to_owned(),
+            folder: tree.path().to_owned(),
             named: self.tick_judge(tree).map(|judge| judge.looked_at()).unwrap_or_default(),
             stops: self.stops,
             list: self.list_at_start.as_ref()?.bytes.clone(),

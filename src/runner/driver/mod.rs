@@ -2,6 +2,7 @@
 
 mod agents;
 mod awake;
+mod caveats;
 mod commits;
 mod counting;
 mod cut_off;

@@ -137,8 +137,7 @@ impl Driver<'_> {
     /// Says which repository git cannot read, why, what the loop goes without, and what to do next.
     fn warn_of_unread(&self, unread: &UnreadRepository) {
         let UnreadRepository { place, said, remedy } = unread;
-        let (place, folder) =
-            (place.display().to_string(), self.tree.folder().display().to_string());
+        let (place, folder) = (place.display().to_string(), self.tree.path().display().to_string());
         let commits = if self.plan.commits() { ", nothing will be committed" } else { "" };
         let next = match remedy {
             Some(command) => {

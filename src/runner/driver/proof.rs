@@ -55,7 +55,7 @@ impl Driver<'_> {
     /// What the agent's promise is judged by; `None` where nothing can be kept.
     fn promise_judge(&self) -> Option<TickJudge> {
         let began = time_of(&self.files.state.started_at)?;
-        Some(promised::promise_judge(self.tree.folder(), self.tree.run_receipts().ok()?, began))
+        Some(promised::promise_judge(self.tree.path(), self.tree.run_receipts().ok()?, began))
     }
 
     /// Returns whether a file differs from what it was at the start, and what speaks against a promise that alone ends the run.
@@ -64,7 +64,7 @@ impl Driver<'_> {
         if !claimed || !self.plan.is_by_word() {
             return (touched(), String::new());
         }
-        let about = (self.tree.folder(), self.plan.options.task.as_str());
+        let about = (self.tree.path(), self.plan.options.task.as_str());
         promised::against(self.promise_judge().as_ref(), about, LOOK, touched)
     }
 

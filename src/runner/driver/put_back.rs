@@ -59,8 +59,8 @@ impl TickProofs {
         if files.len() > MOST || !files.iter().all(is_as_before) {
             return None;
         }
-        let is_elsewhere = tree.plan.options.start != tree.folder();
-        let git = git_in(is_elsewhere.then_some(tree.folder()));
+        let is_elsewhere = tree.plan.options.start != tree.path();
+        let git = git_in(is_elsewhere.then_some(tree.path()));
         let short: String = commit.chars().take(SHORT).collect();
         Some(format!("{git} checkout {short} -- {}", shell_words::join(&files)))
     }

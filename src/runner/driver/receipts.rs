@@ -38,7 +38,7 @@ impl Driver<'_> {
         began_at: WallTime,
         at: WallTime,
     ) -> Result<()> {
-        let list = self.tree.list_under(self.tree.folder());
+        let list = self.tree.list_under(self.tree.path());
         let receipts = self.tree.receipts()?;
         let mut known = receipts.all();
         // A clock that was set back makes an earlier iteration's receipt as new as this one. The number is 0 where a runner was

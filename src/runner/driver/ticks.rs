@@ -57,7 +57,7 @@ impl TickProofs {
         let options = tree.plan.options;
         let list_at = tree.list_path()?;
         let above = tree.project_in_worktree();
-        let (folder, run) = (tree.folder().to_owned(), Some(tree.began));
+        let (folder, run) = (tree.path().to_owned(), Some(tree.began));
         let mut place = JudgedPlace { folder, above, run, ..JudgedPlace::default() };
         (place.list, place.list_at) = (place.in_project(&list_at), list_at);
         let commands = self.armed.clone();

@@ -44,7 +44,7 @@ impl Driver<'_> {
             return;
         }
         let dirty = self.tree.git.as_ref().map(Git::dirty);
-        let left = sorted(&last, dirty, self.tree.folder());
+        let left = sorted(&last, dirty, self.tree.path());
         let mut is_committed = false;
         if self.plan.commits() && self.tree.git.is_some() {
             is_committed = self.commit_unfinished(&left);

@@ -98,20 +98,20 @@ impl<'a> WorkTree<'a> {
         }
     }
 
-    /// Returns its folder.
-    pub fn folder(&self) -> &'a Path {
+    /// Returns where it is.
+    pub fn path(&self) -> &'a Path {
         &self.plan.change.worktree
     }
 
     /// The path of the project in the work tree, empty where they are the same.
     fn project(&self) -> &'a Path {
-        self.plan.change.root.strip_prefix(self.folder()).unwrap_or("".as_ref())
+        self.plan.change.root.strip_prefix(self.path()).unwrap_or("".as_ref())
     }
 
     /// Returns the folder of the project in the work tree.
     pub fn project_folder(&self) -> PathBuf {
         let is_same = self.project().as_os_str().is_empty();
-        if is_same { self.folder().to_owned() } else { self.folder().join(self.project()) }
+        if is_same { self.path().to_owned() } else { self.path().join(self.project()) }
     }
 
     /// Returns the path of the project in the work tree with its last slash, empty where they are the same.
@@ -128,7 +128,7 @@ impl<'a> WorkTree<'a> {
     /// Returns the path of the list relative to the work tree, `None` without one.
     pub fn list_path(&self) -> Option<String> {
         let path = self.list_folder()?.join(TASKS);
-        Some(names::with_slashes(path.strip_prefix(self.folder()).unwrap_or(&path)))
+        Some(names::with_slashes(path.strip_prefix(self.path()).unwrap_or(&path)))
     }
 
     /// Returns the path of the list relative to this folder, or whole where it is not in there.
@@ -183,7 +183,7 @@ impl<'a> WorkTree<'a> {
     fn look(&mut self) {
         let earlier = Some(&*self.seen);
         let (git, run) = (self.git.as_ref(), Some(self.began));
-        self.seen = Rc::new(WorkTreeFiles::of(self.folder(), git, earlier, run));
+        self.seen = Rc::new(WorkTreeFiles::of(self.path(), git, earlier, run));
         self.is_fresh = true;
     }
 
