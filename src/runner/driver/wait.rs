@@ -46,10 +46,10 @@ impl Driver<'_> {
             if !reported {
                 reported = true;
                 what.clone_into(&mut self.files.state.doing);
-                self.write(|it| it.files.save())?;
+                self.files.save()?;
                 self.console.screen.report(RunnerEvent::Paused, words);
             }
-            if engine::time_is_up(&self.plan.contract, self.elapsed().as_secs()).is_some() {
+            if engine::time_is_up(&self.plan.contract, self.files.elapsed().as_secs()).is_some() {
                 self.console.screen.still();
                 return Ok(None);
             }
@@ -68,7 +68,7 @@ impl Driver<'_> {
         let clock = readable(until);
         self.files.state.doing = format!("waiting for {what} until {clock}");
         self.files.state.waits_until = until.millis() / 1000;
-        self.write(|it| it.files.save())?;
+        self.files.save()?;
         let words = format!("   waiting for {what}, {} (until {clock})", lasted(length));
         let event = RunnerEvent::Waiting { r#for: what.to_owned(), until: JsonTime::of(until) };
         self.console.screen.report(event, &words);
