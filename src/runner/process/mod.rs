@@ -4,7 +4,6 @@
 mod handle;
 #[cfg(unix)]
 mod hold;
-mod limits;
 mod lines;
 mod log;
 #[cfg(unix)]
@@ -16,6 +15,7 @@ mod run;
 #[cfg(unix)]
 mod supervisor;
 mod watch;
+mod watched;
 #[cfg(windows)]
 mod windows;
 

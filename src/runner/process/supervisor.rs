@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -20,7 +20,7 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process_group, 
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 use super::hold::{Hold, Members};
-use super::protocol::{SupervisorCommand, SupervisorEvent, SupervisorOrder};
+use super::protocol::{SupervisorCommand, SupervisorEvent, SupervisorOrder, hear, say};
 use crate::exec::family;
 use crate::exec::input::PendingInput;
 use crate::exec::supervisor::awake_when_orphaned;
@@ -80,8 +80,8 @@ fn keep(mut runner: UnixStream) -> io::Result<()> {
     wake.set_nonblocking(true)?;
     signal_hook::low_level::pipe::register(SIGCHLD, waker)?;
 
-    runner.write_all(&SupervisorEvent::Ready.written())?;
-    let mut order = SupervisorOrder::read(&mut runner)?;
+    say(&mut runner, &SupervisorEvent::Ready)?;
+    let mut order: SupervisorOrder = hear(&mut runner)?;
     let started = start(&mut order);
     let null = File::options().read(true).write(true).open("/dev/null")?;
     rustix::stdio::dup2_stdin(&null)?;
@@ -91,7 +91,7 @@ fn keep(mut runner: UnixStream) -> io::Result<()> {
         Ok(started) => started,
         Err(error) => {
             let number = error.raw_os_error().unwrap_or(Errno::INVAL.raw_os_error());
-            return runner.write_all(&SupervisorEvent::NotStarted(number).written());
+            return say(&mut runner, &SupervisorEvent::NotStarted(number));
         }
     };
     let mut supervisor = Supervisor {
@@ -106,7 +106,7 @@ fn keep(mut runner: UnixStream) -> io::Result<()> {
         seen: BTreeSet::new(),
         hold: Hold::with_runner(),
     };
-    supervisor.report(SupervisorEvent::Started(agent.as_raw_nonzero().get()));
+    supervisor.report(&SupervisorEvent::Started(agent.as_raw_nonzero().get()));
     supervisor.watch(&order);
     Ok(())
 }
@@ -114,18 +114,17 @@ fn keep(mut runner: UnixStream) -> io::Result<()> {
 /// Starts the program in a process group of its own.
 #[expect(clippy::disallowed_methods, reason = "the supervisor itself starts it")]
 fn start(order: &mut SupervisorOrder) -> io::Result<(Pid, Option<PendingInput>)> {
-    let launch = &mut order.launch;
-    let mut command = std::process::Command::new(&launch.program);
-    command.args(&launch.arguments).current_dir(&order.folder).process_group(0);
+    let mut command = std::process::Command::new(&order.program);
+    command.args(&order.arguments).current_dir(&order.folder).process_group(0);
     command.env_remove(SUPERVISOR);
-    for name in &launch.unset {
+    for name in &order.unset {
         command.env_remove(name);
     }
-    for (name, value) in &launch.set {
+    for (name, value) in &order.set {
         command.env(name, value);
     }
-    let stays = matches!(launch.input, Input::Dialog(_));
-    let feed = match std::mem::take(&mut launch.input) {
+    let stays = matches!(order.input, Input::Dialog(_));
+    let feed = match std::mem::take(&mut order.input) {
         Input::Nothing => {
             command.stdin(Stdio::null());
             None
@@ -145,7 +144,8 @@ fn start(order: &mut SupervisorOrder) -> io::Result<(Pid, Option<PendingInput>)>
 /// What a look at the runner showed.
 enum FromRunner {
     Nothing,
-    Command(SupervisorCommand),
+    End,
+    Kill,
     /// It is dead, or has given up.
     Silence,
 }
@@ -172,15 +172,11 @@ struct Supervisor {
 impl Supervisor {
     fn watch(&mut self, order: &SupervisorOrder) {
         let asked = self.until_it_left(order);
-        self.report(match self.left.and_then(WaitStatus::exit_status) {
-            Some(code) => SupervisorEvent::LeftWithCode(code),
-            None => SupervisorEvent::LeftBySignal(
-                self.left.and_then(WaitStatus::terminating_signal).unwrap_or(Signal::KILL.as_raw()),
-            ),
-        });
+        let killed = Signal::KILL.as_raw();
+        self.report(&SupervisorEvent::Left(self.left.map_or(killed, WaitStatus::as_raw)));
         self.end_the_rest(asked.map_or(LEAVING, |asked| asked.left().min(LEAVING)));
         self.ended.remove(&self.agent.as_raw_nonzero().get());
-        self.report(SupervisorEvent::Over(i32::try_from(self.ended.len()).unwrap_or(i32::MAX)));
+        self.report(&SupervisorEvent::Over(self.ended.len()));
     }
 
     /// Waits until the program has left, by itself or because it was ended; in that case, returns
@@ -195,16 +191,10 @@ impl Supervisor {
                 break;
             }
             match heard {
-                // What it is told is written already.
-                FromRunner::Nothing
-                | FromRunner::Command(SupervisorCommand::Tell | SupervisorCommand::Close) => {}
-                FromRunner::Command(SupervisorCommand::End) if until.is_some() => {}
-                FromRunner::Command(SupervisorCommand::End) => {
-                    until = Some(self.ask(order, order.grace));
-                }
-                FromRunner::Command(SupervisorCommand::Kill) => {
-                    until = Some(Deadline::after(Duration::ZERO));
-                }
+                FromRunner::Nothing => {}
+                FromRunner::End if until.is_some() => {}
+                FromRunner::End => until = Some(self.ask(order, order.grace)),
+                FromRunner::Kill => until = Some(Deadline::after(Duration::ZERO)),
                 FromRunner::Silence => {
                     let left = until.map_or(order.grace, |until| until.left());
                     until = Some(self.ask(order, left.min(GRACE_OF_ORPHANS)));
@@ -227,7 +217,7 @@ impl Supervisor {
     fn ask(&mut self, order: &SupervisorOrder, grace: Duration) -> Deadline {
         self.with_hold(Hold::end);
         self.note_the_tree();
-        let signal = match order.launch.ending {
+        let signal = match order.ending {
             Ending::Terminate => Signal::TERM,
             Ending::Interrupt => Signal::INT,
         };
@@ -254,7 +244,7 @@ impl Supervisor {
         while !self.alone && !deadline.is_over() {
             // Only the death of an own child is heard of.
             let patience = if self.adopts { deadline.left() } else { ROUND };
-            if let FromRunner::Command(SupervisorCommand::Kill) = self.look(Some(patience)) {
+            if let FromRunner::Kill = self.look(Some(patience)) {
                 return;
             }
         }
@@ -299,35 +289,22 @@ impl Supervisor {
     }
 
     fn receive(&mut self) -> FromRunner {
-        let mut byte = [0];
-        let read = self.runner.as_mut().map(|runner| runner.read(&mut byte));
-        match read {
-            Some(Ok(1)) => match SupervisorCommand::from(byte[0]) {
-                Some(SupervisorCommand::Tell) => self.hear_text(),
-                Some(SupervisorCommand::Close) => {
-                    self.feed = self.feed.take().and_then(PendingInput::close);
-                    FromRunner::Nothing
-                }
-                Some(command) => FromRunner::Command(command),
-                None => FromRunner::Nothing,
-            },
-            Some(Err(error)) if error.kind() == io::ErrorKind::Interrupted => FromRunner::Nothing,
-            _ => {
+        match self.runner.as_mut().map(|runner| hear(runner)) {
+            Some(Ok(SupervisorCommand::End)) => FromRunner::End,
+            Some(Ok(SupervisorCommand::Kill)) => FromRunner::Kill,
+            Some(Ok(SupervisorCommand::Tell(text))) => {
+                self.feed = self.feed.take().and_then(|feed| feed.add(&text));
+                FromRunner::Nothing
+            }
+            Some(Ok(SupervisorCommand::Close)) => {
+                self.feed = self.feed.take().and_then(PendingInput::close);
+                FromRunner::Nothing
+            }
+            Some(Err(_)) | None => {
                 self.runner = None;
                 FromRunner::Silence
             }
         }
-    }
-
-    /// Takes in what the program is to be told.
-    fn hear_text(&mut self) -> FromRunner {
-        let text = self.runner.as_mut().map(|runner| SupervisorCommand::told(runner));
-        let Some(Ok(text)) = text else {
-            self.runner = None;
-            return FromRunner::Silence;
-        };
-        self.feed = self.feed.take().and_then(|feed| feed.add(&text));
-        FromRunner::Nothing
     }
 
     /// Takes note of the dead, the program and adopted orphans alike; returns whether no child is left.
@@ -380,10 +357,10 @@ impl Supervisor {
         }
     }
 
-    fn report(&mut self, news: SupervisorEvent) {
+    fn report(&mut self, news: &SupervisorEvent) {
         if let Some(runner) = &mut self.runner {
             // A runner that is not there any more is found out about when it is listened to.
-            let _ = runner.write_all(&news.written());
+            let _ = say(runner, news);
         }
     }
 }
