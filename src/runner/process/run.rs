@@ -14,10 +14,9 @@ use rustix::process::Signal;
 
 use super::handle::SupervisorHandle;
 use super::protocol::{SupervisorCommand, SupervisorEvent, SupervisorOrder};
-use super::supervisor;
 use super::watch::{Control, Cut, ProcessLimits, ProcessOutcome, Watcher};
 use super::watched::{WatchedRun, not_started};
-use crate::exec::family::{self, EndedProcesses};
+use crate::exec::family::{self, EndedProcesses, NOBODY};
 use crate::exec::find::{find, is_name};
 use crate::exec::tree;
 use crate::runner::harness::{Launch, Told};
@@ -27,9 +26,6 @@ use crate::world::{self, Deadline};
 const REST_OF_THE_SUPERVISOR: Duration = Duration::from_secs(8);
 /// The longest that a program has to end by itself after it was told to cancel, before a signal asks it.
 const CANCELLING: Duration = Duration::from_secs(2);
-/// The parent of no process.
-const NOBODY: i32 = -1;
-
 /// Runs a program in `folder`, or in its own, to its end and returns how it ended; nothing of its tree is left alive.
 ///
 /// All output goes to `log` as it comes: the first 64 MiB, and of more than that the last MiB. An error
@@ -214,19 +210,12 @@ impl SupervisedRun<'_> {
 
     /// Kills the agent's process group, and what is still known to descend from it.
     fn end_group(&self, seen: &BTreeSet<i32>) -> EndedProcesses {
-        let mut rest = EndedProcesses::default();
-        let Some(agent) = self.agent else { return rest };
-        let deadline = Deadline::after(supervisor::KILLING);
-        loop {
+        let Some(agent) = self.agent else { return EndedProcesses::default() };
+        family::end_all(Duration::ZERO, Duration::ZERO, &mut |patience| {
+            world::pause(patience);
             let members = tree::members(&tree::all(), NOBODY, Some(agent), seen);
-            tree::signal(&members, Signal::KILL);
-            if members.is_empty() || deadline.is_over() {
-                rest.alive = members;
-                return rest;
-            }
-            rest.ended.extend(members);
-            world::pause(Duration::from_millis(20));
-        }
+            (!members.is_empty()).then_some(members)
+        })
     }
 
     fn ended(mut self) -> ProcessOutcome {

@@ -35,11 +35,7 @@ const GRACE_OF_ORPHANS: Duration = Duration::from_secs(2);
 /// How long what is left of a tree has to leave unasked: its program may have asked it to.
 const SETTLING: Duration = Duration::from_millis(100);
 /// The longest that what is left of a tree has to leave when asked.
-pub const LEAVING: Duration = Duration::from_secs(1);
-/// How long the tree is killed for, round after round.
-pub const KILLING: Duration = Duration::from_secs(5);
-/// Time between two rounds, unless someone has died before.
-const ROUND: Duration = Duration::from_millis(25);
+const LEAVING: Duration = Duration::from_secs(1);
 /// How often it is noted who is in the tree, where orphans cannot be adopted.
 const NOTING: Duration = Duration::from_secs(5);
 
@@ -201,7 +197,9 @@ impl Supervisor {
                 }
             }
             if until.is_some_and(|until| until.is_over()) {
-                self.kill();
+                // Where the list of processes cannot be read, this much is ended all the same.
+                let _ = kill_process_group(self.agent, Signal::KILL);
+                self.end_the_rest(Duration::ZERO);
                 break;
             }
             self.with_hold(Hold::look);
@@ -225,45 +223,22 @@ impl Supervisor {
         Deadline::after(grace)
     }
 
-    /// Ends what the program has left behind: asked first, when there is time for it.
+    /// Ends the program and what it has left behind: asked first, when there is time for it.
     fn end_the_rest(&mut self, patience: Duration) {
         self.with_hold(Hold::end);
-        self.until_alone(SETTLING.min(patience));
-        if self.alone {
-            return;
-        }
-        let members = self.members();
-        tree::signal(&members, Signal::TERM);
-        self.ended.extend(&members);
-        self.until_alone(patience);
-        self.kill();
+        let settling = SETTLING.min(patience);
+        let rest = family::end_all(settling, patience, &mut |patience| self.living(patience));
+        self.ended.extend(rest.ended);
     }
 
-    fn until_alone(&mut self, patience: Duration) {
-        let deadline = Deadline::after(patience);
-        while !self.alone && !deadline.is_over() {
-            // Only the death of an own child is heard of.
-            let patience = if self.adopts { deadline.left() } else { ROUND };
-            if let FromRunner::Kill = self.look(Some(patience)) {
-                return;
-            }
-        }
-    }
-
-    /// Kills the tree, round after round, until nothing is left of it: what is killed may have just
-    /// started something.
-    fn kill(&mut self) {
-        let deadline = Deadline::after(KILLING);
-        while !self.alone && !deadline.is_over() {
+    /// The tree, once something has happened in it or the time is up; `None` when nothing is left of it.
+    fn living(&mut self, patience: Duration) -> Option<BTreeSet<i32>> {
+        if let FromRunner::Kill = self.look(Some(patience)) {
             let members = self.members();
             tree::signal(&members, Signal::KILL);
-            if self.left.is_none() {
-                // Where the list of processes cannot be read, this much is ended all the same.
-                let _ = kill_process_group(self.agent, Signal::KILL);
-            }
-            self.ended.extend(&members);
-            self.look(Some(ROUND));
+            self.ended.extend(members);
         }
+        (!self.alone).then(|| self.members())
     }
 
     /// Looks after everything once something happens, or when the time is up.
