@@ -8,8 +8,6 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 use super::protocol::{SupervisorCommand, SupervisorEvent, SupervisorOrder, hear, say};
@@ -72,12 +70,8 @@ impl SupervisorHandle {
     fn is_ready(&mut self) -> io::Result<bool> {
         let deadline = Deadline::after(READY);
         while !deadline.is_over() {
-            let patience = Timespec::try_from(deadline.left()).ok();
-            let mut wanted = [PollFd::new(&self.runner_end, PollFlags::IN)];
-            match poll(&mut wanted, patience.as_ref()) {
-                Ok(0) | Err(Errno::INTR) => {}
-                Ok(_) => return Ok(self.hear().is_some_and(|news| news == SupervisorEvent::Ready)),
-                Err(error) => return Err(error.into()),
+            if self.turn(deadline.left(), &mut |_, _| {}) {
+                return Ok(self.hear() == Some(SupervisorEvent::Ready));
             }
         }
         Err(no_supervisor(&io::Error::from(io::ErrorKind::TimedOut)))

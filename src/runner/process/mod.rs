@@ -7,8 +7,6 @@ mod hold;
 mod lines;
 mod log;
 #[cfg(unix)]
-mod orphaned;
-#[cfg(unix)]
 mod protocol;
 #[cfg(unix)]
 mod run;
@@ -25,11 +23,9 @@ use std::path::PathBuf;
 pub use lines::LineSplitter;
 pub use log::write_some;
 #[cfg(unix)]
-pub use orphaned::has_supervisor;
-#[cfg(unix)]
 pub use run::{run, shell};
 #[cfg(unix)]
-pub use supervisor::supervise_if_asked;
+pub use supervisor::{has_supervisor, supervise_if_asked};
 pub use watch::{Control, Cut, ProcessLimits, ProcessOutcome, THINKING, Watcher};
 #[cfg(windows)]
 pub use windows::{has_supervisor, run, shell, supervise_if_asked};

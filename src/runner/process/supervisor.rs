@@ -23,6 +23,7 @@ use super::hold::{Hold, Members};
 use super::protocol::{SupervisorCommand, SupervisorEvent, SupervisorOrder, hear, say};
 use crate::exec::family;
 use crate::exec::input::PendingInput;
+use crate::exec::partner::supervisor_name;
 use crate::exec::supervisor::awake_when_orphaned;
 use crate::exec::tree::{self, Process};
 use crate::runner::harness::{Ending, Input};
@@ -49,6 +50,11 @@ pub fn supervise_if_asked() {
         return;
     };
     std::process::exit(i32::from(keep(runner).is_err()));
+}
+
+/// Returns whether the runner with this process id, which may have been killed, has a supervisor that is still there.
+pub fn has_supervisor(runner: u32) -> bool {
+    tree::names().contains(&supervisor_name(runner))
 }
 
 /// The socket to the runner, `None` when standard input is something else.
