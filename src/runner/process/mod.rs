@@ -4,11 +4,8 @@
 mod handle;
 #[cfg(unix)]
 mod hold;
-mod limits;
 mod lines;
 mod log;
-#[cfg(unix)]
-mod orphaned;
 #[cfg(unix)]
 mod protocol;
 #[cfg(unix)]
@@ -16,6 +13,7 @@ mod run;
 #[cfg(unix)]
 mod supervisor;
 mod watch;
+mod watched;
 #[cfg(windows)]
 mod windows;
 
@@ -25,11 +23,9 @@ use std::path::PathBuf;
 pub use lines::LineSplitter;
 pub use log::write_some;
 #[cfg(unix)]
-pub use orphaned::has_supervisor;
-#[cfg(unix)]
 pub use run::{run, shell};
 #[cfg(unix)]
-pub use supervisor::supervise_if_asked;
+pub use supervisor::{has_supervisor, supervise_if_asked};
 pub use watch::{Control, Cut, ProcessLimits, ProcessOutcome, THINKING, Watcher};
 #[cfg(windows)]
 pub use windows::{has_supervisor, run, shell, supervise_if_asked};
