@@ -34,7 +34,7 @@ use crate::store::read;
 use crate::store::write::{append_line, remove_dead_leftovers};
 use crate::text;
 
-pub use receipts::{begin_tasks, receipts_of};
+pub use receipts::{begin_tasks, receipts_of, refused};
 
 /// How long to wait while others keep the same books.
 const PATIENCE: Duration = Duration::from_secs(20);
