@@ -125,7 +125,8 @@ fn cancelled(event: &HookEvent, named: &str) -> Result<HookAnswer, Refusal> {
     if let Some(own) = &own {
         settle_all(&own.root);
     }
-    if named.is_empty() && owns_ralph_loop(event) {
+    let record = own.as_ref().and_then(|own| Loops::of(&own.root).peek(&event.session));
+    if named.is_empty() && record.is_some_and(|record| record.is_live_ralph()) {
         return cancel_ralph(event, "");
     }
     let project = own.map_or_else(|| project(event), Ok)?;
@@ -218,12 +219,6 @@ fn note_client(root: &Path, event: &HookEvent) {
     life::note(&Loops::of(root), &event.session, event.transcript.as_deref());
 }
 
-fn owns_ralph_loop(event: &HookEvent) -> bool {
-    let record =
-        project_of_session(event).and_then(|project| Loops::of(&project.root).peek(&event.session));
-    record.is_some_and(|record| record.is_live_ralph())
-}
-
 /// The project in which this session has a loop.
 fn project_of_session(event: &HookEvent) -> Option<Project> {
     let session = Some(&event.session).filter(|session| is_session_id(session))?;
@@ -265,23 +260,20 @@ fn start_folder(event: &HookEvent) -> Result<PathBuf, Refusal> {
 }
 
 fn usable_session(event: &HookEvent) -> Result<&str, Refusal> {
-    let session = &event.session;
-    if is_session_id(session) {
-        return Ok(session);
-    }
-    Err(Refusal::nothing(
-        "the session has no usable id, so no loop can be bound to it",
-        format!("update {} to {} or later", event.host.title, event.host.oldest),
-    ))
+    let session = Some(&*event.session).filter(|session| is_session_id(session));
+    session.ok_or_else(|| {
+        Refusal::nothing(
+            "the session has no usable id, so no loop can be bound to it",
+            format!("update {} to {} or later", event.host.title, event.host.oldest),
+        )
+    })
 }
 
 /// The project around the agent's folder, or the one that the session was started in.
 fn project(event: &HookEvent) -> Result<Project, Refusal> {
-    let started_in = event.started_in.clone();
-    let cwd = event.cwd.clone();
-    cwd.as_deref().map(begin).transpose()?;
-    let found = cwd.as_deref().and_then(Project::around);
-    found.or_else(|| started_in.as_deref().and_then(Project::around)).ok_or_else(|| {
+    event.cwd.as_deref().map(begin).transpose()?;
+    let mut starts = [&event.cwd, &event.started_in].into_iter().flatten();
+    starts.find_map(|start| Project::around(start)).ok_or_else(|| {
         Refusal::nothing(
             "this is no spec-kit project: no `.specify` folder here or above",
             format!("run `specify init`, or start {} in the project", event.host.title),

@@ -78,7 +78,6 @@ impl Selection {
         if let Some(number) = reader.number.filter(|_| !rest.is_empty()) {
             return Err(not_clear(number));
         }
-        reader.refuse_tasks_in(rest)?;
         let words = [rest, literal].map(str::trim).join(" ").trim().to_owned();
         let letters = words.chars().count();
         if letters > MOST {
@@ -89,6 +88,7 @@ impl Selection {
                 "write them into a file of the project, and name that file",
             ));
         }
+        reader.refuse_tasks_in(rest)?;
         Ok(Self { tasks, words })
     }
 }
@@ -535,5 +535,7 @@ mod tests {
     fn long_words_belong_into_a_file() {
         assert!(asked(&"é ".repeat(1_000)).is_ok());
         assert!(refused(&"é ".repeat(1_001)).contains("2001 characters"));
+        // They are not searched for tasks first, which would take long.
+        assert!(refused(&"x phase 2 ".repeat(1_000)).contains("9999 characters"));
     }
 }
