@@ -315,6 +315,26 @@ fn behind_two_dashes_everything_is_for_the_agent() {
 }
 
 #[test]
+fn a_flag_in_quotes_is_for_the_agent() {
+    let answer = ready().implement("s1", "T002 call \"make --fast -k\" --max-iterations 7");
+    let words = "Words for the agent: call \"make --fast -k\"\n";
+    assert!(format!("{}\n", answer.context()).contains(words), "{answer}");
+}
+
+#[test]
+fn a_name_before_two_dashes_is_no_word() {
+    let bench = Bench::project().current_feature("002-b").tasks("- [ ] T1 b\n");
+    let bench = bench.current_feature("001-a").tasks("- [ ] T1 a\n- [ ] 7. b\n");
+    for (typed, about) in [("2 -- be quick", "feature 002-b"), ("7 -- be quick", "these tasks: 7.")]
+    {
+        let answer = bench.implement("s1", typed);
+        assert!(answer.context().contains(about), "{typed}: {answer}");
+        assert!(answer.context().contains("Words for the agent: be quick"), "{typed}: {answer}");
+        bench.cancel("s1", "").reason();
+    }
+}
+
+#[test]
 fn spool_task_hands_out_the_part_and_a_task_that_is_added_to_it_joins() {
     let bench = ready();
     bench.implement("s1", "T003-T004");
