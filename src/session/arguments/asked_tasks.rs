@@ -8,7 +8,7 @@ use crate::engine::tasks::{Task, TaskList};
 use crate::evidence::task_list::TASKS;
 use crate::feature::project::printable;
 use crate::refusal::Refusal;
-use crate::text::{self, distance, nearest};
+use crate::text::{self, distance};
 
 /// The most characters of the words for the agent: they are handed on at the start and after each compaction.
 const MOST: usize = 2_000;
@@ -275,11 +275,14 @@ impl<'a> TaskReader<'a> {
         if let Some(aside) = self.list.asides().iter().find(|aside| aside.has_word(id)) {
             return Refusal::new(aside.told(), LIST);
         }
-        let next = match nearest(id, self.list.tasks.iter().map(|task| &*task.id)) {
-            Some(near) => {
+        let capital = id.to_ascii_uppercase();
+        let near = self.list.tasks.iter().map(|task| (distance(&task.id, &capital), &task.id));
+        let next = match near.min() {
+            // Of two digits, one that differs is another number.
+            Some((apart, near)) if apart * 2 < near.len() => {
                 format!("did you mean `{}`? `spool task list` shows all", printable(near))
             }
-            None => LIST.to_owned(),
+            _ => LIST.to_owned(),
         };
         Refusal::new(format!("there is no task `{}` in {TASKS}", printable(id)), next)
     }
