@@ -25,7 +25,7 @@ use crate::feature::{HANDOFF, STATE};
 use crate::judge::words::part_of_judge;
 use crate::mask::masked_text;
 use crate::refusal::Refusal;
-use crate::session::arguments::asked_tasks::{Selection, done_already};
+use crate::session::arguments::asked_tasks::Selection;
 use crate::session::arguments::feature::FeatureRequest;
 use crate::session::life;
 use crate::session::messages::person;
@@ -247,7 +247,9 @@ fn asked_notes(tasks: &TaskList, asked: &Selection) -> Vec<String> {
     if !asked.tasks.is_empty() {
         let runs = text::title(&in_runs(&asked.tasks), LONGEST_RUNS);
         notes.push(format!("Only these tasks: {runs}. Every other box is left as it is."));
-        notes.extend(done_already(tasks));
+        let done = tasks.tasks.iter().filter(|task| task.done).map(|task| task.id.clone());
+        let done = text::title(&in_runs(&done.collect::<Vec<_>>()), LONGEST_RUNS);
+        notes.extend((!done.is_empty()).then(|| format!("Done already: {done}.")));
     }
     if !asked.words.is_empty() {
         notes.push(format!("Words for the agent: {}", asked.words));
