@@ -75,7 +75,7 @@ pub fn arm(
     let optional = chosen.include_optional().unwrap_or_default();
     let is_judged = armer.is_person() && chosen.proof() == LeastProof::Files;
     let before = Loops::of(root).of_feature(&feature.name).filter(|_| is_judged);
-    let refused = before.map(|before| refused(project, &feature, &before)).unwrap_or_default();
+    let refused = before.map(|it| refused(project, &feature, &it)).unwrap_or_default();
     let (all, text) = tasks_of(&feature, optional, &refused)?;
     let asked = Selection::of(words, &request.literal, &all, &text)?;
     let tasks = open_part(&feature, all, &asked, !settings.checks.is_empty())?;
@@ -94,9 +94,7 @@ pub fn arm(
     let paths = changed_files(&arming, project, &feature);
     arming.remember(PinKey::Feature(&feature.name), &paths)?;
     let (mut state, kept_aside) = state_to_start_from(&feature, found, &mut arming.undo)?;
-    let mut notes = asked_notes(&tasks, &asked);
-    let ids = Some(printable(&in_runs(&refused))).filter(|ids| !ids.is_empty());
-    notes.extend(ids.map(|ids| format!("Ticked in the loop before, not proved, and open: {ids}.")));
+    let mut notes = asked_notes(&tasks, &asked, &refused);
     notes.extend(others_in_words(&feature.folder));
     notes.extend(kept_aside);
     notes.extend(handoff_note(&feature, &chosen));
@@ -131,14 +129,11 @@ pub fn arm(
     let shown = [no_checks, &runs, &judges].concat();
     claim.unkept = unkept.is_some();
     notes.extend(unkept);
-    if !armer.is_person() {
-        notes.push(NOT_A_PERSON.to_owned());
-    }
+    notes.extend(Some(NOT_A_PERSON.to_owned()).filter(|_| !armer.is_person()));
     notes.extend(taken_from);
     notes.extend(bind(&mut arming, &feature, &claim, &state, &pin, &refused)?);
-    state
-        .write(&feature)
-        .map_err(|error| Refusal::unwritable(&feature.folder.join(STATE), &error))?;
+    let path = feature.folder.join(STATE);
+    state.write(&feature).map_err(|error| Refusal::unwritable(&path, &error))?;
     // Where the pin was kept, so is this.
     let is_kept = armer.is_person() && !claim.unkept;
     if let (Ok(pins), Some(session), true) = (&arming.pins, armer.session, is_kept) {
@@ -241,9 +236,11 @@ fn handoff_note(feature: &Feature, chosen: &Chosen) -> Option<String> {
 }
 
 /// What is said of what was asked for, a line each.
-fn asked_notes(tasks: &TaskList, asked: &Selection) -> Vec<String> {
+fn asked_notes(tasks: &TaskList, asked: &Selection, refused: &[String]) -> Vec<String> {
     let mut notes: Vec<String> =
         tasks.asides_in_words().iter().map(|aside| text::line(aside).into()).collect();
+    let ids = Some(printable(&in_runs(refused))).filter(|ids| !ids.is_empty());
+    notes.extend(ids.map(|ids| format!("Ticked in the loop before, not proved, and open: {ids}.")));
     if !asked.tasks.is_empty() {
         let runs = text::title(&in_runs(&asked.tasks), LONGEST_RUNS);
         notes.push(format!("Only these tasks: {runs}. Every other box is left as it is."));
