@@ -1,12 +1,19 @@
 //! The task list as it was when the loop was armed, and what became of its tasks.
 
 use crate::engine::tasks::{Task, TaskList};
+use crate::evidence::task_list::TaskFile;
 
 /// The task list as it was when the loop was armed.
 #[derive(Debug)]
 pub struct ArmedList {
     pub list: TaskList,
     pub bytes: Vec<u8>,
+}
+
+impl From<TaskFile> for ArmedList {
+    fn from(TaskFile { list, bytes }: TaskFile) -> Self {
+        Self { list, bytes }
+    }
 }
 
 impl ArmedList {

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::io;
+use std::rc::Rc;
 
 use anyhow::{Result, anyhow};
 
@@ -111,7 +112,7 @@ impl Driver<'_> {
         let LeftRun { began_at, list, named, mut at_start, mut at_tick, stops, stop } = left;
         self.proofs.began_at = began_at;
         self.proofs.stops = stops;
-        self.proofs.list_at_start = Some(list);
+        self.proofs.list_at_start = Some(Rc::new(list.into()));
         if let Some(judge) = self.proofs.tick_judge(&self.tree) {
             let mut new = judge.looked_at();
             new.retain(|path| !named.contains(path));

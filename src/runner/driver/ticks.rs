@@ -2,10 +2,11 @@
 
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use super::pin::RunPin;
 use super::work_tree::WorkTree;
-use crate::evidence::task_list::{self, TaskFile};
+use crate::evidence::task_list;
 use crate::judge::ticks::Ticks;
 use crate::judge::words::part_of_judge;
 use crate::judge::{ArmedList, ArmedTerms, JudgedPlace, Looks, TickJudge};
@@ -22,7 +23,7 @@ pub struct TickProofs {
     /// What the files contained when the run began, and when a task was proved last.
     pub looks: Looks,
     /// The list when the run began.
-    pub list_at_start: Option<TaskFile>,
+    pub list_at_start: Option<Rc<ArmedList>>,
     /// The Verify commands that a person armed.
     pub armed: VerifyCommands,
     /// When the run was armed, where `spool task done` judges by its rule, and keeps what the files contain after a tick.
@@ -47,7 +48,8 @@ impl TickProofs {
     /// Begins with what the list says, and what the run has pinned.
     pub fn begin(&mut self, pin: Option<&RunPin<'_>>, tree: &WorkTree<'_>) {
         self.began_at = pin.map_or_else(world::now, |pin| pin.armed_at);
-        self.list_at_start = tree.list_folder().and_then(|folder| task_list::read(&folder).ok());
+        let list = tree.list_folder().and_then(|folder| task_list::read(&folder).ok());
+        self.list_at_start = list.map(|file| Rc::new(file.into()));
         self.armed = pin.map(|pin| pin.commands.clone()).unwrap_or_default();
         self.judged_since = pin.and_then(|pin| pin.judged_since);
     }
@@ -68,11 +70,8 @@ impl TickProofs {
             checks: ArmedTerms::commands_of(&options.checks),
             verify: LazyCell::new(Box::new(move || commands) as Box<_>),
         };
-        let list = self.list_at_start.as_ref();
-        let list =
-            list.map(|file| ArmedList { list: file.list.clone(), bytes: file.bytes.clone() });
         let judge = TickJudge::of(place, armed, tree.run_receipts().ok()?);
-        Some(judge.knowing(list, self.looks.clone()))
+        Some(judge.knowing(self.list_at_start.clone(), self.looks.clone()))
     }
 
     /// Returns the line on files that the armed commands run, which the loop may change; empty for none.
