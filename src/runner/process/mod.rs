@@ -1,4 +1,9 @@
 //! One run of an agent program: its process tree, its output, its time limits, and its end.
+//!
+//! Its supervisor is another one than that of `exec`, for two reasons. `ralph-hook` links that one, which knows nothing but its
+//! arguments and the end of its standard input. This one is spoken to: it hands on what the program is told, stops the tree with
+//! the runner, counts what it had to end, and has a name by which hooks and the next runner know whose tree they are in. All else
+//! is of `exec`: the pipes, the input, the tree and its end.
 
 #[cfg(unix)]
 mod handle;
