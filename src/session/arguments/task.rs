@@ -147,7 +147,7 @@ mod tests {
             ("left -- right --foo", "left -- right --foo"),
             ("a\n---\nb", "a\n---\nb"),
             ("go - or -> \u{2014} below -5", "go - or -> \u{2014} below -5"),
-            (r#"'em all --no-progress 4 --check 'a b'"#, "'em all"),
+            ("'em all --no-progress 4 --check 'a b'", "'em all"),
             ("-- -v is \"loud\" --all", "-v is \"loud\" --all"),
         ] {
             assert_eq!(parsed(text).task, task, "{text}");
