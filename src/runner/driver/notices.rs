@@ -122,8 +122,10 @@ impl Driver<'_> {
             None => Git::unread(&self.plan.change.worktree),
             Some(_) => None,
         };
+        if let Some(unread) = &unread {
+            return self.warn_of_unread(unread);
+        }
         let why = match &self.tree.git {
-            _ if let Some(unread) = &unread => return self.warn_of_unread(unread),
             None => Some(": there is no git repository here".to_owned()),
             Some(git) => git
                 .in_the_middle_of()
