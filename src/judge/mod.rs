@@ -205,7 +205,8 @@ impl TickJudge {
 
     /// Returns the list as it was when the loop was armed, `None` where that is not known.
     pub fn armed_list(&self) -> Option<&ArmedList> {
-        let read = || self.receipts.armed_list(self.number()).map(|bytes| Rc::new(ArmedList::of(bytes)));
+        let read =
+            || self.receipts.armed_list(self.number()).map(|bytes| Rc::new(ArmedList::of(bytes)));
         self.list.get_or_init(read).as_deref()
     }
 
