@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use super::wait::{limit_pause, until};
+use super::pauses::{limit_pause, until};
 use crate::engine::{Lineup, RunSign};
 use crate::exec::find::find;
 use crate::runner::allowance::{Allowance, BudgetsLeft};

@@ -24,8 +24,8 @@ impl Driver<'_> {
     /// What speaks against taking the end at its word, a sentence each; nothing of it is proof.
     pub(super) fn doubts(&self, reason: &TerminalReason) -> Vec<String> {
         let is_done = *reason == TerminalReason::Completed;
+        let list = self.tree.tasks.as_ref().map(|tasks| tasks.path.as_path());
         let tasks = self.tree.tasks.as_ref().filter(|_| is_done);
-        let list = tasks.map(|tasks| tasks.path.as_path());
         let ledger = &self.files.state.ledger;
         let by_word = || [BY_WORD, &ledger.against].concat();
         let all = [
@@ -41,7 +41,7 @@ impl Driver<'_> {
         ];
         let noted = if is_done { self.noted_by_review() } else { Vec::new() };
         // The agent may have written another list meanwhile.
-        let others = list.and_then(|_| others_in_words(&self.plan.change.folder));
+        let others = tasks.and_then(|_| others_in_words(&self.plan.change.folder));
         all.into_iter().flatten().chain(noted).chain(others).collect()
     }
 

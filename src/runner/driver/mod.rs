@@ -16,7 +16,9 @@ mod left;
 mod next;
 mod notices;
 mod parts;
+mod pauses;
 mod pin;
+mod plan;
 mod proof;
 mod put_back;
 mod receipts;
@@ -48,8 +50,9 @@ use crate::system::processes;
 use crate::text;
 use crate::world::{self, Stopwatch, WallTime};
 use next::Next;
-use parts::{Driver, LOOK, Plan};
-use wait::{LONGEST_LIMIT, until};
+use parts::{Driver, LOOK};
+use pauses::{LONGEST_LIMIT, until};
+use plan::Plan;
 
 /// The longest that the supervisor of a killed runner takes to end its tree, with some room.
 const ORPHANS: Duration = Duration::from_secs(10);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::agents::AgentRun;
 use super::parts::Driver;
-use super::wait::doubled;
+use super::pauses::doubled;
 use crate::engine::{RunSign, TerminalReason, Verdict};
 use crate::runner::harness::{RunOutcome, is_overload};
 

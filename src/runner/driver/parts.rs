@@ -8,18 +8,18 @@ use anyhow::Result;
 
 use super::agents::{AgentSeat, Agents};
 use super::cut_off::{count_cut_off, review_of_cut_off};
+use super::plan::Plan;
 use super::ticks::TickProofs;
 use super::work_tree::WorkTree;
-use crate::engine::{Contract, Shortfall};
+use crate::engine::Shortfall;
 use crate::runner::console::Console;
 use crate::runner::git::Git;
 use crate::runner::inhibitor::Inhibitor;
-use crate::runner::options::{DoneWhen, Options};
+use crate::runner::options::DoneWhen;
 use crate::runner::requests::{Requests, RunnerRequest};
 use crate::runner::screen::Screen;
 use crate::runner::signals::Signals;
 use crate::runner::state::{Iteration, LoopState, StateFiles, state_folder};
-use crate::runner::target::Change;
 use crate::runner::task_list::Tasks;
 use crate::world::Deadline;
 
@@ -46,18 +46,6 @@ pub struct Driver<'a> {
     pub proofs: TickProofs,
     /// What keeps the machine awake meanwhile, `None` for nothing.
     pub inhibitor: Option<Inhibitor>,
-}
-
-/// What a loop was asked for.
-pub struct Plan<'a> {
-    /// The change to work on.
-    pub change: &'a Change,
-    /// Every setting.
-    pub options: &'a Options,
-    /// What ends the loop.
-    pub contract: Contract,
-    /// What counts as done.
-    pub done: DoneWhen,
 }
 
 /// What a loop came to since its start.
@@ -137,55 +125,5 @@ impl<'a> Driver<'a> {
     /// Returns how long the loop may still take, `None` for no limit.
     pub fn time_left(&self) -> Option<Duration> {
         self.plan.options.max_runtime.map(|all| all.saturating_sub(self.files.elapsed()))
-    }
-}
-
-impl<'a> Plan<'a> {
-    /// Returns the plan for a change: what counts as done is what was asked for, or else the list where there is
-    /// one (spec 001).
-    pub fn of(change: &'a Change, options: &'a Options) -> Self {
-        let done = match options.done {
-            Some(done) => done,
-            None if change.tasks().is_some() => DoneWhen::Tasks,
-            None => DoneWhen::Manual,
-        };
-        Self { change, options, contract: options.contract(done), done }
-    }
-
-    fn first_state(&self, first: &AgentSeat) -> LoopState {
-        let Self { change, options, done, .. } = self;
-        LoopState {
-            change_id: change.id.clone(),
-            worktree_name: change.id.clone(),
-            max_iterations: options.settings.max_iterations().unwrap_or(0),
-            task: options.task.clone(),
-            done_criteria: *done,
-            stall_threshold: options.settings.stall_threshold().unwrap_or(0),
-            iteration_timeout_min: options
-                .settings
-                .iteration_timeout()
-                .map_or(0.0, |limit| limit.as_secs_f64() / 60.0),
-            harness: first.harness.name().to_owned(),
-            harness_version: first.version.clone(),
-            model: first.model.clone().unwrap_or_default(),
-            module: change.module.clone().unwrap_or_default(),
-            pid: std::process::id(),
-            checks: options.checks.clone(),
-            notify: options.settings.notify(),
-            converge: self.contract.converge.clone(),
-            include_optional: options.include_optional,
-            doing: "starting".to_owned(),
-            ..LoopState::default()
-        }
-    }
-
-    /// Returns whether nothing but the agent's promise can end the loop.
-    pub fn is_by_word(&self) -> bool {
-        self.done == DoneWhen::Manual && self.options.checks.is_empty()
-    }
-
-    /// Returns whether the runner commits what an iteration changed.
-    pub fn commits(&self) -> bool {
-        self.options.settings.commit()
     }
 }

@@ -1,5 +1,7 @@
 //! How well the tasks are proved that were ticked in an iteration; a tick with nothing behind it is taken back.
 
+use std::rc::Rc;
+
 use super::left::LeftRun;
 use super::parts::Driver;
 use super::pin::RunPin;
@@ -28,7 +30,12 @@ impl Driver<'_> {
             }
             return;
         }
-        self.proofs.begin(pin, &self.tree);
+        let folder = self.tree.list_folder();
+        let list = folder.and_then(|folder| task_list::read(&folder).ok());
+        self.proofs.list_at_start = list.map(|file| Rc::new(file.into()));
+        self.proofs.began_at = pin.map_or_else(world::now, |pin| pin.armed_at);
+        self.proofs.armed = pin.map(|pin| pin.commands.clone()).unwrap_or_default();
+        self.proofs.judged_since = pin.and_then(|pin| pin.judged_since);
         if self.plan.options.settings.proof() == LeastProof::Word {
             return;
         }

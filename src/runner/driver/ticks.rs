@@ -4,14 +4,12 @@ use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::pin::RunPin;
 use super::work_tree::WorkTree;
-use crate::evidence::task_list;
 use crate::judge::ticks::Ticks;
 use crate::judge::words::part_of_judge;
 use crate::judge::{ArmedList, ArmedTerms, JudgedPlace, Looks, TickJudge};
 use crate::store::loops::{Checked, VerifyCommands};
-use crate::world::{self, Stopwatch, WallTime};
+use crate::world::{Stopwatch, WallTime};
 
 /// What the ticks of a run are judged by.
 #[derive(Default)]
@@ -45,15 +43,6 @@ pub struct TickProofs {
 }
 
 impl TickProofs {
-    /// Begins with what the list says, and what the run has pinned.
-    pub fn begin(&mut self, pin: Option<&RunPin<'_>>, tree: &WorkTree<'_>) {
-        self.began_at = pin.map_or_else(world::now, |pin| pin.armed_at);
-        let list = tree.list_folder().and_then(|folder| task_list::read(&folder).ok());
-        self.list_at_start = list.map(|file| Rc::new(file.into()));
-        self.armed = pin.map(|pin| pin.commands.clone()).unwrap_or_default();
-        self.judged_since = pin.and_then(|pin| pin.judged_since);
-    }
-
     /// Returns what the ticks of this run are judged by; `None` without a list, and where nothing can be kept outside of the project.
     pub fn tick_judge(&self, tree: &WorkTree<'_>) -> Option<TickJudge> {
         let options = tree.plan.options;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use super::parts::Plan;
+use super::plan::Plan;
 use crate::engine::edit::untick;
 use crate::engine::tasks::TaskList;
 use crate::engine::{Difference, Fingerprint, Hasher, Tree, hash_of};

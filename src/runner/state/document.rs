@@ -9,6 +9,8 @@ use serde_json::{Map, Value};
 
 use super::loop_state::{Iteration, LoopState};
 
+/// The most that is read of either state file, in bytes.
+pub(super) const MOST: u64 = 32 << 20;
 /// The most iterations that the file holds; the older ones are in the history only. The file is written
 /// whole twice an iteration, so that this is what a long loop pays for each.
 pub const MOST_ITERATIONS: usize = 200;

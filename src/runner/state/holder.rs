@@ -10,8 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use anyhow::Result;
 
-use super::MOST as STATE;
-use super::document::parse;
+use super::document::{MOST as STATE, parse};
 use super::folder::{at, must_be_free_or_a_file};
 use super::time::{readable, time_of};
 use crate::feature::project::printable;

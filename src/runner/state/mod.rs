@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow};
 
-use self::document::{EndedIterations, ReadState, parse, written};
+use self::document::{EndedIterations, MOST, ReadState, parse, written};
 use self::folder::{at, is_disk_full, make, make_private, must_be_free_or_a_file};
 use self::holder::{is_locked, lock_change, lock_tree};
 use self::recover::{recover, repaired};
@@ -59,8 +59,6 @@ pub use self::time::{compact, iso, readable, time_of};
 pub const VERSION: u32 = 1;
 /// After how many bytes of logs the old ones are looked through: with many of them, that takes its time.
 const PRUNED_EVERY: u64 = 64 << 20;
-/// The most that is read of either file, in bytes.
-const MOST: u64 = 32 << 20;
 
 /// The state files of one change, open for writing: the lock on change and work tree is held.
 ///
