@@ -147,7 +147,7 @@ fn no_command_opens_the_oldest_loops() {
     for command in ["log", "status"] {
         assert!(printed(&spool(&bench, None, &[command])).contains("Make it"), "{command}");
         let names: Vec<_> = opened.read_events().into_iter().flatten().map(|it| it.name).collect();
-        assert_eq!(names, [const { None::<std::ffi::OsString> }; 0], "{command}");
+        assert!(names.is_empty(), "{command} opened {names:?}");
     }
 }
 
