@@ -15,7 +15,7 @@ const MOST: usize = 2_000;
 /// The most headings that are named.
 const SHOWN: usize = 8;
 /// What a part of a list is called.
-const PARTS: &str = "task feature phase story stories wave step stage milestone sprint fase etapa paso \u{e9}tape schritt \u{9636}\u{6bb5} \u{30d5}\u{30a7}\u{30fc}\u{30ba}";
+const PARTS: &str = "phase story stories wave step stage milestone sprint fase etapa paso \u{e9}tape schritt \u{9636}\u{6bb5} \u{30d5}\u{30a7}\u{30fc}\u{30ba}";
 const NUMBERS: &str = "one two three four five six seven eight nine ten";
 /// Joins numbers, as in `phase 1 to 3`.
 const JOINTS: &str =
@@ -452,8 +452,6 @@ mod tests {
             ("US7", "no task of tasks.md is labeled `[US7]`"),
             ("phase 9", "no heading `phase 9`"),
             ("fase 9: x", "no heading `fase 9`"),
-            ("task 7", "no heading `task 7`"),
-            ("features 2, 3", "no heading `features 2`"),
             ("phase IX", "its headings are `Phase 1: Setup`"),
             ("T003-T001", "write `T001-T003`"),
         ] {
@@ -475,7 +473,6 @@ mod tests {
             "2.1 is the version",
             "go on at 002-other",
             "as in task-7 before",
-            "begin with task 2",
         ] {
             assert!(refused(words).contains("may be a part of the work"), "{words}");
         }
