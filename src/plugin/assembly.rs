@@ -132,7 +132,9 @@ fn is_of_client(folder: &Path, path: &str) -> bool {
         ".claude-plugin/types" => fs::read_dir(folder.join(path)).is_ok_and(|mut entries| {
             entries.all(|entry| entry.is_ok_and(|entry| is_type(&entry.file_name())))
         }),
-        "tsconfig.json" => content(&folder.join(path)).is_ok_and(|it| it.trim_ascii() == TSCONFIG),
+        "tsconfig.json" => {
+            content(&folder.join(path)).is_ok_and(|file| file.trim_ascii() == TSCONFIG)
+        }
         _ => false,
     }
 }

@@ -131,7 +131,7 @@ pub fn remove(config: &Path, put_in: &str, command: &str) -> Result<EntryRemoval
     }
     let without = without(&text, put_in).filter(|text| {
         let mut expected = settings.clone();
-        expected.as_object_mut().map(|it| it.shift_remove(KEY));
+        expected.as_object_mut().map(|settings| settings.shift_remove(KEY));
         parsed(&path, text).is_ok_and(|left| left == expected)
     });
     let Some(without) = without else { return Ok(EntryRemoval::LeftAlone) };

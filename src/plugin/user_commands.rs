@@ -76,7 +76,7 @@ pub fn remove(config: &Path) -> Result<CommandsRemoval> {
 fn content(name: &str) -> String {
     let path = format!("commands/{name}.md");
     let file = FILES.iter().find(|file| file.path == path);
-    let text = file.map_or_else(String::new, |it| String::from_utf8_lossy(it.content).into_owned());
+    let text = file.map(|file| String::from_utf8_lossy(file.content)).unwrap_or_default();
     format!("{}\n\n{MARK}\n", text.trim_end())
 }
 
