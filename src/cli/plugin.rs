@@ -29,7 +29,6 @@ enum PluginCommand {
     },
 }
 
-/// Returns success after the command was carried out.
 pub fn run(args: &PluginArgs) -> Result<ExitCode> {
     match &args.command {
         PluginCommand::Build { folder } => {
