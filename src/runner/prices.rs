@@ -1,4 +1,4 @@
-//! What models cost: a table that a person gives, and what a run cost by it or by the agent program's own word.
+//! Costs: a person's table of prices, and a run's cost by that table or by the agent program's report.
 
 use std::fmt;
 
@@ -7,27 +7,22 @@ use super::tokens::TokenCount;
 use crate::forms::spent::Amount;
 use crate::settings::price;
 
-/// What a model costs, in millionths of a dollar for a million tokens of each kind.
+/// Millionths of a dollar for a million tokens of each kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Price {
     /// The model, or the beginning of its name.
     pub model: String,
-    /// Tokens sent.
     pub input: u64,
-    /// Tokens received.
     pub output: u64,
-    /// Tokens read from a cache.
     pub cache_read: u64,
-    /// Tokens written to a cache.
     pub cache_write: u64,
 }
 
-/// The prices of several models, empty where a person has given none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PriceTable(pub Vec<Price>);
 
 impl Price {
-    /// Returns the price that a setting takes, such as `claude-opus=5/25/0.50/6.25`.
+    /// As in `claude-opus=5/25/0.50/6.25`.
     pub fn of(text: &str) -> Option<Self> {
         let (model, [input, output, cache_read, cache_write]) = price(text)?;
         Some(Self { model, input, output, cache_read, cache_write })
@@ -44,7 +39,7 @@ impl Price {
 }
 
 impl fmt::Display for Price {
-    /// Writes it as `--prices` takes it, each price with all six digits behind the point.
+    /// The format of `--prices`, with six decimals.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { model, input, output, cache_read, cache_write } = self;
         let dollars = |micros: &u64| format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000);
@@ -55,15 +50,15 @@ impl fmt::Display for Price {
 }
 
 impl PriceTable {
-    /// Returns what these tokens of a model cost, in millionths of a dollar; `None` where there is no price at all.
+    /// In millionths of a dollar; `None` without any price.
     ///
-    /// The longest name that the model's begins with decides. A model that no name fits, and one that is not known, costs as
-    /// much as the dearest: a limit is reached too early rather than too late.
+    /// The longest matching name decides. An unknown or unmatched model costs as much as the dearest: a limit is
+    /// reached too early rather than too late.
     pub fn cost(&self, model: Option<&str>, usage: TokenUsage) -> Option<u64> {
         let model = model.unwrap_or_default();
-        // Some programs put the provider before the name.
+        // Some programs put the provider in front.
         let name = model.rsplit('/').next().unwrap_or_default();
-        let fits = |price: &&Price| [model, name].iter().any(|it| it.starts_with(&price.model));
+        let fits = |price: &&Price| [model, name].iter().any(|name| name.starts_with(&price.model));
         let fitting = self.0.iter().filter(fits).max_by_key(|price| price.model.len());
         match fitting {
             Some(price) => Some(price.paid(usage)),
@@ -71,8 +66,8 @@ impl PriceTable {
         }
     }
 
-    /// Returns what a run cost: by the agent program's own word, otherwise by this table; `None` where neither says it.
-    /// `passed_at` is what was used when a limit was passed.
+    /// A run's cost by the agent program's report, else by this table. `passed_at` are the tokens when a limit was
+    /// passed.
     pub fn of_run(
         &self,
         report: &AgentReport,
@@ -85,7 +80,7 @@ impl PriceTable {
         let model = report.model.as_deref();
         let used = counted.usage.into_iter().chain(passed_at);
         let by_table = used.filter_map(|usage| self.cost(model, usage)).max();
-        // What it said is only a part then.
+        // The report is only a part then.
         if let Some(cost) = report.cost.map(|cost| cost.max(by_table.unwrap_or(0))) {
             return Some(Amount { value: cost, estimated: true, partial: false });
         }
