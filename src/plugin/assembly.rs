@@ -157,9 +157,7 @@ pub fn remove(folder: &Path) -> Result<bool> {
 /// Removes the leftovers of killed assemblies beside the plugin after this age, if they hold nothing but a plugin of
 /// any version, or a part of this one.
 pub fn remove_leftovers(folder: &Path, age: Duration) {
-    let Some(parent) = folder.parent() else {
-        return;
-    };
+    let Some(parent) = folder.parent() else { return };
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let (path, name) = (entry.path(), entry.file_name());
         let name = name.to_string_lossy();

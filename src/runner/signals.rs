@@ -81,9 +81,7 @@ impl Signals {
 
 /// This process ignores the signal, as far as the system says.
 fn is_ignored(signal: i32) -> bool {
-    let Ok(status) = read::read(Path::new("/proc/self/status"), 64 << 10) else {
-        return false;
-    };
+    let Ok(status) = read::read(Path::new("/proc/self/status"), 64 << 10) else { return false };
     let status = String::from_utf8_lossy(&status.bytes);
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())

@@ -108,9 +108,7 @@ impl Counter {
     /// The agent program's report on this run alone.
     fn own_report(&mut self, report: &AgentReport) -> Option<TokenUsage> {
         let all = report.tokens?;
-        let Some(session) = &report.session else {
-            return Some(all);
-        };
+        let Some(session) = &report.session else { return Some(all) };
         let before = self.sessions.insert(session.clone(), all).unwrap_or_default();
         if report.tokens_of_session { Some(all.minus(before)) } else { Some(all) }
     }

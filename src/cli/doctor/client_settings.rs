@@ -90,9 +90,7 @@ pub fn variables(
         .map(|(name, value)| ((*name).to_owned(), (value.clone(), "the environment".to_owned())))
         .collect();
     for file in settings {
-        let Some(environment) = file.content["env"].as_object() else {
-            continue;
-        };
+        let Some(environment) = file.content["env"].as_object() else { continue };
         for (name, value) in environment {
             let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             found.insert(name.clone(), (value, format!("`{}`", file.path.display())));

@@ -55,9 +55,7 @@ pub fn check_project_switch(environment: &Environment) -> Finding {
 /// The commands that the live loops may run, and whether the settings need trust.
 pub fn check_armed(environment: &Environment) -> Vec<Finding> {
     let name = "armed";
-    let Some(project) = Project::around(&environment.working_folder) else {
-        return Vec::new();
-    };
+    let Some(project) = Project::around(&environment.working_folder) else { return Vec::new() };
     let mut checks = Vec::new();
     let untrusted = Settings::read(&project.root)
         .is_ok_and(|settings| pinned::trusted(&project.root, &settings).is_err());

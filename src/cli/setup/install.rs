@@ -240,9 +240,7 @@ fn note_copy(
     record: &mut InstallRecord,
     installed: &InstalledPlugin,
 ) -> Result<()> {
-    let Some(copy) = &installed.install_path else {
-        return Ok(());
-    };
+    let Some(copy) = &installed.install_path else { return Ok(()) };
     let folder = site.environment.claude_folder();
     let registration = record.registration(site.environment.claude_config.as_deref(), &folder);
     if !registration.copies.contains(copy) {

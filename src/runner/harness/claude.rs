@@ -286,9 +286,7 @@ impl ClaudeStream {
     fn assistant(&mut self, run: &mut RunState, line: &Value) {
         run.session = run.session.take().or_else(|| lines::session(&line["session_id"]));
         let message = &line["message"];
-        let Some(blocks) = message["content"].as_array() else {
-            return;
-        };
+        let Some(blocks) = message["content"].as_array() else { return };
         // On an error the client speaks in the agent's place.
         if message["model"] == "<synthetic>" || line["is_api_error_message"] == true {
             self.trouble = line["error"].as_str().map(str::to_owned);

@@ -29,9 +29,7 @@ pub fn task(
         }
         return Ok(Some(typed.to_owned()));
     }
-    let Some(made) = settings.made(&table::prompt_file) else {
-        return Ok(None);
-    };
+    let Some(made) = settings.made(&table::prompt_file) else { return Ok(None) };
     let named = made.values.concat();
     let path: PathBuf = match &made.origin {
         Origin::CommandLine | Origin::Settings(_) => start.join(&named),

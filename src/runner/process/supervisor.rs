@@ -46,9 +46,7 @@ pub fn supervise_if_asked() {
         return;
     }
     // In a person's terminal, the variable means nothing.
-    let Some(runner) = runner() else {
-        return;
-    };
+    let Some(runner) = runner() else { return };
     std::process::exit(i32::from(keep(runner).is_err()));
 }
 

@@ -95,9 +95,7 @@ pub fn one_of(names: &[String]) -> String {
 /// The id begins with the name's numbers: `002-01_add` with `2-1` and with `2`.
 fn has_numbers(id: &str, name: &str) -> bool {
     let wanted: Option<Vec<u64>> = name.split(['-', '.', '_']).map(number).collect();
-    let Some(wanted) = wanted else {
-        return false;
-    };
+    let Some(wanted) = wanted else { return false };
     let own: Vec<u64> = id.split(['-', '.', '_']).map_while(number).collect();
     own.starts_with(&wanted)
 }

@@ -128,9 +128,7 @@ impl OpenFolder {
     /// A file's bytes; empty for a link, a missing file, or one with more than `most` bytes.
     pub fn bytes_of(&self, name: &CStr, most: u64) -> Vec<u8> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let Ok(file) = openat(&self.0, name, flags, Mode::empty()) else {
-            return Vec::new();
-        };
+        let Ok(file) = openat(&self.0, name, flags, Mode::empty()) else { return Vec::new() };
         let file = File::from(file);
         let mut text = Vec::new();
         match file.metadata() {
@@ -171,9 +169,7 @@ impl OpenFolder {
         _: &mut NameRoom,
         visit: &mut dyn FnMut(&FolderEntry<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let Ok(names) = rustix::fs::Dir::read_from(&self.0) else {
-            return Ok(());
-        };
+        let Ok(names) = rustix::fs::Dir::read_from(&self.0) else { return Ok(()) };
         for entry in names.flatten() {
             let (name, kind) = (entry.file_name(), entry.file_type());
             visit(&FolderEntry { folder: &self.0, name, kind })?;

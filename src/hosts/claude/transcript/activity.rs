@@ -175,9 +175,7 @@ impl Seen {
                 self.queue.take(line, place < self.let_go);
             }
             start = end + 1;
-            let Some(message) = self.message_of(line) else {
-                continue;
-            };
+            let Some(message) = self.message_of(line) else { continue };
             if let Some((other, last)) = open.filter(|(other, _)| !is_equal(other, message)) {
                 self.take_cost(other, last);
             }
@@ -193,9 +191,7 @@ impl Seen {
         let head = &line[..line.len().min(HEAD)];
         let role = self.role.after(head)?;
         head[role..].starts_with(b"assistant\"").then_some(())?;
-        let Some(id) = self.id.after(head) else {
-            return Some(b"");
-        };
+        let Some(id) = self.id.after(head) else { return Some(b"") };
         let end = memchr(b'"', &head[id..])?;
         Some(&head[id..id + end])
     }
@@ -210,9 +206,7 @@ impl Seen {
         let at = feet
             .into_iter()
             .find_map(|foot| self.usage.find_iter(&line[foot..]).last().map(|at| foot + at));
-        let Some(at) = at else {
-            return;
-        };
+        let Some(at) = at else { return };
         let cost = &line[at + self.usage.needle().len() - 1..];
         if let Some(cost) = tokens_in(cost) {
             self.take(if message.is_empty() { 0 } else { hash_of(message) }, cost);

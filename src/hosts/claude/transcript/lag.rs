@@ -16,9 +16,7 @@ use crate::world::WallTime;
 /// the loop.
 pub fn shows(path: &Path, end: TurnEnd<'_>, from: u64) -> bool {
     let tail = TranscriptTail::read(path, from);
-    let Some((text, at)) = tail.and_then(|tail| tail.find_text(words_in)) else {
-        return false;
-    };
+    let Some((text, at)) = tail.and_then(|tail| tail.find_text(words_in)) else { return false };
     let is_older = at.is_some_and(|at| at >= end.armed_at && at < end.after);
     let (said, text) = (end.said.trim(), text.trim());
     !is_older && (said.is_empty() || (!text.is_empty() && said.ends_with(text)))

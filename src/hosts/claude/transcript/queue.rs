@@ -36,9 +36,7 @@ impl Queue {
         if !line.starts_with(QUEUE_LINE) {
             return;
         }
-        let Some(line) = read_json::<QueueLine>(line) else {
-            return;
-        };
+        let Some(line) = read_json::<QueueLine>(line) else { return };
         match line.operation.as_str() {
             "enqueue" => {
                 let typed = if is_earlier { &mut self.earlier } else { &mut self.later };
