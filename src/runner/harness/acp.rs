@@ -543,20 +543,7 @@ impl OutputReader for AcpReader {
         } else {
             lines::outcome(&self.name, end, left, &self.run.errors, &[])
         };
-        AgentReport {
-            final_text: self.run.text.take(),
-            tool_calls: Some(self.run.calls.count()),
-            failed_calls: self.run.failed_calls,
-            denied: self.run.refusals.take(),
-            session: self.run.session.take(),
-            tokens: self.run.tokens,
-            cost: self.run.cost,
-            missing: if self.lost { Missing::Lost } else { Missing::Nothing },
-            status: None,
-            tokens_of_session: false,
-            model: self.run.model.take(),
-            near_usage_limit: false,
-            outcome,
-        }
+        let missing = if self.lost { Missing::Lost } else { Missing::Nothing };
+        AgentReport { missing, ..self.run.report_on(outcome) }
     }
 }

@@ -9,8 +9,8 @@ use super::adapter::KnownProgram;
 use super::lines::{self, Errors, FinalText, Once, Refusals, StreamEnd};
 use super::usage::TokenUsage;
 use super::{
-    AgentEvent, AgentOrder, AgentReport, CallOutcome, ExitInfo, Missing, OutputReader, SoFar,
-    Stream,
+    AgentEvent, AgentOrder, AgentReport, CallOutcome, ExitInfo, Missing, OutputReader, RunOutcome,
+    SoFar, Stream,
 };
 
 /// How many open tool calls are remembered.
@@ -196,6 +196,13 @@ impl RunState {
         if self.resumed {
             outcome = lines::resumed(outcome, &self.stream_end, &self.errors, program.gone);
         }
+        let is_cut = self.stream_end == StreamEnd::Nothing;
+        let missing = if is_cut { Missing::Elsewhere } else { Missing::Nothing };
+        AgentReport { missing, ..self.report_on(outcome) }
+    }
+
+    /// The report on a run that ended like this.
+    pub fn report_on(&mut self, outcome: RunOutcome) -> AgentReport {
         AgentReport {
             final_text: self.text.take(),
             tool_calls: Some(self.calls.count()),
@@ -204,16 +211,11 @@ impl RunState {
             session: self.session.take(),
             tokens: self.tokens,
             cost: self.cost,
-            missing: if self.stream_end == StreamEnd::Nothing {
-                Missing::Elsewhere
-            } else {
-                Missing::Nothing
-            },
             status: self.status,
-            tokens_of_session: false,
             model: self.model.take(),
             near_usage_limit: self.near_usage_limit,
             outcome,
+            ..AgentReport::default()
         }
     }
 }
