@@ -16,10 +16,6 @@ pub struct Permissions {
     pub arguments: Vec<String>,
 }
 
-/// The program's own rules apply.
-pub static NONE: Permissions =
-    Permissions { mode: None, allow: Vec::new(), deny: Vec::new(), arguments: Vec::new() };
-
 /// How an agent program takes permissions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Accepts {

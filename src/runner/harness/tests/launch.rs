@@ -5,8 +5,9 @@ use std::path::Path;
 use std::process::Command;
 
 use super::super::command::Any;
-use super::super::permissions::{NONE, Permissions};
+use super::super::permissions::Permissions;
 use super::super::{AgentOrder, Approval, Harness, Input, Launch};
+use super::NONE;
 use super::{harness_named, order};
 
 fn arguments(launch: &Launch) -> Vec<&str> {
