@@ -43,7 +43,7 @@ fn plan(change: Option<&Change>, options: &Options, layers: &Layers) -> Result<P
         agent: agent(options, prompt.as_deref())?,
         fallbacks: options.agents()[1..]
             .iter()
-            .map(|agent| agent(&options.with_agent(agent), prompt.as_deref()))
+            .map(|other| agent(&options.with_agent(other), prompt.as_deref()))
             .collect::<Result<_>>()?,
         done_when: options.done,
         promise: contract.token,

@@ -21,6 +21,8 @@ mod usage;
 
 use anyhow::Result;
 
+use crate::settings::HARNESSES;
+
 pub use crate::forms::harnesses::TokensKnown;
 pub use crate::forms::story::CallOutcome;
 pub use adapter::{
@@ -33,18 +35,14 @@ pub use usage::TokenUsage;
 
 /// The harness for reading a history; `None` for a name that this version does not know.
 pub fn of_history(name: &str) -> Option<Box<dyn Harness>> {
-    Some(match name {
-        "claude" => Box::new(claude::Claude),
-        "opencode" => Box::new(opencode::Opencode),
-        "codex" => Box::new(codex::Codex),
-        "gemini" => Box::new(gemini::Gemini),
-        "copilot" => Box::new(copilot::Copilot),
-        "demo" => Box::new(demo::Demo),
+    let choice = match name {
         // The output reads the same for every program.
-        "command" => Box::new(command::Any::new("agent").ok()?),
-        "acp" => Box::new(acp::Acp::of_log()),
+        "command" => HarnessChoice::Command("agent".to_owned()),
+        "acp" => return Some(Box::new(acp::Acp::of_log())),
+        known if HARNESSES.contains(&known) => HarnessChoice::of(known),
         _ => return None,
-    })
+    };
+    harness(&choice).ok()
 }
 
 pub fn harness(choice: &HarnessChoice) -> Result<Box<dyn Harness>> {

@@ -61,7 +61,7 @@ const ALL: &[&str] = &["bypassPermissions", "danger-full-access", "yolo"];
 
 impl Permissions {
     pub fn is_empty(&self) -> bool {
-        *self == NONE
+        *self == Self::default()
     }
 
     /// Nothing is permitted beyond the program's own rules.
