@@ -12,10 +12,8 @@ use crate::settings::price;
 pub struct Price {
     /// The model, or the beginning of its name.
     pub model: String,
-    pub input: u64,
-    pub output: u64,
-    pub cache_read: u64,
-    pub cache_write: u64,
+    /// Sent, received, read from a cache, written to one.
+    pub micros: [u64; 4],
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,16 +22,13 @@ pub struct PriceTable(pub Vec<Price>);
 impl Price {
     /// As in `claude-opus=5/25/0.50/6.25`.
     pub fn of(text: &str) -> Option<Self> {
-        let (model, [input, output, cache_read, cache_write]) = price(text)?;
-        Some(Self { model, input, output, cache_read, cache_write })
+        price(text).map(|(model, micros)| Self { model, micros })
     }
 
     fn paid(&self, usage: TokenUsage) -> u64 {
-        let part = |tokens: u64, price: u64| u128::from(tokens) * u128::from(price);
-        let all = part(usage.input, self.input)
-            + part(usage.output, self.output)
-            + part(usage.cache_read, self.cache_read)
-            + part(usage.cache_write, self.cache_write);
+        let tokens = [usage.input, usage.output, usage.cache_read, usage.cache_write];
+        let parts = tokens.into_iter().zip(self.micros);
+        let all: u128 = parts.map(|(tokens, price)| u128::from(tokens) * u128::from(price)).sum();
         u64::try_from(all.div_ceil(1_000_000)).unwrap_or(u64::MAX)
     }
 }
@@ -41,11 +36,8 @@ impl Price {
 impl fmt::Display for Price {
     /// The format of `--prices`, with six decimals.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { model, input, output, cache_read, cache_write } = self;
-        let dollars = |micros: &u64| format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000);
-        let [input, output, cache_read, cache_write] =
-            [input, output, cache_read, cache_write].map(dollars);
-        write!(out, "{model}={input}/{output}/{cache_read}/{cache_write}")
+        let dollars = |micros: u64| format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000);
+        write!(out, "{}={}", self.model, self.micros.map(dollars).join("/"))
     }
 }
 
@@ -104,7 +96,7 @@ mod tests {
     }
 
     fn price(model: &str, input: u64) -> Price {
-        Price { model: model.to_owned(), input, output: 5 * input, ..Price::default() }
+        Price { model: model.to_owned(), micros: [input, 5 * input, 0, 0] }
     }
 
     #[test]
@@ -130,7 +122,7 @@ mod tests {
 
     #[test]
     fn the_programs_own_word_goes_before_the_table_and_a_part_of_a_cent_is_not_lost() {
-        let table = PriceTable(vec![Price { cache_read: 1, ..price("m", 1) }]);
+        let table = PriceTable(vec![Price { micros: [1, 5, 1, 0], ..price("m", 1) }]);
         let usage = TokenUsage { cache_read: 1, ..TokenUsage::default() };
         let counted = TokenCount { tokens: 1, usage: Some(usage), ..TokenCount::default() };
         let own = AgentReport { cost: Some(7), ..AgentReport::default() };

@@ -65,32 +65,26 @@ impl TokenUsage {
 
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
-        Self {
-            input: self.input.saturating_add(other.input),
-            output: self.output.saturating_add(other.output),
-            cache_read: self.cache_read.saturating_add(other.cache_read),
-            cache_write: self.cache_write.saturating_add(other.cache_write),
-        }
+        self.by_kind(other, u64::saturating_add)
     }
 
     #[must_use]
     pub fn minus(self, earlier: Self) -> Self {
-        Self {
-            input: self.input.saturating_sub(earlier.input),
-            output: self.output.saturating_sub(earlier.output),
-            cache_read: self.cache_read.saturating_sub(earlier.cache_read),
-            cache_write: self.cache_write.saturating_sub(earlier.cache_write),
-        }
+        self.by_kind(earlier, u64::saturating_sub)
     }
 
     /// The higher figure of each kind: a count that was reported once stands, whatever follows.
     #[must_use]
     pub fn at_least(self, other: Self) -> Self {
+        self.by_kind(other, u64::max)
+    }
+
+    fn by_kind(self, other: Self, join: fn(u64, u64) -> u64) -> Self {
         Self {
-            input: self.input.max(other.input),
-            output: self.output.max(other.output),
-            cache_read: self.cache_read.max(other.cache_read),
-            cache_write: self.cache_write.max(other.cache_write),
+            input: join(self.input, other.input),
+            output: join(self.output, other.output),
+            cache_read: join(self.cache_read, other.cache_read),
+            cache_write: join(self.cache_write, other.cache_write),
         }
     }
 
