@@ -239,14 +239,10 @@ fn tool_completed(run: &mut RunState, kind: &str, item: &Value) {
     if !run.calls.is_new(text(&item["id"])) {
         return;
     }
-    run.failed_calls += u64::from(matches!(text(&item["status"]), "declined" | "failed"));
-    let outcome = match text(&item["status"]) {
-        "declined" => CallOutcome::Denied,
-        "failed" => CallOutcome::Failed,
-        _ => CallOutcome::Done,
-    };
-    run.ends(text(&item["id"]), outcome);
-    if outcome == CallOutcome::Denied {
+    let (is_denied, is_failed) = (item["status"] == "declined", item["status"] == "failed");
+    run.failed_calls += u64::from(is_denied || is_failed);
+    run.ends(text(&item["id"]), CallOutcome::of(is_denied, is_failed));
+    if is_denied {
         let (tool, what) = tool(kind, item);
         run.refuses(tool, &what);
     }
