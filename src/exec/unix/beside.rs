@@ -164,7 +164,7 @@ pub fn keep(program: &OsStr, arguments: impl Iterator<Item = OsString>) -> i32 {
         let _ = rustix::stdio::dup2_stderr(&null);
     }
     let stdin = io::stdin();
-    while !is_closed(&stdin) {
+    while !is_closed(&stdin, LOOK) {
         if !matches!(child.try_wait(), Ok(None)) {
             family.end();
             return 0;
@@ -181,9 +181,9 @@ pub fn keep(program: &OsStr, arguments: impl Iterator<Item = OsString>) -> i32 {
     0
 }
 
-/// Waits at most [`LOOK`] for the other end to close. Nothing is ever written to it.
-fn is_closed(stdin: &io::Stdin) -> bool {
-    let patience = Timespec::try_from(LOOK).ok();
+/// Waits for the other end to close. Nothing is ever written to it.
+pub fn is_closed(stdin: &io::Stdin, patience: Duration) -> bool {
+    let patience = Timespec::try_from(patience).ok();
     let mut wanted = [PollFd::new(stdin, PollFlags::IN)];
     poll(&mut wanted, patience.as_ref()).is_ok_and(|ready| ready > 0)
 }

@@ -6,8 +6,6 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-
 use super::supervisor::{ALONE, SUPERVISE, awake_when_orphaned, can_be_one};
 use super::{beside, family};
 use crate::exec::{LIMIT_ALONE, Outputs, Program, ProgramEnd};
@@ -49,7 +47,7 @@ fn keep(
     let stdin = io::stdin();
     let mut program = Program::new(command, Duration::ZERO);
     program.limit = limit;
-    let mut interrupt = || limit.is_none() && is_closed(&stdin);
+    let mut interrupt = || limit.is_none() && beside::is_closed(&stdin, Duration::ZERO);
     let end = program.go(Outputs::Inherited, &mut interrupt, &mut |_, _| {});
     match end {
         Ok(ProgramEnd::Left(status)) => {
@@ -63,11 +61,4 @@ fn keep(
             NOT_STARTED
         }
     }
-}
-
-/// Nothing is ever written to the other end.
-fn is_closed(stdin: &io::Stdin) -> bool {
-    let mut wanted = [PollFd::new(stdin, PollFlags::IN)];
-    let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
-    poll(&mut wanted, Some(&at_once)).is_ok_and(|ready| ready > 0)
 }
