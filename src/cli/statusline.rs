@@ -69,7 +69,7 @@ struct Workspace {
 /// Prints the line; missing or broken input is no error.
 pub fn run(args: &StatuslineArgs) -> Result<ExitCode> {
     let input: StatusInput = serde_json::from_slice(&handed_over()).unwrap_or_default();
-    let status = of(&input).unwrap_or_else(|| said(None, None));
+    let status = of(&input).unwrap_or(StatuslineForm { line: None, end: None });
     if args.json {
         outln!("{}", forms::line(&status)?);
     } else if let Some(line) = &status.line {
@@ -113,8 +113,8 @@ fn of(input: &StatusInput) -> Option<StatuslineForm> {
         };
         let iterations = text::counted(record.ledger.iterations.into(), "iteration");
         let words = format!("{name} · {how}{more} · {iterations}");
-        let end = EndForm { name: ended, words };
-        return Some(said(None, Some(end)));
+        let end = Some(EndForm { name: ended, words });
+        return Some(StatuslineForm { line: None, end });
     }
     if !drives(loops.claim(&record.about).as_ref(), &record) {
         return None;
@@ -132,11 +132,7 @@ fn of(input: &StatusInput) -> Option<StatuslineForm> {
         parts.extend(next.map(|task| format!("next {}", text::narrow(&printable(&task.id), NAME))));
     }
     parts.push(format!("{} ago", text::age(record.silent_for())));
-    Some(said(Some(parts.join(" · ")), None))
-}
-
-fn said(line: Option<String>, end: Option<EndForm>) -> StatuslineForm {
-    StatuslineForm { line, end }
+    Some(StatuslineForm { line: Some(parts.join(" · ")), end: None })
 }
 
 /// A feature's list, counted as a stop counts; `None` for the loop of a task.

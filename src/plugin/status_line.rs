@@ -143,17 +143,14 @@ fn without(text: &str, put_in: &str) -> Option<String> {
     }
     let plain = plain(text);
     let start = plain.find(&format!("\"{KEY}\""))?;
-    let end = start + plain[start..].find('}')? + 1;
-    let before = text[..start].trim_end();
-    let after = text[end..].trim_start();
-    Some(match (before.strip_suffix(','), after.strip_prefix(',')) {
-        (_, Some(_)) => {
-            let end = end + text[end..].find(',')? + 1;
-            format!("{before}{}", &text[end..])
-        }
-        (Some(before), None) => format!("{before}{}", &text[end..]),
-        (None, None) => format!("{before}{}", &text[end..]),
-    })
+    let mut end = start + plain[start..].find('}')? + 1;
+    let mut before = text[..start].trim_end();
+    if text[end..].trim_start().starts_with(',') {
+        end += text[end..].find(',')? + 1;
+    } else {
+        before = before.strip_suffix(',').unwrap_or(before);
+    }
+    Some(format!("{before}{}", &text[end..]))
 }
 
 fn content(path: &Path) -> Result<Option<String>> {
