@@ -102,7 +102,7 @@ fn command_line() -> Command {
     help::grouped(Spool::command())
 }
 
-/// Returns the exit code: 0 for success, 1 for a failure, 2 for a usage error.
+/// Exit codes: 0 for success, 1 for a failure, 2 for a usage error.
 pub fn main() -> ExitCode {
     if let Some(code) = play_if_asked(std::env::args_os()) {
         return code;

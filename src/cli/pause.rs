@@ -86,7 +86,7 @@ fn steer(steering: Steering, which: &WhichLoop, answer: &Answer) -> Result<ExitC
     answer.say(&words, &Steered::Session(&project, &session))
 }
 
-/// Returns the session, and words for the person.
+/// The session, and words for the person.
 fn paused(project: &Project, session: &str) -> Result<(String, String)> {
     let loops = Loops::of(&project.root);
     let session = select::to_pause(&loops, Some(session), own_session().as_deref())?.session;
@@ -95,7 +95,7 @@ fn paused(project: &Project, session: &str) -> Result<(String, String)> {
     Ok((session, pause::paused(&record) + &not_noted(unnoted)))
 }
 
-/// Returns the session, and words for the person.
+/// The session, and words for the person.
 fn resumed(project: &Project, session: &str) -> Result<(String, String)> {
     let loops = Loops::of(&project.root);
     let session = select::to_resume(&loops, Some(session), own_session().as_deref())?.session;

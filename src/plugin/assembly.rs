@@ -142,7 +142,7 @@ fn is_type(name: &OsStr) -> bool {
         || name.to_str().is_some_and(|name| name.starts_with("claude-code"))
 }
 
-/// Returns whether there was a plugin. A foreign folder is refused.
+/// `true` if there was a plugin. A foreign folder is refused.
 pub fn remove(folder: &Path) -> Result<bool> {
     match site(folder)? {
         Site::Missing => Ok(false),

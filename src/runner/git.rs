@@ -342,7 +342,6 @@ impl Git {
         }
     }
 
-    /// Returns git's output for this input.
     fn run(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>> {
         self.run_with(&[], arguments, input)
     }

@@ -97,7 +97,7 @@ impl HookAgent<'_> {
         }
     }
 
-    /// Returns the action in words.
+    /// Takes one step, and says it in words.
     fn act(&self, step: &ScriptStep) -> Result<String> {
         let done = step.play(&self.scene.project)?;
         self.record(&json!({"type": "tool_use", "id": "toolu", "name": step.tool(), "input": {}}))?;

@@ -57,7 +57,7 @@ enum RalphJob {
     Context(Change, Option<String>, Form),
 }
 
-/// Returns the exit code of the loop's end, or 2 for a usage error before anything has happened.
+/// The exit code is that of the loop's end, or 2 for a usage error before anything has happened.
 pub fn run(args: &RalphArgs) -> Result<ExitCode> {
     if args.list_harnesses {
         let is_json = args.settings.0.json();

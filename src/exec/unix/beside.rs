@@ -134,7 +134,7 @@ fn end_within(child: &mut Child, limit: Duration) -> io::Result<ExitStatus> {
     Err(io::Error::new(io::ErrorKind::TimedOut, words))
 }
 
-/// Returns the exit code of the helper.
+/// Starts a keeper and gives the exit code of the helper that did.
 pub fn start_keeper(program: &OsStr, arguments: impl Iterator<Item = OsString>) -> i32 {
     let Some(mut keeper) = supervisor::own(KEEP) else { return 1 };
     i32::from(start(keeper.arg(program).args(arguments)).is_err())

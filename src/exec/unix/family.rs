@@ -48,7 +48,7 @@ pub fn adopts() -> bool {
     PARENT.load(Ordering::Relaxed) == ADOPTS
 }
 
-/// Returns whether this process adopts orphans now.
+/// `false` where the system cannot do that.
 #[cfg(target_os = "linux")]
 pub fn adopt_orphans() -> bool {
     rustix::process::set_child_subreaper(Some(rustix::process::getpid())).is_ok()

@@ -49,7 +49,7 @@ impl Pipes {
         Ok((pipes(open), Some(Writers { output: output_writer, errors: errors_writer })))
     }
 
-    /// Returns the program's end; `None` for empty input.
+    /// Gives the program this input by the returned end; `None` for empty input.
     pub fn feed(&mut self, bytes: Vec<u8>) -> io::Result<Option<PipeReader>> {
         if bytes.is_empty() {
             return Ok(None);

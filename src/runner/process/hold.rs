@@ -68,7 +68,7 @@ impl Hold {
     }
 }
 
-/// Returns the stopped processes. Parents stop first, so that none of them notices a stopped child.
+/// Stops the tree and lists it. Parents stop first, so that none of them notices a stopped child.
 fn stop(members: &Members<'_>) -> Vec<i32> {
     let mut held = Vec::new();
     for _ in 0..ROUNDS {

@@ -186,7 +186,7 @@ pub fn write_some(file: &mut File, bytes: &mut Vec<u8>) -> io::Result<()> {
     result
 }
 
-/// Returns how many bytes were written, and the error that stopped the rest.
+/// The number of bytes that were written, and the error that stopped the rest.
 fn some_written(file: &mut File, bytes: &[u8]) -> (usize, io::Result<()>) {
     let mut written = 0;
     while written < bytes.len() {

@@ -91,7 +91,7 @@ struct SupervisedRun<'a> {
 }
 
 impl SupervisedRun<'_> {
-    /// Returns once nothing of the tree is left; an error if the program did not start.
+    /// Waits until nothing of the tree is left; an error if the program did not start.
     fn until_over(&mut self) -> io::Result<()> {
         loop {
             let is_ending = self.run.cut.is_some() || self.left.is_some();
