@@ -64,6 +64,14 @@ pub struct ProgramOutput {
     pub cut: bool,
 }
 
+/// A program's answer as text; invalid UTF-8 is replaced.
+#[derive(Debug)]
+pub struct ProgramAnswer {
+    pub status: ExitStatus,
+    pub output: String,
+    pub errors: String,
+}
+
 impl ProgramOutput {
     /// `None` when the program did not leave by itself.
     pub fn status(&self) -> Option<ExitStatus> {
@@ -71,6 +79,13 @@ impl ProgramOutput {
             ProgramEnd::Left(status) => Some(status),
             ProgramEnd::OverTime | ProgramEnd::Interrupted => None,
         }
+    }
+
+    /// `None` when the program did not leave by itself.
+    pub fn answer(&self) -> Option<ProgramAnswer> {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let (output, errors) = (text(&self.output), text(&self.errors));
+        self.status().map(|status| ProgramAnswer { status, output, errors })
     }
 
     pub fn is_success(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus};
+use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -10,9 +10,9 @@ use anyhow::{Context, Result, bail};
 use super::adapter::KnownProgram;
 use super::lines::{is_plain, words};
 use super::{Input, Launch, environment};
-use crate::exec;
 use crate::exec::find::find;
 use crate::exec::version::Version;
+use crate::exec::{self, ProgramAnswer};
 use crate::world;
 
 /// The longest prompt as an argument, in bytes: Linux takes 128 KiB for one argument.
@@ -61,7 +61,7 @@ impl KnownProgram {
     }
 
     /// `None` after 10 s without an answer; an error when the program does not start.
-    pub fn ask(&self, arguments: &[&str]) -> Result<Option<ProbeAnswer>> {
+    pub fn ask(&self, arguments: &[&str]) -> Result<Option<ProgramAnswer>> {
         ask(self.name, arguments, self.set, PATIENCE)
     }
 
@@ -76,7 +76,7 @@ impl KnownProgram {
         }
     }
 
-    fn judge(&self, answer: &ProbeAnswer) -> Result<Option<Version>> {
+    fn judge(&self, answer: &ProgramAnswer) -> Result<Option<Version>> {
         if !answer.status.success() {
             bail!(
                 "`{} --version` failed: {}\nsee that `{}` runs by itself, then try again",
@@ -108,21 +108,12 @@ impl KnownProgram {
     }
 }
 
-#[derive(Debug)]
-pub struct ProbeAnswer {
-    pub status: ExitStatus,
-    /// The beginning of standard output.
-    pub output: String,
-    /// The beginning of standard error.
-    pub errors: String,
-}
-
 fn ask(
     program: &str,
     arguments: &[&str],
     set: &[(&str, &str)],
     patience: Duration,
-) -> Result<Option<ProbeAnswer>> {
+) -> Result<Option<ProgramAnswer>> {
     let mut command = Command::new(program);
     command.args(arguments);
     for name in environment::scrubbed() {
@@ -133,9 +124,7 @@ fn ask(
         .kept()
         .run(ANSWER, &mut || false)
         .with_context(|| format!("could not start `{program}`"))?;
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let (output, errors) = (text(&ran.output), text(&ran.errors));
-    Ok(ran.status().map(|status| ProbeAnswer { status, output, errors }))
+    Ok(ran.answer())
 }
 
 /// The folder in the variable, else this folder of the person's home.
@@ -182,6 +171,7 @@ pub fn session(id: &str) -> Result<&str> {
 #[cfg(test)]
 mod tests {
     use std::os::unix::process::ExitStatusExt;
+    use std::process::ExitStatus;
 
     use super::*;
     use crate::runner::harness::permissions::{Accepts, Letters};
@@ -210,7 +200,7 @@ mod tests {
 
     fn judged(code: i32, output: &str, errors: &str) -> Result<Option<Version>> {
         let status = ExitStatus::from_raw(code << 8);
-        AGENT.judge(&ProbeAnswer { status, output: output.to_owned(), errors: errors.to_owned() })
+        AGENT.judge(&ProgramAnswer { status, output: output.to_owned(), errors: errors.to_owned() })
     }
 
     #[test]
