@@ -45,7 +45,7 @@ pub struct AdoptArgs {
 }
 
 impl AdoptArgs {
-    /// Which loop is meant, `None` for the only one that was left behind.
+    /// `None` stands for the only loop that was left behind.
     fn typed(&self) -> Option<TypedName<'_>> {
         let all = [
             (None, &self.loop_name),
@@ -56,7 +56,7 @@ impl AdoptArgs {
     }
 }
 
-/// Returns the session that has the loop that is meant; an error with what it may be, or with the nearest one.
+/// An error lists the candidates, or the nearest name.
 fn session_of(project: &Project, typed: TypedName<'_>) -> Result<String> {
     let (mut names, mut sessions) = (Vec::new(), Vec::new());
     for record in live(&Loops::of(&project.root)) {
@@ -69,13 +69,13 @@ fn session_of(project: &Project, typed: TypedName<'_>) -> Result<String> {
         }
     }
     let found = typed.find(&names, Some(project))?;
-    let Some(at) = found.first().and_then(|one| names.iter().position(|it| it == one)) else {
+    let Some(at) = found.first().and_then(|one| names.iter().position(|name| name == one)) else {
         return Err(typed.unknown(&names));
     };
     Ok(sessions.swap_remove(at))
 }
 
-/// Takes the loop over and prints what the agent has to know.
+/// Takes the loop over and prints the agent's instructions.
 pub fn run(args: &AdoptArgs) -> Result<ExitCode> {
     let project = args.place.with_loops()?;
     let from = args.typed().map(|typed| session_of(&project, typed)).transpose()?;
@@ -103,7 +103,7 @@ pub fn run(args: &AdoptArgs) -> Result<ExitCode> {
     };
     let taken = adopt(&project, adopter)?;
     let transcript = transcript.map(ClaudeTranscript::at);
-    life::note(&Loops::of(&project.root), &own, transcript.as_ref().map(|it| it as _));
+    life::note(&Loops::of(&project.root), &own, transcript.as_ref().map(|own| own as _));
     let words = format!("{}\n\n{}", taken.line, taken.contract);
     args.answer.say(&words, &Steered::Session(&project, &own))
 }

@@ -1,4 +1,4 @@
-//! `spool block`: the agent says that only a person can continue, and the loop ends.
+//! `spool block`: the agent needs a person, and the loop ends.
 
 use std::process::ExitCode;
 
@@ -26,7 +26,7 @@ pub struct BlockArgs {
     place: Where,
 }
 
-/// Ends the session's loop, whichever kind it is; without a session, the only ralph loop here.
+/// Ends the session's loop of any kind; outside of a session, the only ralph loop here.
 pub fn run(args: &BlockArgs) -> Result<ExitCode> {
     let project = args.place.with_loops()?;
     let loops = Loops::of(&project.root);

@@ -16,9 +16,9 @@ pub enum Colors {
     Never,
 }
 
-/// Returns what the arguments say, before they are read: help and errors have colors, too.
+/// Reads the choice before clap does: help and errors have colors, too.
 pub fn asked_for(arguments: impl IntoIterator<Item = OsString>) -> Colors {
-    let words = arguments.into_iter().map(|it| it.to_string_lossy().into_owned());
+    let words = arguments.into_iter().map(|word| word.to_string_lossy().into_owned());
     let mut words = words.take_while(|word| word != "--");
     let mut asked = Colors::default();
     while let Some(word) = words.next() {
@@ -27,13 +27,13 @@ pub fn asked_for(arguments: impl IntoIterator<Item = OsString>) -> Colors {
             Some(rest) => rest.strip_prefix('=').map(str::to_owned),
             None => continue,
         };
-        asked = value.and_then(|it| Colors::from_str(&it, false).ok()).unwrap_or(asked);
+        asked = value.and_then(|name| Colors::from_str(&name, false).ok()).unwrap_or(asked);
     }
     asked
 }
 
 impl Colors {
-    /// Makes this the choice for all that is printed from now on, and returns the same choice for help and errors.
+    /// Sets the choice for all output from now on, and returns it for help and errors.
     pub fn write_global(self) -> clap::ColorChoice {
         let (printed, helped) = match self {
             Self::Auto => (anstream::ColorChoice::Auto, clap::ColorChoice::Auto),

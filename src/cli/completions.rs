@@ -1,4 +1,4 @@
-//! `spool completions`: what a shell needs to complete commands, flags and the names that exist here.
+//! `spool completions`: commands, flags and the names that exist here, for a shell.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -19,9 +19,9 @@ use crate::settings::HARNESSES;
 use crate::store::loops::Loops;
 use crate::text;
 
-/// The most of a task's title that stands beside its id, in characters.
+/// The longest title beside a task's id, in characters.
 const WIDEST: usize = 60;
-/// The variable with which a shell asks for completions.
+/// A shell sets this to ask for completions.
 const VARIABLE: &str = "SPOOL_COMPLETE";
 
 /// Print what a shell needs to complete commands and names.
@@ -35,7 +35,6 @@ pub struct CompletionsArgs {
 
 const EXAMPLES: &str = include_str!("completions/examples.txt").trim_ascii_end();
 
-/// Prints the lines for the shell's own file.
 pub fn run(args: &CompletionsArgs) -> Result<ExitCode> {
     let shells = Shells::builtins();
     let shell = shells.completer(&args.shell).context("the shell is not known")?;
@@ -45,10 +44,11 @@ pub fn run(args: &CompletionsArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Answers a shell that asks what could come next in a command line, and ends the program then.
+/// Answers a shell that asks for completions, and exits.
 pub fn answer_if_asked(command: fn() -> Command) {
-    // Of a name and its visible alias only the first in the alphabet is offered, and that would be the alias.
-    let hidden = |alias| move |it: Command| it.alias(Resettable::Reset).alias(alias);
+    // clap offers only the first of a name and its visible alias, in the order of the alphabet: that would be the
+    // alias.
+    let hidden = |alias| move |command: Command| command.alias(Resettable::Reset).alias(alias);
     let all = || {
         let command = command().mut_subcommand("ralph", hidden(ralph::ALIAS));
         with_live_names(command.mut_subcommand("stop", hidden(stop::ALIAS)))
@@ -56,7 +56,7 @@ pub fn answer_if_asked(command: fn() -> Command) {
     CompleteEnv::with_factory(all).var(VARIABLE).bin("spool").complete();
 }
 
-/// The command with the names that exist here behind every argument that takes one.
+/// Adds the names that exist here to every argument that takes one.
 fn with_live_names(command: Command) -> Command {
     let command = command.mut_args(|argument| {
         let names: fn() -> Vec<CompletionCandidate> = match argument.get_id().as_str() {
@@ -74,11 +74,10 @@ fn with_live_names(command: Command) -> Command {
     command.mut_subcommands(with_live_names)
 }
 
-/// The features of the project around the current folder.
 fn features() -> Vec<CompletionCandidate> {
     let project = here().and_then(|here| Project::around(&here));
-    let features = project.map(|it| it.features()).unwrap_or_default();
-    candidates(features.into_iter().map(|it| it.name))
+    let features = project.map(|project| project.features()).unwrap_or_default();
+    candidates(features.into_iter().map(|feature| feature.name))
 }
 
 /// The changes that `spool ralph` works on, or could.
@@ -86,37 +85,34 @@ fn changes() -> Vec<CompletionCandidate> {
     candidates(here().map(|here| target::ids(&here)).unwrap_or_default())
 }
 
-/// The agent programs that `spool ralph` knows.
 fn harnesses() -> Vec<CompletionCandidate> {
     candidates(HARNESSES.into_iter().map(str::to_owned))
 }
 
-/// The sessions that have or had a loop here.
 fn sessions() -> Vec<CompletionCandidate> {
     let project = here().and_then(|here| Project::with_loops(&here, None));
-    candidates(project.map(|it| select::sessions(&Loops::of(&it.root))).unwrap_or_default())
+    let sessions = project.map(|project| select::sessions(&Loops::of(&project.root)));
+    candidates(sessions.unwrap_or_default())
 }
 
-/// All that a loop here can be called.
+/// Every name of a loop here.
 fn loops() -> Vec<CompletionCandidate> {
     let changes = here().map(|here| target::ids(&here)).unwrap_or_default();
     let mut all = features();
     all.extend(sessions());
-    let is_new = |name: &String| !all.iter().any(|it| it.get_value() == name.as_str());
+    let is_new = |name: &String| !all.iter().any(|known| known.get_value() == name.as_str());
     let new: Vec<String> = changes.into_iter().filter(is_new).collect();
     all.extend(candidates(new));
     all
 }
 
-/// The current folder.
 fn here() -> Option<PathBuf> {
     std::env::current_dir().ok()
 }
 
-/// The tasks of the current feature that are wanted, with their titles.
 fn tasks(is_wanted: impl Fn(&Task) -> bool) -> Vec<CompletionCandidate> {
     let project = here().and_then(|here| Project::around(&here));
-    let feature = project.and_then(|it| it.current_feature().ok().flatten());
+    let feature = project.and_then(|project| project.current_feature().ok().flatten());
     let list = feature.and_then(|feature| task_list::read(&feature.folder).ok());
     let list = list.map(|file| TaskList::parse(&file.bytes)).unwrap_or_default();
     let wanted = list.tasks.iter().filter(|task| is_wanted(task) && is_word(&task.id));
@@ -127,13 +123,13 @@ fn tasks(is_wanted: impl Fn(&Task) -> bool) -> Vec<CompletionCandidate> {
     wanted.map(candidate).collect()
 }
 
-/// Those names that a shell can take as they are. It reads what it completes once more, and a folder may bear any name.
+/// Only names that are safe in a shell: a shell expands completions again, and a folder may have any name.
 fn candidates(names: impl IntoIterator<Item = String>) -> Vec<CompletionCandidate> {
     names.into_iter().filter(|name| is_word(name)).map(CompletionCandidate::new).collect()
 }
 
-/// Whether no shell sees more than letters in it.
+/// No shell expands this word.
 fn is_word(name: &str) -> bool {
-    let is_letter = |it: char| it.is_alphanumeric() || matches!(it, '-' | '_' | '.');
+    let is_letter = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.');
     !name.is_empty() && !name.starts_with('-') && name.chars().all(is_letter)
 }

@@ -1,4 +1,4 @@
-//! Where a command runs: its project, and the session whose agent started it.
+//! Where a command runs: the project, and the session of the agent that started the command.
 
 use std::path::{Path, PathBuf};
 
@@ -33,14 +33,14 @@ impl Where {
         }
     }
 
-    /// The folder that has loops, as [`with_loops`] has it; a ralph loop needs no project.
+    /// As the function [`with_loops`], or the current folder: a ralph loop needs no project.
     pub fn with_loops(&self) -> Result<Project> {
         let (start, own) = (self.start()?, own_session());
         let look = if self.project.is_some() { Project::with_loops } else { with_loops };
         look(&start, own.as_deref()).map_or_else(|| self.project(), Ok)
     }
 
-    /// The folder in which runners have worked: the nearest one, or that in the only other work tree where one works.
+    /// The nearest folder with runners, or the only other work tree where one works.
     pub fn runners(&self) -> Option<PathBuf> {
         let start = self.start().ok()?;
         let near = runners::root_around(&start);
@@ -50,7 +50,7 @@ impl Where {
         other.or_else(|| near.map(Path::to_owned))
     }
 
-    /// The folder from which the paths of features and changes are read, `None` where no loop has run.
+    /// The folder for relative paths of features and changes; `None` where no loop has run.
     pub fn paths(&self) -> Option<Project> {
         self.with_loops().ok().or_else(|| Some(Project { root: self.runners()? }))
     }
@@ -67,8 +67,8 @@ impl Where {
     }
 }
 
-/// Returns the folder that has loops: this session's, the nearest one, or where no loop lives in that, the same folder in the only
-/// other work tree of the repository where one does.
+/// The folder of this session's loop, or the nearest one with loops. Where no loop lives there, the same folder in the
+/// only other work tree with a live loop.
 pub fn with_loops(start: &Path, own: Option<&str>) -> Option<Project> {
     let near = Project::with_loops(start, own);
     let around = near.as_ref().map_or_else(|| top_of(start), |near| Some(&near.root))?;
@@ -78,7 +78,7 @@ pub fn with_loops(start: &Path, own: Option<&str>) -> Option<Project> {
     other.map_or(near, |root| Project::with_loops(&root, own))
 }
 
-/// Returns whether this session has a loop in the project with this root, or without a session any loop lives.
+/// The session has a loop here; without a session, any loop lives here.
 pub fn has_loop(root: &Path, own: Option<&str>) -> bool {
     let loops = Loops::of(root);
     match own {
@@ -87,31 +87,30 @@ pub fn has_loop(root: &Path, own: Option<&str>) -> bool {
     }
 }
 
-/// Returns whether a runner works in the project with this root.
 pub fn has_runner(root: &Path) -> bool {
     runners::all(root).iter().any(RunnerReport::is_alive)
 }
 
-/// The same folder in the only other work tree that is meant where this one is not. An agent reaches no loop but its own.
+/// The same folder in the only other work tree that `is_meant`. An agent reaches no loop but its own.
 fn other_tree(near: &Path, is_meant: &dyn Fn(&Path) -> bool) -> Option<PathBuf> {
     let mut others = all_copies(near).into_iter().flatten().filter(|root| is_meant(root));
     others.next().filter(|_| !is_meant(near) && others.next().is_none())
 }
 
-/// Returns the whole number in an argument; an error in words that stand behind the argument.
+/// Parses a whole number within bounds. The error reads well behind the argument.
 pub fn whole<T: TryFrom<u64>, const LEAST: u64, const MOST: u64>(text: &str) -> Result<T, String> {
     let number = text.parse().ok().filter(|number| (LEAST..=MOST).contains(number));
     let number = number.and_then(|number| T::try_from(number).ok());
     number.ok_or_else(|| format!("write a whole number from {LEAST} to {MOST}"))
 }
 
-/// The session that this command runs in, when an agent started it.
+/// The session of the agent that started this command.
 pub fn own_session() -> Option<String> {
     world::variable("CLAUDE_CODE_SESSION_ID")
         .filter(|session| crate::store::loops::is_session_id(session))
 }
 
-/// Returns who asks for something about a session's loop: that session, or a person in a terminal.
+/// The session itself, or a person in a terminal.
 pub fn asked_from(session: &str) -> PausedBy {
     if own_session().as_deref() == Some(session) { PausedBy::Session } else { PausedBy::Terminal }
 }

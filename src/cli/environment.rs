@@ -1,4 +1,4 @@
-//! What the process was started with, read in one place.
+//! The process's environment, read in one place.
 
 use std::env;
 use std::path::PathBuf;
@@ -10,28 +10,25 @@ use crate::world;
 /// The environment, the working folder and the running program, as plain values.
 #[derive(Debug, Clone)]
 pub struct Environment {
-    /// `HOME`, when it is an absolute path.
+    /// `HOME`, an absolute path.
     pub home: PathBuf,
     /// `XDG_DATA_HOME`, or `~/.local/share`.
     pub data_home: PathBuf,
-    /// `CLAUDE_CONFIG_DIR` as it was given; without it the client uses `~/.claude`.
+    /// `CLAUDE_CONFIG_DIR`, unchanged; without it the client uses `~/.claude`.
     pub claude_config: Option<PathBuf>,
-    /// The folder in which the program was started.
     pub working_folder: PathBuf,
-    /// The running program.
     pub program: PathBuf,
-    /// The folder of managed settings on this system.
     pub managed_settings: PathBuf,
-    /// The variables of Claude Code that change what its hooks do, with their values.
+    /// Claude Code's variables that change its hooks.
     pub client_variables: Vec<(&'static str, String)>,
 }
 
-/// The variables of Claude Code that `doctor` looks at.
+/// The variables that `doctor` looks at.
 pub const CLIENT_VARIABLES: &[&str] =
     &["CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_SAFE_MODE"];
 
 impl Environment {
-    /// Returns the environment of this process; an error when it has no home or no working folder.
+    /// Fails without a home or a working folder.
     pub fn of_this_process() -> Result<Self> {
         let home = world::home().with_context(|| {
             format!(
@@ -63,12 +60,12 @@ impl Environment {
         })
     }
 
-    /// Returns the folder that is ours in the user's data folder.
+    /// Our folder in the user's data folder.
     pub fn data_folder(&self) -> PathBuf {
         self.data_home.join("ralph-speckit")
     }
 
-    /// Returns the folder in which Claude Code keeps its settings.
+    /// Claude Code's folder of settings.
     pub fn claude_folder(&self) -> PathBuf {
         self.claude_config.clone().unwrap_or_else(|| self.home.join(".claude"))
     }

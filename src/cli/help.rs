@@ -1,4 +1,4 @@
-//! The first page of the help: every command, in groups by what people do with it.
+//! The first page of the help: all commands, grouped by what people do with them.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use clap::Command;
 
 use crate::style;
 
-/// The commands in the order of the help; those that an agent calls come last.
+/// In the order of the help; the commands for agents come last.
 pub const GROUPS: [(&str, &[&str]); 5] = [
     ("Run a loop", &["demo", "ralph", "start"]),
     ("Look at it", &["status", "log", "review", "doctor"]),
@@ -15,7 +15,6 @@ pub const GROUPS: [(&str, &[&str]); 5] = [
     ("For agents", &["task", "block"]),
 ];
 
-/// Returns the command line with its commands in groups.
 pub fn grouped(command: Command) -> Command {
     let template = format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{}\n{}Options:{}\n{{options}}{{after-help}}",
@@ -26,7 +25,6 @@ pub fn grouped(command: Command) -> Command {
     command.help_template(template)
 }
 
-/// All groups, each below its title.
 fn groups(command: &Command) -> String {
     let widest = GROUPS.iter().flat_map(|(_, names)| *names).map(|name| name.len()).max();
     let mut text = String::new();

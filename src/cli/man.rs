@@ -1,4 +1,4 @@
-//! `spool man`: the manual pages, made from the same texts as the help.
+//! `spool man`: the manual pages, made from the texts of the help.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -31,16 +31,16 @@ Examples:
   spool man ralph | man -l -                   read one page
   spool man --to ~/.local/share/man/man1       then `man spool-ralph` shows it";
 
-/// The manual that every page is of.
+/// The manual's name on every page.
 const MANUAL: &str = "ralph-speckit";
 
-/// How wide the lines of the notes are: `man` shows them two columns to the right.
+/// The width of the notes, which `man` indents by two columns.
 const WIDTH: usize = 78;
 
-/// The most that is read of a file in the way of a page, in bytes: more than a page has.
+/// The longest file that is compared with a page, in bytes: no page is longer.
 const MOST: u64 = 1 << 20;
 
-/// Prints one page of a command line, or writes all.
+/// Prints one page, or writes all.
 pub fn run(args: &ManArgs, all: Command) -> Result<ExitCode> {
     let mut all = all.disable_help_subcommand(true);
     all.build();
@@ -54,7 +54,7 @@ pub fn run(args: &ManArgs, all: Command) -> Result<ExitCode> {
     for name in &args.names {
         let Some(found) = command.find_subcommand(name) else {
             let names = command.get_subcommands().map(Command::get_name);
-            let meant = text::nearest(name, names).map(|it| format!("\ndid you mean `{it}`?"));
+            let meant = text::nearest(name, names).map(|near| format!("\ndid you mean `{near}`?"));
             bail!(
                 "`{}` has no command `{}`{}\n`spool --help` lists them",
                 command.get_bin_name().unwrap_or("spool"),
@@ -68,21 +68,21 @@ pub fn run(args: &ManArgs, all: Command) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The pages of a command and of all below it, each by the name of its file.
+/// The pages of a command and its subcommands, by file name.
 fn pages(command: &Command) -> Result<Vec<(String, String)>> {
     let mut all = vec![(Man::new(command.clone()).get_filename(), page(command)?)];
-    for below in command.get_subcommands().filter(|it| !it.is_hide_set()) {
+    for below in command.get_subcommands().filter(|command| !command.is_hide_set()) {
         all.extend(pages(below)?);
     }
     Ok(all)
 }
 
-/// Writes all pages or, where one cannot be written, none: what was there before is there then.
+/// Writes all pages. If one fails, the old files are restored.
 fn write_all(pages: &[(String, String)], folder: &Path) -> Result<()> {
     for (name, _) in pages {
         refuse_what_is_no_page(&folder.join(name))?;
     }
-    let missing: Vec<&Path> = folder.ancestors().take_while(|it| !it.exists()).collect();
+    let missing: Vec<&Path> = folder.ancestors().take_while(|folder| !folder.exists()).collect();
     let write = || -> Result<()> {
         std::fs::create_dir_all(folder)
             .with_context(|| format!("the folder `{}` cannot be made", folder.display()))?;
@@ -100,13 +100,13 @@ fn write_all(pages: &[(String, String)], folder: &Path) -> Result<()> {
     };
     write().inspect_err(|_| {
         for made in missing {
-            // What has content stays.
+            // Only an empty folder goes.
             let _ = std::fs::remove_dir(made);
         }
     })
 }
 
-/// Refuses what is in the way of a page: anything but a page of an earlier `spool man`.
+/// Refuses to overwrite anything but a page of an earlier `spool man`.
 fn refuse_what_is_no_page(file: &Path) -> Result<()> {
     let found = match read(file, MOST) {
         Ok(found) => String::from_utf8_lossy(&found.bytes).into_owned(),
@@ -123,12 +123,12 @@ fn refuse_what_is_no_page(file: &Path) -> Result<()> {
     );
 }
 
-/// The page of one command, as `man` reads it.
+/// In the format of `man`.
 fn page(command: &Command) -> Result<String> {
     let mut page = Vec::new();
     let source = format!("spool {VERSION}");
     let mut command = command.clone();
-    // `man` would join the lines of lists and examples, which end the help: they stand as they are written.
+    // `man` would join the lines of lists and examples at the end of the help, so they stay as written.
     if let Some(notes) = command.get_after_long_help().or_else(|| command.get_after_help()) {
         let notes = fitted(&notes.to_string(), Some(TerminalSize { columns: WIDTH, rows: 1 }));
         command = command.after_long_help(notes);

@@ -1,4 +1,4 @@
-//! The command line: one file or room per subcommand.
+//! The command line: a file or a room for each subcommand.
 
 mod adopt;
 mod block;
@@ -64,7 +64,7 @@ struct Spool {
     color: Colors,
 }
 
-/// The version, and in a released program the commit that it was built from.
+/// The version; a release adds its commit.
 const VERSION: &str = match option_env!("SPOOL_VERSION") {
     Some(with_commit) => with_commit,
     None => PACKAGE_VERSION,
@@ -98,12 +98,11 @@ enum SpoolCommand {
     Plugin(plugin::PluginArgs),
 }
 
-/// The whole command line.
 fn command_line() -> Command {
     help::grouped(Spool::command())
 }
 
-/// Runs the command line and returns its exit code: 0 for success, 1 for a failure, 2 for a usage error.
+/// Exit codes: 0 for success, 1 for a failure, 2 for a usage error.
 pub fn main() -> ExitCode {
     if let Some(code) = play_if_asked(std::env::args_os()) {
         return code;
@@ -148,12 +147,12 @@ pub fn main() -> ExitCode {
     }))
 }
 
-/// Prints help, the version or what is wrong with the arguments.
+/// Prints clap's help, version or error.
 fn said_by_clap(error: &clap::Error) -> ExitCode {
-    // It quotes the arguments: where those would steer the terminal, its colors are given up.
+    // clap quotes the arguments. If they could control the terminal, the colors go.
     let plain = error.render().to_string();
     let code = u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from);
-    // Its plain text has lost colors that came with an argument: the arguments themselves are looked at.
+    // clap's plain text has already lost colors from an argument, so the arguments are checked.
     if !std::env::args_os().all(|argument| text::is_plain(&argument.to_string_lossy())) {
         errln!("{}", plain.trim_end());
         return code;
@@ -162,8 +161,8 @@ fn said_by_clap(error: &clap::Error) -> ExitCode {
     if printed.is_err() && code == ExitCode::SUCCESS { ExitCode::FAILURE } else { code }
 }
 
-/// The error without what a typo must not lead to: a flag that takes all consent away, and one mistyped word behind `--`, where
-/// the agent program would get it.
+/// Removes proposals that a typo must not lead to: a flag that allows everything, and one mistyped word behind `--`,
+/// which the agent program would get.
 fn unproposed(mut error: clap::Error) -> clap::Error {
     const BOLD: [&str; 3] = ["--allow-all", "--yolo", "--dangerously-allow-all"];
     let is = |kind, holds: &dyn Fn(&str) -> bool| matches!(error.get(kind), Some(ContextValue::String(word)) if holds(word));
@@ -249,7 +248,7 @@ mod tests {
         if command.has_subcommands() {
             command
                 .get_subcommands()
-                .filter(|it| it.get_name() != "help")
+                .filter(|command| command.get_name() != "help")
                 .flat_map(leaves)
                 .collect()
         } else {
@@ -265,13 +264,13 @@ mod tests {
         assert!(leaves.len() > 20, "{}", leaves.len());
         for command in &leaves {
             let name = command.get_bin_name().expect("a name");
-            let has_json = command.get_arguments().any(|it| it.get_long() == Some("json"));
+            let has_json = command.get_arguments().any(|flag| flag.get_long() == Some("json"));
             let excused = WITHOUT_JSON.iter().any(|(without, _)| *without == name);
             assert!(has_json != excused, "{name}: --json {has_json}, excused {excused}");
         }
         for (name, _) in WITHOUT_JSON {
             assert!(
-                leaves.iter().any(|it| it.get_bin_name() == Some(name)),
+                leaves.iter().any(|leaf| leaf.get_bin_name() == Some(name)),
                 "{name} is no command"
             );
         }

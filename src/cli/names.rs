@@ -1,4 +1,4 @@
-//! What a person calls a loop by: its session, its feature or its change, also by a short form of it.
+//! A person's name for a loop: the session, feature or change, or a short form.
 
 use anyhow::{Result, anyhow, bail};
 
@@ -7,49 +7,44 @@ use crate::refusal::Refusal;
 use crate::runner::target::{did_you_mean, matching};
 use crate::store::loops::Loops;
 
-/// The least letters of a session's id that stand for it where it is not said that they are a session's.
+/// The fewest letters of a session's id that stand for it unless the person says that they name a session.
 const LEAST: usize = 4;
 
-/// What a loop is called by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameKind {
-    /// The id of its session.
+    /// A session's id.
     Session,
-    /// The name of its feature.
+    /// A feature's name.
     Feature,
-    /// The id of the change that a runner works on.
+    /// The id of a runner's change.
     Change,
-    /// The first words of its task.
+    /// The first words of a task.
     Task,
 }
 
-/// One name of a loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoopName {
-    /// What it names.
     pub kind: NameKind,
-    /// The whole name.
     pub id: String,
-    /// Whether that loop lives.
+    /// The loop lives.
     pub lives: bool,
 }
 
-/// What a person typed.
 #[derive(Clone, Copy, Debug)]
 pub struct TypedName<'a> {
-    /// What it is said to name, `None` where it may be any of them.
+    /// `None` where the person did not say what the text names.
     pub kind: Option<NameKind>,
-    /// The name, or a short form of it.
+    /// The name, or a short form.
     pub text: &'a str,
 }
 
 impl LoopName {
-    /// Returns the name of a loop of which it does not matter whether it lives.
+    /// A name for which the loop's life does not matter.
     pub fn new(kind: NameKind, id: &str) -> Self {
         Self { kind, id: id.to_owned(), lives: false }
     }
 
-    /// Returns how a person types it where it is one of several.
+    /// As a person types the name among several.
     fn typed(&self) -> String {
         let flag = match self.kind {
             NameKind::Session => "--session ",
@@ -62,11 +57,10 @@ impl LoopName {
 }
 
 impl TypedName<'_> {
-    /// Returns the names that are meant, which are all the same one: none where nothing is called so; an error with the
-    /// candidates where it may be several.
+    /// All names with the one id that the text means; none where nothing matches. An error lists several candidates.
     ///
-    /// The whole name comes first. A feature or a change has the short forms of [`matching`], a session the beginning of its
-    /// id; a loop that lives comes before one that does not.
+    /// A whole name comes first. Features and changes have the short forms of [`matching`], sessions the beginning of
+    /// their ids. Live loops come before ended ones.
     pub fn find(self, all: &[LoopName], project: Option<&Project>) -> Result<Vec<LoopName>> {
         let is_path = self.text.contains(['/', '\\']);
         let of_path = project.filter(|_| is_path).map(|project| name_of_path(project, self.text));
@@ -74,24 +68,25 @@ impl TypedName<'_> {
             return Ok(Vec::new());
         };
         let text = text.as_str();
-        let has_short = |it: &&LoopName| matches!(it.kind, NameKind::Feature | NameKind::Change);
+        let has_short =
+            |name: &&LoopName| matches!(name.kind, NameKind::Feature | NameKind::Change);
         let ids: Vec<String> =
-            self.of_kind(all).filter(has_short).map(|it| it.id.clone()).collect();
+            self.of_kind(all).filter(has_short).map(|name| name.id.clone()).collect();
         let meant = matching(text, &ids);
         let least = if self.kind.is_some() { 1 } else { LEAST };
-        let is_short = |it: &&LoopName| match it.kind {
-            NameKind::Session => text.len() >= least && it.id.starts_with(text),
-            NameKind::Feature | NameKind::Change => meant.contains(&it.id),
+        let is_short = |name: &&LoopName| match name.kind {
+            NameKind::Session => text.len() >= least && name.id.starts_with(text),
+            NameKind::Feature | NameKind::Change => meant.contains(&name.id),
             NameKind::Task => false,
         };
-        let is_same = |it: &&LoopName| it.id == text;
+        let is_same = |name: &&LoopName| name.id == text;
         let same: Vec<LoopName> = self.of_kind(all).filter(is_same).cloned().collect();
         if !same.is_empty() {
             return Ok(same);
         }
         let mut found: Vec<LoopName> = self.of_kind(all).filter(is_short).cloned().collect();
-        if found.iter().any(|it| it.lives) {
-            found.retain(|it| it.lives);
+        if found.iter().any(|name| name.lives) {
+            found.retain(|name| name.lives);
         }
         if found.windows(2).any(|pair| pair[0].id != pair[1].id) {
             return Err(self.several(&found));
@@ -99,15 +94,15 @@ impl TypedName<'_> {
         Ok(found)
     }
 
-    /// Returns the error for a name that may be several loops: the candidates, as they are typed.
+    /// Lists the candidates as a person types them.
     pub fn several(self, found: &[LoopName]) -> anyhow::Error {
         let what = if self.kind == Some(NameKind::Feature) { "features" } else { "loops" };
         anyhow!("`{}` may be {} {what}\n{}", printable(self.text), found.len(), one_of(found))
     }
 
-    /// Returns the error for a name that no loop has: what there is, the nearest one first.
+    /// Lists all names, the nearest one first.
     pub fn unknown(self, all: &[LoopName]) -> anyhow::Error {
-        let mut ids: Vec<String> = self.of_kind(all).map(|it| printable(&it.id)).collect();
+        let mut ids: Vec<String> = self.of_kind(all).map(|name| printable(&name.id)).collect();
         ids.sort_unstable();
         ids.dedup();
         let what = match self.kind {
@@ -120,15 +115,15 @@ impl TypedName<'_> {
     }
 
     fn of_kind(self, all: &[LoopName]) -> impl Iterator<Item = &LoopName> {
-        all.iter().filter(move |it| self.kind.is_none_or(|kind| it.kind == kind))
+        all.iter().filter(move |name| self.kind.is_none_or(|kind| name.kind == kind))
     }
 }
 
-/// The name of the feature or change in the folder with this path, or of a loop whose folder is gone; `None` where there is neither, an
-/// error where the loop of this name is in another folder.
+/// The feature or change in this folder, or a loop whose folder is gone. An error where the loop of this name is in
+/// another folder.
 fn name_of_path(project: &Project, path: &str) -> Result<Option<String>> {
     let found = project.feature_typed(path).ok();
-    let folder = found.as_ref().map_or_else(|| folder_typed(path), |it| it.relative.clone());
+    let folder = found.as_ref().map_or_else(|| folder_typed(path), |found| found.relative.clone());
     let name = folder.rsplit('/').next().unwrap_or_default();
     let claim = Loops::of(&project.root).claim(name);
     let is_its = claim.as_ref().is_some_and(|claim| claim.folder == folder);
@@ -142,8 +137,7 @@ fn name_of_path(project: &Project, path: &str) -> Result<Option<String>> {
     }
 }
 
-/// Returns the feature of a project that is called so, also by a short form; an error with the nearest one, or with all that it
-/// may be.
+/// An error names the nearest feature, or all candidates.
 pub fn feature_named(project: &Project, text: &str) -> Result<Feature> {
     match project.feature_typed(text) {
         Err(FeatureError::NoFolder(..)) => {}
@@ -151,7 +145,7 @@ pub fn feature_named(project: &Project, text: &str) -> Result<Feature> {
     }
     let features = project.features();
     let names: Vec<LoopName> =
-        features.iter().map(|it| LoopName::new(NameKind::Feature, &it.name)).collect();
+        features.iter().map(|feature| LoopName::new(NameKind::Feature, &feature.name)).collect();
     let typed = TypedName { kind: Some(NameKind::Feature), text };
     let found = typed
         .find(&names, Some(project))?
@@ -161,7 +155,7 @@ pub fn feature_named(project: &Project, text: &str) -> Result<Feature> {
     project.feature(&found.id).map_err(|error| Refusal::from(error).into())
 }
 
-/// Returns the lines that name loops as a person types them, to choose one.
+/// Lines that name the loops as a person types them.
 pub fn one_of(names: &[LoopName]) -> String {
     let lines: Vec<String> = names.iter().map(LoopName::typed).collect();
     format!("name one of them:\n  {}", lines.join("\n  "))

@@ -1,4 +1,4 @@
-//! `spool pause` and `spool resume`: the agent may stop while the loop stays armed, and a paused loop continues.
+//! `spool pause` and `spool resume`: in a pause the agent may stop, and the loop stays armed.
 
 use std::process::ExitCode;
 
@@ -15,7 +15,7 @@ use crate::store::closing::not_noted;
 use crate::store::loops::Loops;
 use crate::world;
 
-/// What an agent does instead that wants to pause its own run.
+/// Tells an agent that wants to pause its own run what to do instead.
 const IN_ITS_RUN: &str = "continue; when a person must decide, end your turn with <blocked>what the person must do</blocked>";
 
 /// Pause a loop: the agent may stop, the loop stays armed.
@@ -41,12 +41,10 @@ pub struct ResumeArgs {
     answer: Answer,
 }
 
-/// Pauses the selected loop, and says how to continue.
 pub fn pause(args: &PauseArgs) -> Result<ExitCode> {
     steer(Steering::Pause, &args.which, &args.answer)
 }
 
-/// Ends the pause of the selected loop.
 pub fn resume(args: &ResumeArgs) -> Result<ExitCode> {
     steer(Steering::Resume, &args.which, &args.answer)
 }
@@ -88,7 +86,7 @@ fn steer(steering: Steering, which: &WhichLoop, answer: &Answer) -> Result<ExitC
     answer.say(&words, &Steered::Session(&project, &session))
 }
 
-/// Pauses the loop of a session; returns the session, and what a person reads.
+/// The session, and words for the person.
 fn paused(project: &Project, session: &str) -> Result<(String, String)> {
     let loops = Loops::of(&project.root);
     let session = select::to_pause(&loops, Some(session), own_session().as_deref())?.session;
@@ -97,7 +95,7 @@ fn paused(project: &Project, session: &str) -> Result<(String, String)> {
     Ok((session, pause::paused(&record) + &not_noted(unnoted)))
 }
 
-/// Ends the pause of a session's loop; returns the same.
+/// The session, and words for the person.
 fn resumed(project: &Project, session: &str) -> Result<(String, String)> {
     let loops = Loops::of(&project.root);
     let session = select::to_resume(&loops, Some(session), own_session().as_deref())?.session;

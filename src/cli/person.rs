@@ -1,4 +1,4 @@
-//! Whether a person types here, and what they answer.
+//! Whether a person types here, and the answers.
 
 use std::io::{BufRead, IsTerminal, Write, stderr, stdin};
 
@@ -6,23 +6,23 @@ use anyhow::{Context, Result};
 
 use crate::world;
 
-/// What agent programs leave in the environment of the commands that they run.
+/// Marks of agent programs in the environment of their commands.
 const MARKS: &str = "\
     CLAUDECODE CLAUDE_CODE_SESSION_ID CLAUDE_CODE_CHILD_SESSION AI_AGENT OPENCODE CODEX_CI \
     CODEX_SANDBOX CODEX_SESSION_ID CODEX_THREAD_ID GEMINI_CLI COPILOT_CLI \
     COPILOT_AGENT_SESSION_ID CURSOR_AGENT";
 
-/// Returns whether this command may have been started by an agent: its session shows in the environment.
+/// An agent may have started this command: the environment names a session.
 pub fn in_agents_session() -> bool {
     MARKS.split(' ').chain([world::RUNNER]).any(|mark| world::variable(mark).is_some())
 }
 
-/// Returns whether a person can read a question here and answer it, and no agent could do it for them.
+/// A person can read and answer a question here, and no agent can do so in their place.
 pub fn can_be_asked() -> bool {
     !in_agents_session() && stdin().is_terminal() && stderr().is_terminal()
 }
 
-/// Returns whether a person says yes to a question; anything but `y` and `yes` is a no.
+/// Only `y` and `yes` confirm.
 pub fn confirm(question: &str) -> Result<bool> {
     err!("{question} [y/N] ");
     // A question that cannot be shown has no answer.

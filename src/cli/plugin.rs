@@ -29,7 +29,6 @@ enum PluginCommand {
     },
 }
 
-/// Returns success after the command was carried out.
 pub fn run(args: &PluginArgs) -> Result<ExitCode> {
     match &args.command {
         PluginCommand::Build { folder } => {
@@ -37,15 +36,9 @@ pub fn run(args: &PluginArgs) -> Result<ExitCode> {
             let programs = Programs::beside(&environment.program)?;
             let assembly = plugin::assemble(folder, &programs)?;
             let folder = assembly.folder.display();
-            match assembly.replaced {
-                Some(version) => {
-                    outln!(
-                        "wrote the plugin {} to `{folder}`, in place of {version}",
-                        plugin::VERSION
-                    );
-                }
-                None => outln!("wrote the plugin {} to `{folder}`", plugin::VERSION),
-            }
+            let instead = assembly.replaced.map(|version| format!(", in place of {version}"));
+            let instead = instead.unwrap_or_default();
+            outln!("wrote the plugin {} to `{folder}`{instead}", plugin::VERSION);
             outln!("to try it for one session: claude --plugin-dir '{folder}'");
             Ok(ExitCode::SUCCESS)
         }

@@ -1,4 +1,4 @@
-//! A runner that works on a change, and what is asked of it from another terminal.
+//! A runner at work, and requests to it from another terminal.
 
 use std::path::{Path, PathBuf};
 
@@ -11,29 +11,26 @@ use crate::runner::state::{changes_with_state, find_state_folder, holder, is_cha
 use crate::system::processes;
 use crate::text;
 
-/// A runner.
 pub struct Running {
-    /// Its change.
     pub change: String,
-    /// The project.
+    /// The project's root.
     pub root: PathBuf,
-    /// Its state folder.
+    /// The state folder.
     pub folder: PathBuf,
-    /// Its process, 0 when it is not known.
+    /// The process id, 0 if unknown.
     pub pid: u32,
 }
 
-/// Writes a request down for a runner.
 pub fn ask(running: &Running, request: RunnerRequest) -> Result<()> {
     Requests::of(&running.folder)
         .ask(request)
         .with_context(|| format!("`{}` cannot be written to", running.folder.display()))?;
-    // While suspended, it reads no request.
+    // A suspended runner reads no request.
     processes::wake(running.pid);
     Ok(())
 }
 
-/// Returns the runner on a change of a project; an error when none works on it, with the change that was probably meant.
+/// An error names the nearest change.
 pub fn on_change(root: &Path, change: &str) -> Result<Running> {
     let folder = if is_change_id(change) { find_state_folder(root, change)? } else { None };
     let holder = folder.as_deref().map_or(Ok(None), holder)?;
@@ -52,7 +49,7 @@ pub fn on_change(root: &Path, change: &str) -> Result<Running> {
     Ok(Running { change: change.to_owned(), root: root.to_owned(), folder, pid: holder.pid })
 }
 
-/// Returns the only runner of a project; an error when there is none, or when there are several.
+/// Fails without a runner, and with several.
 pub fn only(root: &Path) -> Result<Running> {
     let change = only_live(root)?.with_context(|| {
         format!("no runner is running in `{}`\n`spool status` shows what has run", root.display())

@@ -23,7 +23,7 @@ use crate::forms::task::{NextForm, NotedForm, ProvedForm, TaskListForm, TaskShow
 use crate::forms::trust::TrustForm;
 use crate::runner::story::Story;
 
-/// Set, it makes the test write the schemas instead of comparing them.
+/// The test then writes the schemas instead of comparing them.
 const WRITE: &str = "RALPH_WRITE_SCHEMAS";
 
 /// Each schema, by the name of its file.
@@ -50,7 +50,6 @@ fn schemas() -> Vec<(&'static str, Schema)> {
     ]
 }
 
-/// The schema of what is printed.
 fn of<T: JsonSchema>() -> Schema {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     let mut schema = settings.into_generator().into_root_schema_for::<T>();
@@ -59,7 +58,7 @@ fn of<T: JsonSchema>() -> Schema {
     schema
 }
 
-/// Puts the version before the fields of the form, where [`crate::forms::Versioned`] has it.
+/// Puts the version before the other fields, as [`crate::forms::Versioned`] does.
 fn with_version(schema: &mut Schema) {
     let version = json!({
         "description": "The version of this form.",
@@ -72,7 +71,7 @@ fn with_version(schema: &mut Schema) {
     schema["required"].as_array_mut().unwrap().insert(0, "version".into());
 }
 
-/// Takes out the formats that only say which type of Rust a number has.
+/// Removes the formats that only tell Rust's type of a number.
 fn without_types_of_rust(schema: Option<&mut Map<String, Value>>) {
     let Some(schema) = schema else { return };
     if schema.get("format").is_some_and(|format| format != "date-time") {

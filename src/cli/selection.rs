@@ -1,4 +1,4 @@
-//! Which loop a person means: one set of arguments for every command that shows or steers loops.
+//! The loop that a person means: the same arguments for every command that shows or steers loops.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,6 @@ use crate::session::reconcile::settle_all;
 use crate::session::select::{self, Meant, armed_features, live, live_ralph, to_cancel};
 use crate::store::loops::Loops;
 
-/// Why no runner is selected.
 const NO_RUNNER: &str = "no loop of `spool ralph` has run here\n`spool status` shows what has run";
 
 /// Which loop is meant.
@@ -38,39 +37,32 @@ pub struct WhichLoop {
     place: Where,
 }
 
-/// What is to happen to a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Steering {
-    /// It ends.
     Stop,
-    /// It pauses.
     Pause,
-    /// It continues.
     Resume,
 }
 
-/// The loop that is to be steered.
 pub enum SelectedLoop {
-    /// That of a runner.
     Runner(Running),
-    /// That of a session, of a task or of a feature.
+    /// The loop of a session, on a task or a feature.
     Session(Project, String),
-    /// That of a feature, whether a session has it or none does.
+    /// The loop of a feature, with or without a session.
     Feature(Project, Feature),
 }
 
-/// Where the loops are among which one is selected.
+/// The loops to choose from.
 struct Around {
-    /// The project with loops in its sessions, `None` where there is none.
+    /// The project with loops in sessions.
     project: Option<Project>,
-    /// The root of the project in which runners work, `None` where none has worked.
+    /// The root of the project with runners.
     runners: Option<PathBuf>,
     /// The session in which the command runs.
     own: Option<String>,
 }
 
 impl WhichLoop {
-    /// Returns what was typed, `None` where nothing was.
     pub fn typed(&self) -> Option<TypedName<'_>> {
         let all = [
             (None, &self.loop_name),
@@ -81,13 +73,12 @@ impl WhichLoop {
         all.into_iter().find_map(|(kind, text)| Some(TypedName { kind, text: text.as_ref()? }))
     }
 
-    /// Returns where the command runs.
     pub fn place(&self) -> &Where {
         &self.place
     }
 
-    /// Returns the loop that is to be steered: the named one; without a name this session's, or the only one. An error when
-    /// there is none, or when it may be several.
+    /// The named loop; without a name this session's, or the only one. Fails without a loop, and with several
+    /// candidates.
     pub fn selected(&self, steering: Steering) -> Result<SelectedLoop> {
         let start = self.place.start()?;
         let project = self.place.with_loops().ok();
@@ -99,7 +90,7 @@ impl WhichLoop {
             );
         }
         if let Some(project) = &project {
-            // Their notes are compared with what was armed.
+            // Settles notes that differ from the armed loop.
             settle_all(&project.root);
         }
         let around = Around { project, runners, own: own_session() };
@@ -115,10 +106,10 @@ impl Around {
     fn named(&self, typed: TypedName<'_>, paths: Option<&Project>) -> Result<SelectedLoop> {
         let names = self.names()?;
         let found = typed.find(&names, paths)?;
-        let living: Vec<LoopName> = found.iter().filter(|it| it.lives).cloned().collect();
-        let is_feature = |it: &&LoopName| it.kind == NameKind::Feature;
+        let living: Vec<LoopName> = found.iter().filter(|name| name.lives).cloned().collect();
+        let is_feature = |name: &&LoopName| name.kind == NameKind::Feature;
         let one = match living.as_slice() {
-            // Of one that does not live, a feature may still have a state file.
+            // A feature without a live loop may still have a state file.
             [] => found.iter().find(is_feature).or(found.first()),
             [one] => Some(one),
             several => return Err(typed.several(several)),
@@ -132,7 +123,6 @@ impl Around {
         }
     }
 
-    /// The loop with this name.
     fn selected(&self, name: &LoopName) -> Result<SelectedLoop> {
         let id = &name.id;
         if name.kind == NameKind::Change {
@@ -147,17 +137,17 @@ impl Around {
         Ok(SelectedLoop::Feature(project.clone(), feature))
     }
 
-    /// The loop that ends where none is named. In a session it is not that of another one; in a terminal one in a session and
-    /// one of a runner are told apart by their names.
+    /// The loop to stop if none is named. In a session, never another session's loop. In a terminal, names have to tell
+    /// a session's loop from a runner's.
     fn to_stop(&self) -> Result<SelectedLoop> {
         let at_work = self.at_work()?;
         let Some(project) = &self.project else { return self.only_runner() };
         if self.own.is_none() && !at_work.is_empty() {
             let loops = Loops::of(&project.root);
             let features = armed_features(project, &loops).into_iter();
-            let features = features.map(|it| LoopName::new(NameKind::Feature, &it.name));
+            let features = features.map(|feature| LoopName::new(NameKind::Feature, &feature.name));
             let tasks = live_ralph(&loops).into_iter();
-            let tasks = tasks.map(|it| LoopName::new(NameKind::Session, &it.session));
+            let tasks = tasks.map(|task| LoopName::new(NameKind::Session, &task.session));
             let in_sessions: Vec<LoopName> = features.chain(tasks).collect();
             return self.runner_beside(in_sessions, &at_work);
         }
@@ -169,7 +159,7 @@ impl Around {
         }
     }
 
-    /// The loop that pauses or continues where none is named: this session's, or the only one.
+    /// The loop to pause or resume if none is named: this session's, or the only one.
     fn to_pause_or_resume(&self, steering: Steering) -> Result<SelectedLoop> {
         let Some(project) = &self.project else { return self.only_runner() };
         let loops = Loops::of(&project.root);
@@ -184,7 +174,8 @@ impl Around {
         }
         let has_own = live.iter().any(|record| Some(record.session.as_str()) == own);
         if !has_own && !at_work.is_empty() {
-            let in_sessions = live.iter().map(|it| LoopName::new(NameKind::Session, &it.session));
+            let in_sessions =
+                live.iter().map(|report| LoopName::new(NameKind::Session, &report.session));
             return self.runner_beside(in_sessions.collect(), &at_work);
         }
         let record = match steering {
@@ -194,7 +185,7 @@ impl Around {
         Ok(SelectedLoop::Session(project.clone(), record.session))
     }
 
-    /// The only runner where no session has a loop; an error that names them all where one has.
+    /// The only runner, if no session has a loop; otherwise an error lists all of them.
     fn runner_beside(&self, sessions: Vec<LoopName>, at_work: &[String]) -> Result<SelectedLoop> {
         if sessions.is_empty() {
             return self.only_runner();
@@ -209,18 +200,18 @@ impl Around {
         only(root).map(SelectedLoop::Runner)
     }
 
-    /// The changes that a runner works on.
+    /// The changes with a runner.
     fn at_work(&self) -> Result<Vec<String>> {
         self.runners.as_deref().map_or(Ok(Vec::new()), report::live)
     }
 
-    /// Whether a runner was asked to pause.
+    /// A runner was asked to pause.
     fn is_paused(&self, change: &str) -> bool {
         let folder = self.runners.as_deref().map(|root| state_folder(root, change));
         folder.is_some_and(|folder| Requests::of(&folder).pause_asked().is_some())
     }
 
-    /// All that a loop here can be called.
+    /// Every name of a loop here.
     fn names(&self) -> Result<Vec<LoopName>> {
         let mut names = Vec::new();
         let mut add = |kind, id: &str, lives| {

@@ -1,4 +1,4 @@
-//! Our slash commands, answered before a token is spent: Claude Code starts `spool hook` when a person has typed one.
+//! Our slash commands, answered before they cost a token: Claude Code starts `spool hook` when a person types one.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -26,13 +26,13 @@ use crate::store::loops::{Loops, is_session_id};
 use crate::store::names::ArmedBy;
 use crate::system::files::real_path;
 
-/// The first argument of this program when it is started as a hook.
+/// Makes this program a hook.
 const ARGUMENT: &str = "hook";
 const CANCEL: &str = "Usage: /speckit:cancel [FEATURE]";
 const CANCEL_RALPH: &str = "Usage: /speckit:cancel-ralph [SESSION]";
 const STATUS: &str = "Usage: /speckit:status";
 
-/// Answers the event of a hook where this program was started for one: always with code 0, as `ralph-hook` does.
+/// Answers a hook's event if this program was started for one: always with code 0, as `ralph-hook` does.
 pub fn answer_if_asked() -> Option<ExitCode> {
     let mut arguments = std::env::args_os().skip(1);
     if arguments.next()? != ARGUMENT {
@@ -75,8 +75,8 @@ fn name_in<'a>(arguments: &'a str, usage: &'static str) -> Result<&'a str, Refus
     }
 }
 
-/// Refuses a command that no person typed: an agent, or a file of the project, can schedule one, and what a command arms
-/// is what a person sees and answers for.
+/// Refuses a command that nobody typed. An agent or a file of the project can schedule one, but a person has to see
+/// what a command arms.
 fn typed(event: &HookEvent) -> Result<(), Refusal> {
     match &event.transcript {
         Some(transcript) if transcript.enters_scheduled(event.started_in.as_deref()) => {
@@ -102,7 +102,7 @@ fn implement(event: &HookEvent, request: &FeatureRequest) -> Result<HookAnswer, 
         .log(&format!("Armed feature {} for session {session}", started.about)))
 }
 
-/// What a person should know of a mode in which the session asks them, with a line break before it.
+/// A line about a mode in which the session asks the person.
 fn asks(event: &HookEvent) -> String {
     if event.asks.is_empty() {
         return String::new();
@@ -115,8 +115,8 @@ fn asks(event: &HookEvent) -> String {
     .concat()
 }
 
-/// Spec-kit's own command: the loop is armed, and the command runs. Where there is no work for a loop, it runs as it does
-/// without us; what a person mistyped or has to decide stops it.
+/// Spec-kit's own command arms the loop and runs. Without work for a loop, the command runs as usual. A person's
+/// mistake or open decision stops it.
 fn spec_kit(event: &HookEvent, arguments: &str) -> Result<HookAnswer, Refusal> {
     let settings = project(event).map(|project| Settings::read(&project.root));
     if let Ok(Ok(Settings { chosen, .. })) = settings
@@ -137,7 +137,7 @@ fn spec_kit(event: &HookEvent, arguments: &str) -> Result<HookAnswer, Refusal> {
 }
 
 fn cancelled(event: &HookEvent, named: &str) -> Result<HookAnswer, Refusal> {
-    // The agent may stand in a project inside of the one that its loop is in.
+    // The agent's folder may be in a project within the loop's project.
     let own = project_of_session(event);
     if let Some(own) = &own {
         settle_all(&own.root);
@@ -156,7 +156,7 @@ fn cancelled(event: &HookEvent, named: &str) -> Result<HookAnswer, Refusal> {
 }
 
 fn status(event: &HookEvent) -> Result<HookAnswer, Refusal> {
-    // A ralph loop needs no spec-kit project, and this session may have none of the loops.
+    // A ralph loop needs no spec-kit project, and this session may have no loop at all.
     let found = project_of_session(event).or_else(|| project_with_loops(event, None));
     let project = found.map_or_else(|| project(event), Ok)?;
     Ok(HookAnswer::stop_command(&StatusReport::of(&project).text()))
@@ -231,7 +231,7 @@ fn cancel_ralph(event: &HookEvent, named: &str) -> Result<HookAnswer, Refusal> {
         .log(&format!("Cancelled the ralph loop of session {session}")))
 }
 
-/// Notes which process the session is in: `spool status` then sees when it is gone.
+/// Notes the session's process, so that `spool status` sees when it is gone.
 fn note_client(root: &Path, event: &HookEvent) {
     life::note(&Loops::of(root), &event.session, event.transcript.as_deref());
 }
@@ -242,18 +242,18 @@ fn project_of_session(event: &HookEvent) -> Option<Project> {
     let starts = [event.cwd.clone(), event.started_in.clone()];
     let around =
         starts.iter().flatten().filter_map(|start| Project::around_session(start, session));
-    // A ralph loop needs no project, and its notes may have been taken away.
+    // A ralph loop needs no project, and its notes may be gone.
     let folders = starts.iter().flatten().filter_map(|folder| real_path(folder).ok());
     let projects = around.chain(folders.map(|root| Project { root }));
     let knows = |project: &Project| Loops::of(&project.root).knows(session);
     let mut own: Vec<_> =
         projects.filter(|project| knows(project) || project.has_pin_of(session)).collect();
-    // Notes alone can be made in any folder; what a person armed is found where they armed it.
+    // Anybody can make notes in any folder; a loop that a person armed is found by its pin.
     let first = own.iter().position(|project| project.has_pin_of(session)).unwrap_or(0);
     (first < own.len()).then(|| own.swap_remove(first))
 }
 
-/// The folder that has loops, that of this session's loop before any other.
+/// This session's loop comes first.
 fn project_with_loops(event: &HookEvent, session: Option<&str>) -> Option<Project> {
     let starts = [event.cwd.clone(), event.started_in.clone()];
     let knows =
@@ -267,7 +267,7 @@ fn project_with_loops(event: &HookEvent, session: Option<&str>) -> Option<Projec
     projects.find(knows).or(near)
 }
 
-/// The folder that the session was started in: a ralph loop needs no project.
+/// The folder where the session started: a ralph loop needs no project.
 fn start_folder(event: &HookEvent) -> Result<PathBuf, Refusal> {
     let folder = event.started_in.clone().or_else(|| event.cwd.clone());
     let real = folder.as_deref().and_then(|folder| real_path(folder).ok());
@@ -289,7 +289,7 @@ fn usable_session(event: &HookEvent) -> Result<&str, Refusal> {
     })
 }
 
-/// The project around the agent's folder, or the one that the session was started in.
+/// The project around the agent's folder, or around the session's first folder.
 fn project(event: &HookEvent) -> Result<Project, Refusal> {
     event.cwd.as_deref().map(begin).transpose()?;
     let mut starts = [&event.cwd, &event.started_in].into_iter().flatten();

@@ -1,4 +1,4 @@
-//! `spool start`: arms the loop for a feature, as `/speckit:implement` does.
+//! `spool start`: arms a feature's loop, as `/speckit:implement` does.
 
 use std::process::ExitCode;
 
@@ -33,10 +33,9 @@ pub struct StartArgs {
     place: Where,
 }
 
-/// What a person does who armed it in a terminal.
+/// Tells a person in a terminal what to do next.
 const FIRST: &str = "Now start Claude Code in this project and ask it to work through the tasks: the first session that stops takes the loop.\n";
 
-/// Arms and says what was armed.
 pub fn run(args: &StartArgs) -> Result<ExitCode> {
     let request = FeatureRequest {
         words: args.words.join(" "),

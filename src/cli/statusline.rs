@@ -1,4 +1,4 @@
-//! `spool statusline`: the loop of one session on one line, for the status line of an agent program.
+//! `spool statusline`: one session's loop on one line, for an agent program's status line.
 
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -26,13 +26,13 @@ use crate::system::input::StandardInput;
 use crate::text;
 use crate::world::Deadline;
 
-/// The most that is read of the input, in bytes.
+/// The longest input that is read, in bytes.
 const MOST: usize = 1 << 20;
-/// How long the caller has to hand it over.
+/// How long the caller may take for its input.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// How many columns of a name are shown.
+/// The longest name, in columns.
 const NAME: usize = 20;
-/// How wide the bar is.
+/// The width of the bar, in columns.
 const BAR: u64 = 8;
 
 /// Print a loop on one line, for the status line of Claude Code
@@ -50,7 +50,7 @@ pub struct StatuslineArgs {
     json: bool,
 }
 
-/// What Claude Code hands to a status line command, as far as it is used.
+/// The fields that matter here of Claude Code's input for a status line.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct StatusInput {
@@ -66,10 +66,10 @@ struct Workspace {
     project_dir: PathBuf,
 }
 
-/// Prints the line; nothing that is missing or broken is an error.
+/// Prints the line; missing or broken input is no error.
 pub fn run(args: &StatuslineArgs) -> Result<ExitCode> {
     let input: StatusInput = serde_json::from_slice(&handed_over()).unwrap_or_default();
-    let status = of(&input).unwrap_or_else(|| said(None, None));
+    let status = of(&input).unwrap_or(StatuslineForm { line: None, end: None });
     if args.json {
         outln!("{}", forms::line(&status)?);
     } else if let Some(line) = &status.line {
@@ -78,7 +78,7 @@ pub fn run(args: &StatuslineArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is said of the loop of the session that is named; `None` where it has none.
+/// `None` for a session without a loop.
 fn of(input: &StatusInput) -> Option<StatuslineForm> {
     let session = Some(input.session_id.as_str()).filter(|session| is_session_id(session))?;
     let folders = [&input.workspace.project_dir, &input.workspace.current_dir, &input.cwd];
@@ -99,7 +99,7 @@ fn of(input: &StatusInput) -> Option<StatuslineForm> {
             _ => format!("ended ({ended})"),
         };
         let why = more_than(&ended, &reason.to_string());
-        // A cancel takes the state file away: the list still says how far it came.
+        // A cancel removes the state file, but the list still tells the progress.
         let list = list_of(&project, &record).filter(|list| list.place().total > 0);
         let place = list.as_ref().map(|list| list.place().words()).unwrap_or_default();
         let open = list.and_then(|list| ends::uncounted(&list));
@@ -113,14 +113,15 @@ fn of(input: &StatusInput) -> Option<StatuslineForm> {
         };
         let iterations = text::counted(record.ledger.iterations.into(), "iteration");
         let words = format!("{name} · {how}{more} · {iterations}");
-        let end = EndForm { name: ended, words };
-        return Some(said(None, Some(end)));
+        let end = Some(EndForm { name: ended, words });
+        return Some(StatuslineForm { line: None, end });
     }
     if !drives(loops.claim(&record.about).as_ref(), &record) {
         return None;
     }
     let list = list_of(&project, &record);
-    let mut parts = vec![list.as_ref().map_or_else(|| name.clone(), |it| bar(&name, it.place()))];
+    let mut parts =
+        vec![list.as_ref().map_or_else(|| name.clone(), |list| bar(&name, list.place()))];
     parts.push(format!("iteration {}", record.ledger.iterations + 1));
     if let Some(check) = loops.running_check(session) {
         parts.push(format!("check {}", text::narrow(&check, NAME)));
@@ -131,14 +132,10 @@ fn of(input: &StatusInput) -> Option<StatuslineForm> {
         parts.extend(next.map(|task| format!("next {}", text::narrow(&printable(&task.id), NAME))));
     }
     parts.push(format!("{} ago", text::age(record.silent_for())));
-    Some(said(Some(parts.join(" · ")), None))
+    Some(StatuslineForm { line: Some(parts.join(" · ")), end: None })
 }
 
-fn said(line: Option<String>, end: Option<EndForm>) -> StatuslineForm {
-    StatuslineForm { line, end }
-}
-
-/// The list of a feature as a stop counts it; `None` for the loop of a task.
+/// A feature's list, counted as a stop counts; `None` for the loop of a task.
 fn list_of(project: &Project, record: &Record) -> Option<FeatureSnapshot> {
     let feature = project.feature(&record.about).ok().filter(|_| record.ralph().is_none())?;
     let standing = pinned::standing(&project.root, record);
@@ -147,14 +144,14 @@ fn list_of(project: &Project, record: &Record) -> Option<FeatureSnapshot> {
     Some(list)
 }
 
-/// Such as `001-demo ████░░░░ 2 of 4`.
+/// As in `001-demo ████░░░░ 2 of 4`.
 fn bar(name: &str, TaskPosition { done, total, .. }: TaskPosition) -> String {
     let full = (done.min(total) * BAR / total.max(1)) as usize;
     let bar = "█".repeat(full) + &"░".repeat(BAR as usize - full);
     format!("{name} {bar} {done} of {total}")
 }
 
-/// All that comes in on standard input within its time, as far as it is needed. A terminal hands over nothing.
+/// Standard input, up to its limits. A terminal has none.
 fn handed_over() -> Vec<u8> {
     let mut bytes = Vec::new();
     let deadline = Deadline::after(PATIENCE);
@@ -172,7 +169,7 @@ fn handed_over() -> Vec<u8> {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(_) => break,
         }
-        // A caller that does not close its end has handed over all of it with the last bracket.
+        // Some callers do not close their end; the last bracket ends the input.
         if bytes.trim_ascii_end().ends_with(b"}")
             && serde_json::from_slice::<serde::de::IgnoredAny>(&bytes).is_ok()
         {

@@ -1,4 +1,4 @@
-//! The answer of a command that steers a loop: words for a person, or the loop as it is now for a program.
+//! The answer of a command that steers a loop: words for a person, or the loop's new state for a program.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -23,13 +23,10 @@ pub struct Answer {
     json: bool,
 }
 
-/// Which loop was steered.
 pub enum Steered<'a> {
-    /// The one of a session.
     Session(&'a Project, &'a str),
-    /// The one of a feature.
     Feature(&'a Project, &'a str),
-    /// The one of a runner on a change.
+    /// A runner's change.
     Change(&'a Path, &'a str),
 }
 
@@ -40,7 +37,6 @@ impl From<Form> for Answer {
 }
 
 impl Answer {
-    /// Prints what was done, and returns success.
     pub fn say(&self, words: &str, steered: &Steered<'_>) -> Result<ExitCode> {
         if self.json {
             let form = SteeredForm { r#loop: steered.form(), words: words.trim_end().to_owned() };
@@ -53,7 +49,7 @@ impl Answer {
 }
 
 impl Steered<'_> {
-    /// The loop as it is now.
+    /// The loop's present state.
     fn form(&self) -> Option<LoopForm> {
         let (project, session, feature) = match self {
             Self::Change(root, change) => {
@@ -64,10 +60,10 @@ impl Steered<'_> {
         };
         let report = StatusReport::of(project);
         let features = report.speckit.features.iter();
-        let mut features = features.filter_map(|it| FeatureForm::from(it).r#loop);
-        let is_it = |it: &LoopForm| match feature {
-            Some(feature) => it.about == feature,
-            None => it.session.as_deref() == session,
+        let mut features = features.filter_map(|feature| FeatureForm::from(feature).r#loop);
+        let is_it = |found: &LoopForm| match feature {
+            Some(feature) => found.about == feature,
+            None => found.session.as_deref() == session,
         };
         let of_task = || report.tasks.iter().map(LoopForm::from).find(is_it);
         features.find(is_it).or_else(|| feature.is_none().then(of_task).flatten())

@@ -1,4 +1,4 @@
-//! `spool stop`, also `spool cancel`: ends a loop, shows what it was, keeps its notes.
+//! `spool stop`, also `spool cancel`: shows a loop and ends it; its notes stay.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -19,9 +19,8 @@ use crate::store::loops::Loops;
 use crate::text::counted;
 use crate::world::{self, Deadline};
 
-/// The other name of the command.
 pub const ALIAS: &str = "cancel";
-/// How often to look whether the runner has left.
+/// How often the runner is looked for.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// End a loop; its notes and journal stay.
@@ -40,7 +39,7 @@ pub struct StopArgs {
     answer: Answer,
 }
 
-/// Shows the loop as it is, then ends it (spec 003, AC-4.3); of a runner waits, and says what became of it.
+/// Shows the loop, then ends it (spec 003, AC-4.3). Waits for a runner, and reports its end.
 pub fn run(args: &StopArgs) -> Result<ExitCode> {
     match args.which.selected(Steering::Stop)? {
         SelectedLoop::Runner(running) => runner(args, &running),
@@ -62,13 +61,12 @@ fn of_task(args: &StopArgs, project: &Project, session: &str) -> Result<ExitCode
 }
 
 fn of_feature(args: &StopArgs, project: &Project, feature: &Feature) -> Result<ExitCode> {
-    let summary = summary(project, feature).map(|it| it + "\n\n").unwrap_or_default();
+    let summary = summary(project, feature).map(|summary| summary + "\n\n").unwrap_or_default();
     let done = cancel_feature(project, feature)?;
     let words = format!("{summary}{} {}", done.headline(), done.cleanup);
     args.answer.say(&words, &Steered::Feature(project, &feature.name))
 }
 
-/// Asks, waits, and says what became of it.
 fn runner(args: &StopArgs, running: &Running) -> Result<ExitCode> {
     let change = printable(&running.change);
     ask(running, RunnerRequest::Stop)?;
@@ -78,10 +76,10 @@ fn runner(args: &StopArgs, running: &Running) -> Result<ExitCode> {
         return args.answer.say(&words, &steered);
     }
     let deadline = Deadline::after(Duration::from_secs(args.wait));
-    // A runner that began after the one that was asked is another one.
+    // A younger process is another runner.
     let has_left = || match holder(&running.folder) {
         Ok(holder) => holder.is_none_or(|holder| holder.pid != running.pid),
-        // Who cannot be seen for a moment has not left.
+        // A failed look proves nothing.
         Err(_) => false,
     };
     while !has_left() {
@@ -98,7 +96,7 @@ fn runner(args: &StopArgs, running: &Running) -> Result<ExitCode> {
     args.answer.say(&seen(&running.folder, &change), &steered)
 }
 
-/// What the runner has left behind.
+/// The runner's notes after its end.
 fn seen(folder: &Path, change: &str) -> String {
     let state = read_state(folder).ok().flatten().map(|(state, _)| state).unwrap_or_default();
     let iterations = counted(state.current_iteration.into(), "iteration");

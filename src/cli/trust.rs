@@ -1,4 +1,4 @@
-//! `spool trust`: a person reads the commands of a repository's own files, and allows them.
+//! `spool trust`: a person reads the commands in a repository's own files, and allows them.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -51,7 +51,7 @@ struct File {
 }
 
 impl File {
-    /// Returns its commands as a person reads them, line by line.
+    /// The commands for a person, line by line.
     fn shown(&self) -> String {
         let commands = self.commands.iter().map(|command| format!("  {}\n", indented(command)));
         let place = self.root.join(self.name);
@@ -60,7 +60,7 @@ impl File {
     }
 }
 
-/// Shows the commands and asks; never inside of an agent's session.
+/// Shows the commands and asks. Refused in an agent's session.
 pub fn run(args: &TrustArgs) -> Result<ExitCode> {
     if args.list {
         return if args.json { list_as_json() } else { list() };
@@ -90,7 +90,7 @@ pub fn run(args: &TrustArgs) -> Result<ExitCode> {
     if args.yes {
         out!("{commands}");
     } else {
-        // Where the question is, whatever becomes of standard output.
+        // Beside the question, wherever standard output goes.
         err!("{commands}");
         if !can_be_asked() {
             bail!(
@@ -133,18 +133,20 @@ fn list() -> Result<ExitCode> {
 
 fn list_as_json() -> Result<ExitCode> {
     let trusted = trust::list()?.into_iter();
-    let trusted =
-        trusted.map(|it| TrustedForm { project: it.project, file: it.file, commands: it.commands });
+    let trusted = trusted.map(|file| TrustedForm {
+        project: file.project,
+        file: file.file,
+        commands: file.commands,
+    });
     let form = TrustForm { trusted: trusted.collect() };
     dataln!("{}", forms::document(&form)?);
     Ok(ExitCode::SUCCESS)
 }
 
-/// The folders whose files are meant: the project of the loops in sessions, that of `spool ralph`, and
-/// without either the folder itself.
+/// The projects of the loops in sessions and of `spool ralph`; without either, the current folder.
 fn roots(place: &Where) -> Result<Vec<PathBuf>> {
     let start = place.start()?;
-    let with_loops = Project::with_loops(&start, own_session().as_deref()).map(|it| it.root);
+    let with_loops = Project::with_loops(&start, own_session().as_deref()).map(|found| found.root);
     let mut roots: Vec<PathBuf> =
         [with_loops, root_around(&start).ok()].into_iter().flatten().collect();
     if roots.is_empty() {

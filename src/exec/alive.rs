@@ -1,20 +1,17 @@
-//! Whether a process that was seen before still lives: its id alone does not say, for ids are used again.
+//! Whether a process seen before still lives. The system reuses ids, so the time of its start counts as well.
 
 #[cfg(target_os = "linux")]
 use super::tree;
 use crate::system::processes;
 
-/// What is known of a process id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProcessLife {
-    /// No living process has it.
     Gone,
-    /// One lives, started at this time by the system's own count; 0 where the system does not say.
     Lives {
-        /// When it was started.
+        /// By the system's own count; 0 where the system does not say.
         start: u64,
     },
-    /// There is one, and the system shows nothing of it.
+    /// A process has the id, and the system shows nothing else of it.
     #[cfg_attr(
         not(any(target_os = "linux", windows)),
         allow(dead_code, reason = "macOS shows nothing")
@@ -23,7 +20,6 @@ pub enum ProcessLife {
 }
 
 impl ProcessLife {
-    /// Returns what is known of this process id.
     #[cfg(target_os = "linux")]
     pub fn of(id: u32) -> Self {
         match i32::try_from(id).ok().and_then(tree::process_and_start) {
@@ -33,7 +29,6 @@ impl ProcessLife {
         }
     }
 
-    /// Returns what is known of this process id.
     #[cfg(windows)]
     pub fn of(id: u32) -> Self {
         match processes::start_of(id) {
@@ -43,31 +38,30 @@ impl ProcessLife {
         }
     }
 
-    /// Returns what is known of this process id.
     #[cfg(not(any(target_os = "linux", windows)))]
     pub fn of(id: u32) -> Self {
         if processes::is_alive(id) { Self::Lives { start: 0 } } else { Self::Gone }
     }
 
-    /// Returns whether it is the process that was started at this time; 0 for one that is not known.
+    /// The living process started at this time; 0 stands for an unknown time and matches.
     pub fn is_of(self, known: u64) -> bool {
         matches!(self, Self::Lives { start } if start == known || start == 0 || known == 0)
     }
 }
 
-/// Returns where process ids mean the same as here: this machine, and on Linux this space of process ids;
-/// empty where the system does not say.
+/// Names the space in which process ids are unique: this machine, and on Linux this namespace of process ids. Empty
+/// where the system does not say.
 #[cfg(target_os = "linux")]
 pub fn id_space() -> String {
     let machine = crate::store::read::read("/etc/machine-id".as_ref(), 100);
-    let machine = machine.map(|it| it.bytes).unwrap_or_default();
+    let machine = machine.map(|file| file.bytes).unwrap_or_default();
     let machine = String::from_utf8_lossy(machine.trim_ascii()).to_ascii_lowercase();
     let space = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
-    // As Claude Code writes it into its own list.
+    // The form that Claude Code uses.
     format!("linux:{machine}:{}", space.display())
 }
 
-/// Returns where process ids mean the same as here: this machine.
+/// Process ids are unique on this machine.
 #[cfg(not(target_os = "linux"))]
 pub fn id_space() -> String {
     String::new()

@@ -9,13 +9,14 @@ use std::sync::{Mutex, PoisonError};
 use crate::system::files;
 use crate::world;
 
-/// Where the system looks for programs when there is no `PATH`.
+/// Where programs are looked for without a `PATH`.
 const WITHOUT_PATH: &str = if cfg!(unix) { "/usr/bin:/bin" } else { "" };
 
-/// The projects that this process works on, real paths.
+/// Real paths of the projects that this process works on.
 static PROJECTS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Has no program looked for in a project, a real path: whoever works on the project can put another one in its place.
+/// Excludes a project, by its real path, from the search: its authors could put another program in the place of the
+/// real one.
 pub fn leave_out(project: &Path) {
     let mut projects = PROJECTS.lock().unwrap_or_else(PoisonError::into_inner);
     if !projects.iter().any(|known| known == project) {
@@ -23,25 +24,25 @@ pub fn leave_out(project: &Path) {
     }
 }
 
-/// Returns where a program is: a path leads there by itself, a name is looked for in the absolute folders of the `PATH`, but in
-/// no project; `None` when nothing there can be started.
+/// Looks for a name in the absolute folders of the `PATH`, but in no project. A path stands for itself. `None` where
+/// nothing there can be started.
 ///
-/// A relative folder of the `PATH` means another one in each folder that a program is started in.
+/// A relative folder of the `PATH` would change with the folder in which a program starts.
 pub fn find(program: impl AsRef<Path>) -> Option<PathBuf> {
     let mut projects = PROJECTS.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    // A repository around the person's own folder has all that the person has installed there.
+    // A repository around the home folder would hide all that the person has installed there.
     let home = world::home().unwrap_or_default();
     projects.retain(|project| !home.starts_with(project));
     let path = world::raw_variable("PATH").unwrap_or_else(|| WITHOUT_PATH.into());
     find_in(program.as_ref(), &path, &projects)
 }
 
-/// Returns whether a program is a name, and no path: which file it is, only the `PATH` says.
+/// The program is a name, not a path: only the `PATH` tells its file.
 pub fn is_name(program: &Path) -> bool {
     program.components().count() == 1
 }
 
-/// Whether a program is in this project, a real path, or leads there.
+/// The program lies in this project (a real path), or leads there.
 fn is_in(program: &Path, project: &Path) -> bool {
     let leads_there =
         |path: &Path| files::real_path(path).is_ok_and(|real| real.starts_with(project));
@@ -50,11 +51,10 @@ fn is_in(program: &Path, project: &Path) -> bool {
         || program.parent().is_some_and(leads_there)
 }
 
-/// Returns the same command with the whole path of its program; an error where a name is in no folder of the `PATH` that
-/// [`find`] looks through.
+/// The command with the whole path of its program; an error where [`find`] does not find the name.
 ///
-/// The system would also look in relative folders of the `PATH`, below the folder in which the program is started: there is
-/// whatever the project has.
+/// The system would search relative folders of the `PATH`, too, below the program's own folder: there it finds the
+/// project's files.
 pub fn resolved(command: Command) -> io::Result<Command> {
     let name = Path::new(command.get_program());
     let path = match find(name) {
@@ -68,7 +68,7 @@ pub fn resolved(command: Command) -> io::Result<Command> {
     Ok(with_all_of(Command::new(path), &command))
 }
 
-/// Returns a command with the arguments, the variables and the folder of another one.
+/// Gives `program` the arguments, variables and folder of `command`.
 pub fn with_all_of(mut program: Command, command: &Command) -> Command {
     program.args(command.get_args());
     for (name, value) in command.get_envs() {
@@ -84,7 +84,7 @@ pub fn with_all_of(mut program: Command, command: &Command) -> Command {
 }
 
 fn find_in(program: &Path, path: &OsStr, projects: &[PathBuf]) -> Option<PathBuf> {
-    let startable = |path| files::names_of_program(path).find(|it| files::is_program(it));
+    let startable = |path| files::names_of_program(path).find(|file| files::is_program(file));
     if !is_name(program) {
         return startable(program.to_owned());
     }

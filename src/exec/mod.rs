@@ -1,5 +1,4 @@
-//! The one way to run another program: a limit, an interrupt, a bound on what is kept, and the end of its
-//! whole tree.
+//! The one way to run another program: with a limit, an interrupt, bounded output, and an end of the whole tree.
 
 pub(crate) mod alive;
 pub(crate) mod find;
@@ -22,19 +21,17 @@ pub(crate) use unix::*;
 #[cfg(windows)]
 pub(crate) use windows::*;
 
-/// How often a running program is looked at, and the interrupt asked.
+/// How often a running program is looked at and the interrupt asked.
 const LOOK: Duration = Duration::from_millis(20);
-/// Time between asking a program to end and killing it, unless something else is said.
+/// Time between asking a program to end and killing it.
 const GRACE: Duration = Duration::from_secs(2);
-/// How long a program may take that nobody waits for.
+/// The limit of a program that nobody waits for.
 pub const LIMIT_ALONE: Duration = Duration::from_secs(5);
 
-/// Which of a program's two outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// Standard output, or both where they come together.
+    /// Standard output, or both where they share a pipe.
     Output,
-    /// Standard error.
     Errors,
 }
 
@@ -43,39 +40,40 @@ pub enum Source {
 pub(crate) enum Outputs {
     /// Into a pipe each.
     Apart,
-    /// Into one pipe.
     Together,
-    /// Where those of this process go.
+    /// To the outputs of this process.
     #[cfg(unix)]
     Inherited,
 }
 
-/// How a program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProgramEnd {
-    /// By itself, in this way.
+    /// By itself.
     Left(ExitStatus),
-    /// It exceeded its limit.
     OverTime,
-    /// The interrupt asked for it.
     Interrupted,
 }
 
-/// A program that ended, and the part of its output that was kept.
+/// A program that ended, and the kept part of its output.
 #[derive(Clone, Debug)]
 pub struct ProgramOutput {
-    /// How it ended.
     pub end: ProgramEnd,
-    /// Standard output.
     pub output: Vec<u8>,
-    /// Standard error.
     pub errors: Vec<u8>,
-    /// Whether it printed more than was kept.
+    /// The program printed more than was kept.
     pub cut: bool,
 }
 
+/// A program's answer as text; invalid UTF-8 is replaced.
+#[derive(Debug)]
+pub struct ProgramAnswer {
+    pub status: ExitStatus,
+    pub output: String,
+    pub errors: String,
+}
+
 impl ProgramOutput {
-    /// Returns how it left by itself, `None` when it was ended.
+    /// `None` when the program did not leave by itself.
     pub fn status(&self) -> Option<ExitStatus> {
         match self.end {
             ProgramEnd::Left(status) => Some(status),
@@ -83,13 +81,18 @@ impl ProgramOutput {
         }
     }
 
-    /// Returns whether it left by itself, with code 0.
+    /// `None` when the program did not leave by itself.
+    pub fn answer(&self) -> Option<ProgramAnswer> {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let (output, errors) = (text(&self.output), text(&self.errors));
+        self.status().map(|status| ProgramAnswer { status, output, errors })
+    }
+
     pub fn is_success(&self) -> bool {
         self.status().is_some_and(|status| status.success())
     }
 }
 
-/// A program that is about to be run.
 #[derive(Debug)]
 pub struct Program {
     command: Command,
@@ -102,35 +105,34 @@ pub struct Program {
 }
 
 impl Program {
-    /// Returns the program of `command`, which may take this long; its standard input is empty.
+    /// Standard input is empty.
     pub fn new(command: Command, limit: Duration) -> Self {
         Self { command, input: Vec::new(), limit: Some(limit), grace: GRACE, kept: false }
     }
 
-    /// Gives it these bytes on its standard input.
     #[must_use]
     pub fn input(self, input: &[u8]) -> Self {
         Self { input: input.to_vec(), ..self }
     }
 
-    /// Gives it this long between being asked to end and being killed.
     #[must_use]
     pub fn grace(self, grace: Duration) -> Self {
         Self { grace, ..self }
     }
 
-    /// Runs it under a supervisor, a second process of this program that ends it when this one is killed.
+    /// Runs the program under a supervisor: a second process of this program, which ends it when this process is
+    /// killed.
     ///
-    /// Without a standard input, and with what this process has as its environment. Where this program
-    /// knows no supervisor (see [`supervise::supervise_if_asked`]), it runs without one.
+    /// Standard input is empty, and the environment is that of this process. Without a supervisor (see
+    /// [`supervise::supervise_if_asked`]), the program runs alone.
     #[must_use]
     pub fn kept(self) -> Self {
         Self { kept: true, ..self }
     }
 
-    /// Runs it to its end and returns the beginning of both outputs, at most `most` bytes of each.
+    /// Keeps the first `most` bytes of each output.
     ///
-    /// An error means that it could not be started. `interrupt` says whether it is to end early.
+    /// An error means: the program did not start. `interrupt` asks for an early end.
     pub fn run(
         self,
         most: usize,
@@ -146,10 +148,9 @@ impl Program {
         Ok(ProgramOutput { end, output, errors, cut })
     }
 
-    /// Runs it to its end and returns the end of both outputs together, at least `tail` bytes of it and
-    /// at most four times as many.
+    /// Keeps the end of both outputs together: at least `tail` bytes, at most four times as many.
     ///
-    /// An error means that it could not be started. `interrupt` says whether it is to end early.
+    /// An error means: the program did not start. `interrupt` asks for an early end.
     pub fn run_for_tail(
         self,
         tail: usize,
@@ -166,9 +167,9 @@ impl Program {
         Ok(ProgramOutput { end, output, errors: Vec::new(), cut })
     }
 
-    /// Runs it to its end, hands on its output piece by piece, and returns how it ended.
+    /// Hands on the output piece by piece.
     ///
-    /// An error means that it could not be started. `interrupt` says whether it is to end early.
+    /// An error means: the program did not start. `interrupt` asks for an early end.
     pub fn stream(
         self,
         interrupt: &mut dyn FnMut() -> bool,
@@ -178,8 +179,7 @@ impl Program {
     }
 }
 
-/// Returns the path under which this program can be started again, also when its file was replaced or
-/// deleted meanwhile, where the system allows that; `None` where the system does not say.
+/// A path that starts this program again, even after its file was replaced or deleted, where the system allows that.
 pub fn own_program() -> Option<PathBuf> {
     if cfg!(target_os = "linux") {
         return Some(PathBuf::from("/proc/self/exe"));

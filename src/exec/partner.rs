@@ -1,4 +1,4 @@
-//! Who is above this process: whether the runner that its environment names has really started it.
+//! Proves that the runner in the environment has really started this process.
 
 use crate::world;
 
@@ -6,31 +6,29 @@ use crate::world;
 #[cfg(target_os = "linux")]
 const GENERATIONS: usize = 64;
 
-/// What the environment says of a runner, and what is true of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunnerProof {
-    /// It names none.
+    /// The environment names no runner.
     None,
-    /// The runner with this process id has started what this process is a part of.
+    /// The process id of the runner above this process.
     Proven(u32),
-    /// It names this one, which is no runner, or has not started this process.
+    /// The environment names this runner, but it does not exist or has not started this process.
     Unproven(String),
 }
 
-/// Returns the name of the supervisor of the runner with this process id, as the system lists it.
+/// The supervisor's name in the system's list of processes.
 ///
-/// Hooks and runners of other versions look for it, so it keeps the name that it had in the first one.
+/// Hooks and runners of other versions look for this name, so it never changes.
 #[cfg(unix)]
 pub fn supervisor_name(runner: u32) -> String {
     format!("spool-keeper of {runner}")
 }
 
-/// Returns the runner (`spool ralph`) that this process is a part of: it decides when the work is done,
-/// and nobody else.
+/// The runner (`spool ralph`) above this process, which alone decides when the work is done.
 ///
-/// A variable alone proves nothing: somebody may have set it, and what an agent left may remember a runner
-/// that is long gone. The proof is an ancestor of this process, a supervisor, that the runner has started from
-/// its own program. Where the system does not list ancestors (macOS), a process of that id is enough.
+/// A variable proves nothing: anybody can set it, and a process may outlive its runner. The proof is an ancestor of
+/// this process: a supervisor that the runner has started from its own program. Where the system lists no ancestors
+/// (macOS), a live process with the runner's id is enough.
 pub fn runner() -> RunnerProof {
     let Some(named) = world::variable(world::RUNNER) else { return RunnerProof::None };
     match named.parse().ok().filter(|id| *id > 1 && has_started_this(*id)) {

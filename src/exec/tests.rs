@@ -20,7 +20,7 @@ fn run(script: &str, limit: Duration) -> ProgramOutput {
 fn is_gone(id: &[u8]) -> bool {
     let id: i32 = std::str::from_utf8(id).unwrap().trim().parse().unwrap();
     let deadline = Deadline::after(PATIENCE);
-    while tree::all().iter().any(|it| it.id == id && !it.dead) {
+    while tree::all().iter().any(|process| process.id == id && !process.dead) {
         if deadline.is_over() {
             return false;
         }
@@ -33,7 +33,7 @@ fn is_gone(id: &[u8]) -> bool {
 fn both_outputs_and_the_status_arrive() {
     let ran = run("echo one; echo two >&2; exit 3", PATIENCE);
     assert_eq!((&ran.output[..], &ran.errors[..]), (&b"one\n"[..], &b"two\n"[..]));
-    assert_eq!((ran.status().and_then(|it| it.code()), ran.cut), (Some(3), false));
+    assert_eq!((ran.status().and_then(|status| status.code()), ran.cut), (Some(3), false));
 }
 
 #[test]

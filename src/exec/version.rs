@@ -1,18 +1,18 @@
-//! The version of a program.
+//! Versions of programs.
 
 use std::fmt;
 
-/// A version of a program, as in `2.1.332`; what follows the third number makes it neither older nor newer.
+/// As in `2.1.332`. Text behind the third number does not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version(pub u32, pub u32, pub u32);
 
 impl Version {
-    /// Returns the first version in a text, such as `codex-cli 0.169.0`.
+    /// The first version in a text, such as `codex-cli 0.169.0`.
     pub fn find(text: &str) -> Option<Self> {
         text.split(|letter: char| letter.is_whitespace() || letter == '@').find_map(Self::parse)
     }
 
-    /// Returns the version that a text begins with, such as `2.1.332 (Claude Code)`.
+    /// As in `2.1.332 (Claude Code)`.
     pub fn at_start(text: &str) -> Option<Self> {
         Self::parse(text.split_whitespace().next()?)
     }

@@ -1,63 +1,59 @@
-//! What the hook answers, in the words of no host.
+//! The hook's answers, independent of the host.
 
 use crate::checks::PersonNotice;
 use crate::text;
 
-/// Which form of an answer the caller of the hook understands.
+/// The form of answer that the hook's caller understands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AnswerForm {
     /// The contract of spec 003, for a hook whose arguments name no host.
     #[default]
     Contract,
-    /// All that the host shows, for the hook of our plugin, whose arguments name its host.
+    /// All that the host shows, for our plugin's hook, whose arguments name its host.
     Plugin,
 }
 
 /// How an answer continues a turn that the agent wants to end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ContinueForm {
-    /// Its end is blocked, with a reason; every version of every host understands that.
+    /// The end is blocked with a reason. Every version of every host understands that.
     #[default]
     Block,
-    /// The agent gets more context and continues; newer hosts show no problem then.
+    /// The agent gets more context and continues; newer hosts show no error then.
     Context,
 }
 
-/// A hook's whole answer.
 #[derive(Debug, Default)]
 pub struct HookAnswer {
-    /// What becomes of what the agent was about to do.
     pub effect: Effect,
-    /// What the person reads, empty for nothing.
+    /// For the person; may be empty.
     pub message: String,
-    /// What the person reads besides where the form is [`AnswerForm::Plugin`]: spec 003 wants silence there.
+    /// Also for the person, but only in [`AnswerForm::Plugin`]: spec 003 wants silence there.
     pub plugin_message: String,
-    /// What the person is to hear of also when they look elsewhere, `None` for nothing.
+    /// For a person who looks elsewhere.
     pub alert: Option<Alert>,
-    /// Lines for the log; each starts with `[ralph-speckit]`.
+    /// Each line starts with `[ralph-speckit]`.
     pub log: Vec<String>,
 }
 
-/// What a person is to hear of also when they look elsewhere.
+/// A message for a person who looks elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alert {
-    /// What it tells.
     pub notice: PersonNotice,
-    /// Whether the terminal rings for it.
+    /// The terminal rings.
     pub rings: bool,
 }
 
-/// What becomes of what the agent was about to do.
+/// The answer's effect on the agent's plan.
 #[derive(Debug, Default)]
 pub enum Effect {
-    /// It happens.
     #[default]
     Allow,
-    /// The agent is sent back to work, with this reason.
+    /// The agent goes back to work, for this reason.
     Block(String),
-    /// The same, where the host continues a turn without calling its end blocked.
+    /// As [`Self::Block`], in a host that continues a turn without blocking its end.
     Continue(String),
-    /// A command ends before the agent reads it, and the person reads this.
+    /// The command ends before the agent reads it, and the person reads this.
     AnswerCommand(String),
     /// The agent gets this with its command.
     CommandContext(String),
@@ -66,17 +62,16 @@ pub enum Effect {
 }
 
 impl HookAnswer {
-    /// Returns the answer that lets everything happen as without us.
     pub fn silent() -> Self {
         Self::default()
     }
 
-    /// Returns the answer that sends the agent back: `reason` for the model, `message` for the person.
+    /// `reason` is for the model, `message` for the person.
     pub fn block(reason: &str, message: &str) -> Self {
         Self::with(Effect::Block(reason.to_owned())).also_notify(message)
     }
 
-    /// Returns the same answer; where it sends the agent back, it does so in this form.
+    /// Only an answer that blocks has another form.
     #[must_use]
     pub fn in_form(mut self, form: ContinueForm) -> Self {
         if let (ContinueForm::Context, Effect::Block(reason)) = (form, &mut self.effect) {
@@ -85,22 +80,20 @@ impl HookAnswer {
         self
     }
 
-    /// Returns the answer that lets it happen, with a message to the person.
     pub fn notify(message: &str) -> Self {
         Self::default().also_notify(message)
     }
 
-    /// Returns the answer that stops a command before a token is spent; the person reads the text.
+    /// Stops the command before it costs a token.
     pub fn stop_command(text: &str) -> Self {
         Self::with(Effect::AnswerCommand(text.to_owned()))
     }
 
-    /// Returns the answer that hands the agent a text with its command, and the person a line.
+    /// `context` is for the agent, `message` for the person.
     pub fn command_context(context: String, message: &str) -> Self {
         Self::with(Effect::CommandContext(context)).also_notify(message)
     }
 
-    /// Returns the answer that hands the agent a text as its session continues.
     pub fn session_context(context: String) -> Self {
         Self::with(Effect::SessionContext(context))
     }
@@ -109,7 +102,7 @@ impl HookAnswer {
         Self { effect, ..Self::default() }
     }
 
-    /// Returns the same answer with one more paragraph for the person.
+    /// Adds a paragraph for the person.
     #[must_use]
     pub fn also_notify(mut self, message: &str) -> Self {
         if !self.message.is_empty() && !message.is_empty() {
@@ -119,7 +112,7 @@ impl HookAnswer {
         self
     }
 
-    /// Returns the same answer with a text for the person of a plugin; the contract stays silent.
+    /// Adds a paragraph for the person, but not in the contract's form.
     #[must_use]
     pub fn also_in_plugin(mut self, message: &str) -> Self {
         if !self.plugin_message.is_empty() {
@@ -129,8 +122,7 @@ impl HookAnswer {
         self
     }
 
-    /// Returns the same answer as one that the person is to hear of in these words; the terminal rings where they are
-    /// shown something.
+    /// Also reaches a person who looks elsewhere. The terminal rings if the answer shows something.
     #[must_use]
     pub fn alert(mut self, about: &str, reason: &str, words: &str) -> Self {
         let rings = !self.message_in(AnswerForm::Plugin).is_empty();
@@ -138,17 +130,16 @@ impl HookAnswer {
         self
     }
 
-    /// Returns all that the person reads in this form, a paragraph a line; empty for nothing.
+    /// All paragraphs for the person, a line each.
     pub fn message_in(&self, form: AnswerForm) -> String {
         let also = if form == AnswerForm::Plugin { self.plugin_message.as_str() } else { "" };
         let parts = [self.message.as_str(), also];
         parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join("\n")
     }
 
-    /// Returns the same answer with one more line for the log.
     #[must_use]
     pub fn log(mut self, line: &str) -> Self {
-        // A line from a file name must not draw on the terminal.
+        // A file name must not control the terminal.
         self.log.push(format!("[ralph-speckit] {}", text::line(line)));
         self
     }

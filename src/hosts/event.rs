@@ -1,105 +1,97 @@
-//! An event of a session, in the words of no host.
+//! An event of a session, independent of the host.
 
 use std::path::{Path, PathBuf};
 
 use super::answer::AnswerForm;
 use super::transcript::Transcript;
 
-/// One event of a session. What the host does not say is empty.
+/// Fields that the host does not deliver are empty.
 #[derive(Default)]
 pub struct HookEvent {
-    /// What happened.
     pub kind: EventKind,
     /// The host in texts for people.
     pub host: HostName,
-    /// The session's id; not checked yet.
+    /// The session's id, which is not validated yet.
     pub session: String,
-    /// The folder that the agent works in; it changes with its `cd`.
+    /// The agent's folder; `cd` changes it.
     pub cwd: Option<PathBuf>,
-    /// The folder that the session was started in.
+    /// The folder where the session started.
     pub started_in: Option<PathBuf>,
-    /// The session's transcript.
     pub transcript: Option<Box<dyn Transcript>>,
     /// The agent's last words.
     pub last_message: String,
-    /// Whether this turn continues only because a hook blocked its end.
+    /// This turn continues only because a hook blocked its end.
     pub reentered: bool,
-    /// Whether the event comes from inside a subagent.
     pub in_subagent: bool,
-    /// What the host asks the person about before the agent may do it, empty where it asks nothing or it is not known.
+    /// What needs the person's permission; empty for nothing, or where it is not known.
     pub asks: &'static str,
-    /// What runs in the background and wakes the session when it ends.
+    /// Work in the background that wakes the session at its end.
     pub background: Vec<String>,
-    /// The form in which the hook answers.
     pub form: AnswerForm,
-    /// Returns what is known for certain of the client that runs this turn of a session.
+    /// The facts on the client that runs this session's turn.
     pub client: Option<fn(session: &str) -> KnownClient>,
 }
 
-/// What is known for certain of the client that runs a turn.
+/// Proven facts on the client that runs a turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KnownClient {
-    /// A number for its version, 0 where it is not known.
+    /// Larger for newer versions; 0 if unknown.
     pub version: u64,
-    /// Whether this version continues a turn when it gets more context.
+    /// This version continues a turn when the hook adds context.
     pub takes_context: bool,
 }
 
 /// A host in texts for people.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HostName {
-    /// Its name.
     pub title: &'static str,
-    /// The oldest version that hands the hook all that it needs.
+    /// The oldest version that delivers all that the hook needs.
     pub oldest: &'static str,
 }
 
-/// What happened in a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum EventKind {
     /// The agent wants to end its turn.
     #[default]
     Stop,
-    /// A person typed one of our commands; nothing of it has reached the agent.
+    /// A person typed one of our commands; the agent has not seen it.
     Command {
-        /// Its name, without a prefix.
+        /// Without a prefix.
         name: String,
-        /// What was typed after it, untouched.
+        /// The unchanged text behind the name.
         arguments: String,
     },
-    /// The session continues, and the agent may have forgotten what it was doing.
+    /// The session continues, and the agent may have forgotten its work.
     Resumed {
-        /// Whether a program of the host has taken the session up; it was compacted otherwise.
+        /// Another program of the host has the session now; otherwise the session was compacted.
         taken_up: bool,
     },
-    /// The person has cleared the session before this one, in the same program of the host.
+    /// The person cleared the earlier session in the same program.
     Cleared,
-    /// A turn broke off on an error of the service.
+    /// An error of the service broke the turn off.
     TurnFailed {
-        /// The class of the error, such as `rate_limit`; empty where it is not known.
+        /// Such as `rate_limit`; empty if unknown.
         class: String,
     },
-    /// The host asks the person whether the agent may do something.
+    /// The host asks for the person's permission.
     AsksPermission {
-        /// What it wants to do, such as `Bash(cargo test)`.
+        /// As in `Bash(cargo test)`.
         what: String,
     },
     /// Nothing that the hook answers.
     Other,
 }
 
-/// What is known of an event that was not handed over in time.
+/// The facts on an event that was not delivered in time.
 pub enum LateEvent {
-    /// A stop, as far as the environment shows it.
+    /// From the environment.
     Stop(Box<HookEvent>),
-    /// A command of this host.
     Command(HostName),
     /// Nothing that the hook answers.
     Other,
 }
 
 impl HookEvent {
-    /// Returns the path of the session's transcript, `None` when there is none.
     pub fn transcript_path(&self) -> Option<&Path> {
         self.transcript.as_ref().map(|transcript| transcript.path())
     }

@@ -1,15 +1,15 @@
-//! JSON as JavaScript writes it: a string that was cut inside a character ends in half of one.
+//! JSON as JavaScript writes it: a cut string may end in half a character.
 
 use memchr::memchr;
 use serde::de::DeserializeOwned;
 
-/// Returns the value in these bytes; half a character (`\ud83d` alone) reads as U+FFFD.
+/// Half a character (`\ud83d` alone) reads as U+FFFD.
 pub fn read_json<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
-    // Almost all text is whole: only what cannot be read is looked through.
+    // Almost all text is valid; only the rest is repaired.
     serde_json::from_slice(bytes).ok().or_else(|| serde_json::from_slice(&repaired(bytes)?).ok())
 }
 
-/// The same text with every half of a surrogate pair replaced, `None` when there is none.
+/// Replaces each half of a surrogate pair; `None` when there is none.
 fn repaired(text: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(text.len());
     let mut halves = 0;
@@ -17,7 +17,7 @@ fn repaired(text: &[u8]) -> Option<Vec<u8>> {
     while let Some(plain) = memchr(b'\\', &text[at..]) {
         let escape = at + plain;
         out.extend_from_slice(&text[at..escape]);
-        // An escaped backslash is taken whole, so that `\\ud83d` stays the text it is.
+        // An escaped backslash counts as one, so that `\\ud83d` stays the same.
         let length = match (escaped_unit(text, escape), escaped_unit(text, escape + 6)) {
             (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => 12,
             (Some(_), _) => 6,
@@ -35,10 +35,10 @@ fn repaired(text: &[u8]) -> Option<Vec<u8>> {
     (halves > 0).then_some(out)
 }
 
-/// The 16-bit unit of the escape `\uXXXX` at this place.
+/// The 16-bit unit of an escape `\uXXXX`.
 fn escaped_unit(text: &[u8], at: usize) -> Option<u16> {
     let digits = text.get(at..at + 6)?.strip_prefix(b"\\u")?;
-    // `from_str_radix` takes a sign, which no escape has.
+    // `from_str_radix` accepts a sign, but an escape has none.
     let digits = std::str::from_utf8(digits).ok().filter(|digits| !digits.starts_with('+'))?;
     u16::from_str_radix(digits, 16).ok()
 }

@@ -1,4 +1,4 @@
-//! The agent programs that start the hook. What each sends, understands and writes down is in a room of its own.
+//! The agent programs that start the hook. Each has a room for its events, answers and files.
 
 mod answer;
 pub mod claude;
@@ -13,20 +13,18 @@ pub(crate) use answer::{ContinueForm, HookAnswer};
 pub use event::{EventKind, HookEvent, HostName, KnownClient, LateEvent};
 pub(crate) use host::Host;
 
-/// All hosts. The first is the one that started a hook whose arguments name none.
+/// A hook whose arguments name no host was started by the first.
 static HOSTS: &[&dyn Host] = &[&claude::ClaudeCode];
 
 /// How a hook was started.
 pub(crate) struct StartedBy {
-    /// The host that started it.
     pub host: &'static dyn Host,
-    /// The event that it was started for, empty where the arguments do not say.
+    /// Empty where the arguments name none.
     pub event: String,
-    /// How it answers.
     pub form: AnswerForm,
 }
 
-/// Returns how a hook with these arguments was started: `[HOST] [EVENT]`.
+/// Reads the arguments `[HOST] [EVENT]`.
 pub(crate) fn started_by(mut arguments: impl Iterator<Item = String>) -> StartedBy {
     let first = arguments.next().unwrap_or_default();
     match HOSTS.iter().copied().find(|host| host.name() == first) {
@@ -39,7 +37,6 @@ pub(crate) fn started_by(mut arguments: impl Iterator<Item = String>) -> Started
     }
 }
 
-/// Returns the transcript at a path that a record has kept.
 pub(crate) fn transcript_at(path: &str) -> impl transcript::Transcript {
     claude::transcript::ClaudeTranscript::at(path.into())
 }

@@ -1,29 +1,26 @@
-//! JSON passed over where it stands: nothing is built, and most bytes are never looked at.
+//! Skips JSON in place: nothing is built, and most bytes are never looked at.
 //!
-//! A transcript has megabytes of quoted code for every name that is asked for. A string ends at the
-//! next quote that no backslash takes away, so whole strings are jumped over at the speed of `memchr`.
+//! A transcript has megabytes of quoted code for every wanted name. A string ends at the next quote without a
+//! backslash, so `memchr` jumps over whole strings.
 
 use memchr::memchr;
 
-/// A place in a JSON text. Every method moves it past what it read, and is `None` where the text
-/// breaks off or is no JSON.
+/// A place in a JSON text. Each method moves behind what it read; `None` means that the text is cut or no JSON.
 pub struct Scan<'a> {
     rest: &'a [u8],
 }
 
 impl<'a> Scan<'a> {
-    /// Returns the place before the first value of a text.
     pub fn new(text: &'a [u8]) -> Self {
         Self { rest: text }
     }
 
-    /// Returns whether only blanks are left.
+    /// Only blanks are left.
     pub fn is_at_end(&mut self) -> bool {
         self.next().is_none()
     }
 
-    /// Reads the members of an object; `each` gets a name as it is written and must pass over
-    /// the value. Any other value is passed over.
+    /// `each` gets an escaped name, and has to read or skip the value. Skips any value but an object.
     pub fn members(
         &mut self,
         mut each: impl FnMut(&'a [u8], &mut Self) -> Option<()>,
@@ -39,7 +36,7 @@ impl<'a> Scan<'a> {
         })
     }
 
-    /// Reads the items of a list; `each` must pass over the item. Any other value is passed over.
+    /// `each` has to read or skip the item. Skips any value but a list.
     pub fn items(&mut self, each: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
         if self.next()? != b'[' {
             return self.skip();
@@ -47,7 +44,7 @@ impl<'a> Scan<'a> {
         self.list(b']', each)
     }
 
-    /// Returns a string as it is written, without its quotes; any other value is passed over and is empty.
+    /// An escaped string without its quotes. Skips any other value, and is empty.
     pub fn text(&mut self) -> Option<&'a [u8]> {
         if self.next()? == b'"' {
             return self.quoted();
@@ -55,7 +52,7 @@ impl<'a> Scan<'a> {
         self.skip().map(|()| &b""[..])
     }
 
-    /// Returns a whole number; any other value is passed over and is 0.
+    /// A whole number. Skips any other value, and is 0.
     pub fn number(&mut self) -> Option<u64> {
         if !self.next()?.is_ascii_digit() {
             return self.skip().map(|()| 0);
@@ -76,13 +73,13 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Returns whether the value is `true`.
+    /// Skips any other value, and is `false`.
     pub fn is_true(&mut self) -> Option<bool> {
         let is_true = self.next()? == b't';
         self.skip().map(|()| is_true)
     }
 
-    /// Passes over a value, however deep it is.
+    /// Skips a value of any depth.
     pub fn skip(&mut self) -> Option<()> {
         match self.next()? {
             b'"' => self.quoted().map(|_| ()),
@@ -91,7 +88,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Passes over an object or a list: outside of strings, only brackets count.
+    /// Skips an object or a list: outside of strings, only brackets count.
     fn skip_nested(&mut self) -> Option<()> {
         let text = self.rest;
         let mut depth = 0_usize;
@@ -118,7 +115,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// What is between two brackets, with commas between.
+    /// The items between two brackets.
     fn list(&mut self, end: u8, mut each: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
         self.step();
         if self.next()? == end {
@@ -141,14 +138,14 @@ impl<'a> Scan<'a> {
     fn quoted(&mut self) -> Option<&'a [u8]> {
         let text = self.rest.strip_prefix(b"\"")?;
         let first = quote_in(text)?;
-        // Nearly always it is the first one that no backslash takes away.
+        // Nearly always, the first quote has no backslash.
         let is_end = first == 0 || text[first - 1] != b'\\';
         let end = if is_end { first } else { end_after(text, first)? };
         self.rest = &text[end + 1..];
         Some(&text[..end])
     }
 
-    /// A number, `true`, `false` or `null`.
+    /// Skips a number, `true`, `false` or `null`.
     fn word(&mut self) {
         let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
         let length = self.rest.iter().take_while(|byte| is_part(byte)).count();
@@ -157,7 +154,7 @@ impl<'a> Scan<'a> {
 
     /// The next byte that is no blank.
     fn next(&mut self) -> Option<u8> {
-        // Nearly always there is none.
+        // Nearly always, there is no blank.
         if let Some(byte) = self.rest.first().filter(|byte| **byte > b' ') {
             return Some(*byte);
         }
@@ -172,8 +169,8 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// Where the first quote is. Most strings are names, which end before [`memchr`] has begun: the first bytes are looked at in one
-/// go.
+/// The place of the first quote. Most strings are names, which end before [`memchr`] has set up, so the first bytes are
+/// compared at once.
 fn quote_in(text: &[u8]) -> Option<usize> {
     const EACH: u128 = u128::MAX / 0xff;
     const QUOTES: u128 = EACH * b'"' as u128;
@@ -187,9 +184,9 @@ fn quote_in(text: &[u8]) -> Option<usize> {
     Some(found.trailing_zeros() as usize / 8)
 }
 
-/// Where a string ends whose first quote, at this place, comes after a backslash: at the quote that none takes away.
+/// The end of a string whose first quote has a backslash: the next quote without one.
 ///
-/// It is rare: [`Scan::quoted`], of which there are thousands at a stop, does not make room for it.
+/// This is rare, so it stays out of [`Scan::quoted`], which runs thousands of times at a stop.
 #[cold]
 #[inline(never)]
 fn end_after(text: &[u8], first: usize) -> Option<usize> {

@@ -1,4 +1,4 @@
-//! The transcript of a session, whichever host writes it.
+//! A session's transcript, whichever host writes it.
 
 use std::path::Path;
 use std::time::Duration;
@@ -7,104 +7,96 @@ use crate::engine::TokenTotals;
 use crate::store::loops::LastMessage;
 use crate::world::WallTime;
 
-/// A transcript that a host writes. Places in it are `u64` as the host counts them; 0 is the start.
+/// Places are `u64` as the host counts them, from 0.
 pub trait Transcript {
-    /// Returns where the transcript is.
     fn path(&self) -> &Path;
 
-    /// Returns what the agent did in a part; `None` when there is no transcript to read.
+    /// The agent's work in a part; `None` without a readable transcript.
     fn activity(&self, part: TranscriptPart) -> Option<Activity>;
 
-    /// Returns the last text that the agent wrote after `from`, `None` when there is none.
+    /// The agent's last text after `from`.
     fn last_text(&self, from: u64) -> Option<String>;
 
-    /// Returns whether the agent itself wrote `signal` alone on a line after `from`.
+    /// The agent itself wrote `signal` alone on a line after `from`.
     fn says(&self, signal: &str, from: u64) -> bool;
 
-    /// Returns whether the part after `from` shows this end of a turn.
+    /// The part after `from` shows this end of a turn.
     fn shows(&self, end: TurnEnd<'_>, from: u64) -> bool;
 
-    /// Returns the commands that the agent has run itself after `from`, in their order, as far as the end of the
-    /// transcript shows them.
+    /// Commands that the agent has run itself after `from`, in order, from the end of the transcript.
     fn commands_run(&self, from: u64) -> Vec<String>;
 
-    /// Returns whether the prompt that begins a turn now is one that the host entered by itself, because it had been
-    /// scheduled; waits as long as the host may need to write that down. `started_in` is the session's first folder.
+    /// The host itself entered the prompt that begins this turn, because it was scheduled. Waits as long as the host
+    /// may take to write that. `started_in` is the session's first folder.
     fn enters_scheduled(&self, started_in: Option<&Path>) -> bool;
 
-    /// Returns how long the transcript may lag behind its session.
+    /// How long the transcript may lag behind its session.
     fn lag(&self) -> Duration;
 
-    /// Returns the running programs of the host as its own list beside this transcript has them, none where it has no
-    /// such list.
+    /// The host's own list of its running programs, beside this transcript.
     fn programs(&self) -> Vec<HostProgram>;
 
-    /// Returns name and arguments of the command of ours that this line runs when a person types it; `None` for any
-    /// other line.
+    /// The name and arguments of our command, if a person types this line.
     fn command<'a>(&self, typed: &'a str) -> Option<(&'a str, &'a str)>;
 }
 
-/// A part of a transcript that is looked at: all after a place.
+/// The part of a transcript behind `from`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TranscriptPart {
-    /// The place.
     pub from: u64,
-    /// The message that was counted last.
+    /// The last message in an earlier count.
     pub last: LastMessage,
     /// How many tool calls make a difference.
     pub needed: u64,
-    /// Up to where the transcript was when a stop was let go for what had been typed, 0 for none: that alone lets no
-    /// other stop go.
+    /// The transcript's length when the last stop was allowed for a person's input, 0 for none. That input alone allows
+    /// no other stop.
     pub let_go: u64,
-    /// How long the transcript was when the program that has the session now took it up: what was typed before and not
-    /// taken up, nobody takes up any more.
+    /// The transcript's length when the present program took the session up. Nobody takes up input from before.
     pub taken_up: u64,
 }
 
-/// What the main thread's agent did in a part of a transcript.
+/// The main agent's work in a part of a transcript.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Activity {
-    /// How many tools it called, a little over 30 or what was needed at most; `None` when none is to be seen but something before was left out,
-    /// such as a large tool result and the call that it answers.
+    /// Tool calls, at most a few more than 30 or the needed number. `None` when none is visible but something before
+    /// was left out, such as a large tool result and its call.
     pub count: Option<u64>,
-    /// How many of them were denied or failed, counted only where calls are needed.
+    /// Denied and failed calls, counted only where calls are needed.
     pub failed: u64,
-    /// Whether there may have been more than were counted.
+    /// There may be more calls.
     pub more: bool,
-    /// The tokens of its messages, each message once however many lines it has.
+    /// Each message once, however many lines it has.
     pub tokens: TokenTotals,
-    /// The last message of which tokens were counted.
+    /// The last message with counted tokens.
     pub last: LastMessage,
-    /// Up to where the transcript was read, in bytes from its start.
+    /// The end of the part that was read, in bytes.
     pub read_up_to: u64,
-    /// What a person typed while the agent worked and the client has not taken up yet, oldest first.
+    /// The person's input that the client has not passed on yet, oldest first.
     pub typed_ahead: Vec<String>,
 }
 
-/// The end of a turn, as it has to show in the transcript.
+/// The end of a turn, as the transcript has to show it.
 #[derive(Clone, Copy, Debug)]
 pub struct TurnEnd<'a> {
-    /// The agent's last words, empty where the event has none.
+    /// Empty where the event has none.
     pub said: &'a str,
-    /// When the loop began, in milliseconds since the Unix epoch.
+    /// When the loop began.
     pub armed_at: WallTime,
-    /// When the turn before was judged; words from before that are not this turn's.
+    /// When the turn before was judged; earlier words belong to that turn.
     pub after: WallTime,
 }
 
-/// A running program of a host, as the host's own list has it. What the list does not say is empty or 0.
+/// A running program in the host's own list. Missing fields are empty or 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostProgram {
-    /// Its process.
     pub id: u32,
-    /// When the process was started, as the system counts.
+    /// When the process started, by the system's count.
     pub start: u64,
-    /// Where its process id means something.
+    /// The space in which the process id is unique.
     pub space: String,
-    /// The session that it has now.
     pub session: String,
-    /// What it does: `busy`, `shell`, `idle` or `waiting`.
+    /// `busy`, `shell`, `idle` or `waiting`.
     pub status: String,
-    /// What it waits for, such as `permission prompt`.
+    /// Such as `permission prompt`.
     pub waits_for: String,
 }

@@ -1,4 +1,4 @@
-//! A complete plugin in a folder: written beside it, then put in its place in one step.
+//! A complete plugin in a folder: assembled beside it, then put in its place in one step.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -18,46 +18,42 @@ use crate::store::read;
 use crate::system::files::{self, FileUse, real_path};
 use crate::world::WallTime;
 
-/// The most that is read of a file of a plugin, in bytes: more than a program has.
+/// The longest file of a plugin that is read, in bytes: no program is longer.
 const MOST: u64 = 256 << 20;
 
-/// The file by which an assembled plugin is known again, and which says what belongs to it.
+/// Marks an assembled plugin, and lists its files.
 pub const RECORD: &str = ".ralph-speckit-assembly.json";
 
-/// What Claude Code writes beside the types that it puts into a plugin's folder.
+/// Claude Code writes this beside the types that it puts into a plugin's folder.
 const TSCONFIG: &[u8] = b"{\n  \"extends\": \"./.claude-plugin/types/tsconfig.json\"\n}";
 
-/// How the name of a folder begins in which a plugin is being assembled.
+/// The prefix of a folder in which a plugin is being assembled.
 const ASSEMBLING: &str = ".speckit-assembling-";
 
-/// How the name of a folder begins into which an earlier plugin is moved aside, and the plugin's name in it.
+/// The prefix of a folder into which an old plugin is moved, and the plugin's name in it.
 const REPLACED: &str = ".speckit-replaced-";
 const OLD: &str = "plugin";
 
-/// After how long without a change such a folder is a leftover, in milliseconds: a minute.
+/// Such a folder is a leftover after this time without a change.
 const LEFT_ALONE: Duration = Duration::from_mins(1);
 
-/// What [`assemble`] did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Assembly {
-    /// The plugin's folder, absolute and without symbolic links.
+    /// Absolute, without symbolic links.
     pub folder: PathBuf,
-    /// The version that was there before.
+    /// The version before.
     pub replaced: Option<String>,
 }
 
-/// What is where a plugin is to be.
+/// What is at the plugin's place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Site {
-    /// Nothing.
     Missing,
-    /// A folder without content.
     Empty,
-    /// A plugin assembled earlier, of this version, and nothing else.
+    /// An assembled plugin of this version, and nothing else.
     Assembled(String),
 }
 
-/// The install record, as it is in the file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct AssemblyRecord {
     version: u32,
@@ -66,9 +62,9 @@ struct AssemblyRecord {
     files: Vec<String>,
 }
 
-/// Returns what was done, after a whole plugin with `programs` is in `folder`.
+/// Puts a complete plugin with `programs` into `folder`.
 ///
-/// The folder must be missing, empty or an earlier assembly: anything else is refused and left as it is.
+/// The folder has to be missing, empty or an assembled plugin. Anything else is refused and stays.
 pub fn assemble(folder: &Path, programs: &Programs) -> Result<Assembly> {
     let folder = absolute(folder)?;
     remove_leftovers(&folder, LEFT_ALONE);
@@ -96,7 +92,7 @@ pub fn assemble(folder: &Path, programs: &Programs) -> Result<Assembly> {
     }
 }
 
-/// Returns what is at `folder`; an error when it is neither free nor an assembled plugin and nothing but that.
+/// An error for anything but a free place or an assembled plugin alone.
 pub fn site(folder: &Path) -> Result<Site> {
     match fs::symlink_metadata(folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Site::Missing),
@@ -125,26 +121,28 @@ pub fn site(folder: &Path) -> Result<Site> {
     Ok(Site::Assembled(record.plugin_version))
 }
 
-/// Whether Claude Code put this into the folder: it writes its types there for who edits a plugin with function hooks.
+/// Claude Code put this into the folder: it writes types there for people who edit a plugin with function hooks.
 fn is_of_client(folder: &Path, path: &str) -> bool {
     match path {
-        // A client that was killed meanwhile has written a part of them, or none.
+        // A client that was killed meanwhile has written some of them, or none.
         ".claude-plugin/types" => fs::read_dir(folder.join(path)).is_ok_and(|mut entries| {
             entries.all(|entry| entry.is_ok_and(|entry| is_type(&entry.file_name())))
         }),
-        "tsconfig.json" => content(&folder.join(path)).is_ok_and(|it| it.trim_ascii() == TSCONFIG),
+        "tsconfig.json" => {
+            content(&folder.join(path)).is_ok_and(|file| file.trim_ascii() == TSCONFIG)
+        }
         _ => false,
     }
 }
 
-/// Whether Claude Code gives a file or folder of its types this name.
+/// Claude Code gives its types such names.
 fn is_type(name: &OsStr) -> bool {
     name == ".gitignore"
         || name == "tsconfig.json"
         || name.to_str().is_some_and(|name| name.starts_with("claude-code"))
 }
 
-/// Returns whether there was an assembled plugin at `folder`, after it was removed; a foreign folder is refused.
+/// `true` if there was a plugin. A foreign folder is refused.
 pub fn remove(folder: &Path) -> Result<bool> {
     match site(folder)? {
         Site::Missing => Ok(false),
@@ -156,12 +154,10 @@ pub fn remove(folder: &Path) -> Result<bool> {
     }
 }
 
-/// Removes what an assembly that was killed has left beside the plugin: folders of ours that hold nothing but a plugin
-/// of any version or a part of this one, and were left alone for this long.
+/// Removes the leftovers of killed assemblies beside the plugin after this age, if they hold nothing but a plugin of
+/// any version, or a part of this one.
 pub fn remove_leftovers(folder: &Path, age: Duration) {
-    let Some(parent) = folder.parent() else {
-        return;
-    };
+    let Some(parent) = folder.parent() else { return };
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let (path, name) = (entry.path(), entry.file_name());
         let name = name.to_string_lossy();
@@ -170,7 +166,7 @@ pub fn remove_leftovers(folder: &Path, age: Duration) {
         if !is_folder || !changed.is_ok_and(|changed| changed.age() >= age) {
             continue;
         }
-        // It is only litter: what cannot be removed now is removed the next time.
+        // The next run removes what stays now.
         if name.starts_with(ASSEMBLING) && is_plugin_or_part(&path) {
             let _ = remove_record_last(&path);
         } else if name.starts_with(REPLACED) {
@@ -183,7 +179,7 @@ pub fn remove_leftovers(folder: &Path, age: Duration) {
     }
 }
 
-/// Whether a folder holds nothing but an assembled plugin, or a part of one of this version.
+/// The folder holds nothing but an assembled plugin, or a part of one of this version.
 fn is_plugin_or_part(folder: &Path) -> bool {
     let known = |path: &String| {
         path == RECORD
@@ -194,7 +190,7 @@ fn is_plugin_or_part(folder: &Path) -> bool {
         || paths_below(folder).is_ok_and(|paths| paths.iter().all(known))
 }
 
-/// A run that is interrupted leaves a folder that is still known as ours.
+/// The record goes last, so that an interrupted removal leaves a folder that is still known as ours.
 fn remove_record_last(folder: &Path) -> std::io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -210,7 +206,7 @@ fn remove_record_last(folder: &Path) -> std::io::Result<()> {
     fs::remove_dir_all(folder)
 }
 
-/// Returns whether the plugin in `folder` has byte for byte the files of this version and these programs.
+/// The files equal this version and these programs byte for byte.
 pub fn is_same(folder: &Path, programs: &Programs) -> bool {
     let same_files = FILES
         .iter()
@@ -225,7 +221,7 @@ pub fn is_same(folder: &Path, programs: &Programs) -> bool {
 }
 
 fn absolute(folder: &Path) -> Result<PathBuf> {
-    // A link is followed first: renaming over it would leave its target behind, of another version.
+    // Links are followed first: a rename over a link would leave the target behind, of another version.
     if let Ok(real) = real_path(folder) {
         return Ok(real);
     }
@@ -253,7 +249,7 @@ fn read_record(folder: &Path) -> Result<AssemblyRecord> {
     }
 }
 
-/// The paths of all that is no folder below `root`, relative to it and with `/` as the record has them; folders without content are left out unless foreign.
+/// All files below `root` as the record has them: relative, with `/`. An empty folder counts only if it is foreign.
 fn paths_below(root: &Path) -> Result<Vec<String>> {
     let mut found = Vec::new();
     let mut waiting = vec![String::new()];
@@ -278,7 +274,7 @@ fn paths_below(root: &Path) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// The folders that a plugin has; any other folder is foreign and is not entered.
+/// A plugin's folders. Other folders are foreign and are not entered.
 const PLUGIN_FOLDERS: &[&str] = &[".claude-plugin", "agents", "bin", "commands", "hooks"];
 
 fn write_beside(parent: &Path, programs: &Programs) -> Result<TempDir> {
@@ -293,7 +289,7 @@ fn write_beside(parent: &Path, programs: &Programs) -> Result<TempDir> {
     Ok(fresh)
 }
 
-/// Writes the install record first, so that a plugin that was broken off halfway is known as ours and can be written again.
+/// Writes the record first, so that a half-written plugin is known as ours and can be replaced.
 fn fill(folder: &Path, programs: &Programs) -> Result<()> {
     let mut paths: Vec<String> = FILES.iter().map(|file| file.path.to_owned()).collect();
     paths.extend(programs.named().map(|(name, _)| format!("bin/{name}")));
@@ -318,7 +314,6 @@ fn fill(folder: &Path, programs: &Programs) -> Result<()> {
     Ok(())
 }
 
-/// The content of a file of a plugin, or of a program.
 fn content(path: &Path) -> Result<Vec<u8>> {
     read::read(path, MOST).map(|content| content.bytes).map_err(|problem| anyhow!("{problem}"))
 }
@@ -340,25 +335,25 @@ fn write_file(path: &Path, content: &[u8], for_what: FileUse) -> Result<()> {
 fn put_in_place(fresh: TempDir, folder: &Path) -> Result<()> {
     fs::rename(fresh.path(), folder)
         .with_context(|| format!("could not put the plugin in place at `{}`", folder.display()))?;
-    // The folder is no longer temporary, and its old name must not be cleaned up.
+    // The folder is no longer temporary, so its old name must not be cleaned up.
     let _renamed = fresh.keep();
     Ok(())
 }
 
-/// Swaps the two folders in one step, so that a hook that starts at this moment finds one whole plugin or the other.
+/// Swaps both folders in one step, so that a hook that starts now finds one whole plugin or the other.
 fn exchange(fresh: TempDir, folder: &Path) -> Result<()> {
     let swapped = files::exchange(fresh.path(), folder)
         .with_context(|| format!("could not put the plugin in place at `{}`", folder.display()))?;
     if swapped {
-        // What the temporary name means now is the old plugin.
+        // The temporary name now means the old plugin.
         return remove_record_last(&fresh.keep())
             .context("could not remove the plugin's earlier files");
     }
-    // A file system that cannot swap: two steps, with the way back kept open.
+    // The file system cannot swap.
     replace_in_two_steps(fresh, folder)
 }
 
-/// Moves the old folder aside and the new one in; when that fails, the old one comes back.
+/// Moves the old folder aside and the new one in. If that fails, the old one comes back.
 fn replace_in_two_steps(fresh: TempDir, folder: &Path) -> Result<()> {
     let parent = fresh.path().parent().context("the root of the file system cannot be a plugin")?;
     let aside = tempfile::Builder::new()

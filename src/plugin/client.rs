@@ -1,4 +1,4 @@
-//! The `claude` program: where it is, how old it is, and which plugins it knows.
+//! The `claude` program: its place, its version, and its plugins.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -10,25 +10,24 @@ use serde::Deserialize;
 use super::call::{Advise, call};
 use crate::exec::version::Version;
 
-/// The oldest Claude Code that reads our `hooks.json` whole and bounds a stop hook as we expect.
+/// The oldest Claude Code that reads our whole `hooks.json` and bounds a stop hook as we expect.
 pub const OLDEST: Version = Version(2, 1, 143);
 
-/// One plugin of `claude plugin list --json`; unknown fields are ignored.
+/// A plugin in `claude plugin list --json`; unknown fields are ignored.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct InstalledPlugin {
     /// `name@marketplace`.
     pub id: String,
-    /// The version, where the client knows one.
     #[serde(default)]
     pub version: Option<String>,
-    /// Whether it is switched on, for the folder in which the client was asked.
+    /// Enabled in the folder where the client was asked.
     #[serde(default)]
     pub enabled: bool,
     /// The copy in the client's cache.
     #[serde(default)]
     pub install_path: Option<PathBuf>,
-    /// The folder that is really read, where a newer client names one.
+    /// The folder that a newer client really reads.
     #[serde(default)]
     pub read_from_folder: Option<PathBuf>,
     /// What the client could not load, in its own words.
@@ -37,32 +36,29 @@ pub struct InstalledPlugin {
 }
 
 impl InstalledPlugin {
-    /// Returns the folder that the client reads the plugin from.
     pub fn folder(&self) -> Option<&Path> {
         self.read_from_folder.as_deref().or(self.install_path.as_deref())
     }
 }
 
-/// One marketplace of `claude plugin marketplace list --json`; unknown fields are ignored.
+/// A marketplace in `claude plugin marketplace list --json`; unknown fields are ignored.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Marketplace {
-    /// The name.
     pub name: String,
-    /// The folder, for a marketplace that is one.
+    /// The folder of a marketplace in a folder.
     #[serde(default)]
     pub path: Option<PathBuf>,
 }
 
-/// What is kept of a plugin that is taken out of the client.
+/// The fate of the plugin's own data folder when the plugin is uninstalled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PluginData {
-    /// The plugin's own data folder stays, because the plugin comes back at once.
+    /// The plugin comes back at once.
     Keep,
-    /// The plugin's own data folder goes.
     Discard,
 }
 
-/// An installed Claude Code and the configuration folder that it is to use.
+/// An installed Claude Code with its configuration folder.
 #[derive(Debug, Clone)]
 pub struct Client {
     program: PathBuf,
@@ -71,7 +67,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// Returns the client at `program`, run in `folder`, with `config` as `CLAUDE_CONFIG_DIR` where there is one.
+    /// Runs in `folder`, with `config` as `CLAUDE_CONFIG_DIR`.
     pub fn new(program: &Path, config: Option<&Path>, folder: &Path) -> Self {
         Self {
             program: program.to_owned(),
@@ -80,12 +76,10 @@ impl Client {
         }
     }
 
-    /// Returns the path of the program.
     pub fn program(&self) -> &Path {
         &self.program
     }
 
-    /// Returns the version that the program reports.
     pub fn version(&self) -> Result<Version> {
         let said = self.ask(&["--version"]).advise(format_args!(
             "is `{}` an installed Claude Code? name another with --claude PATH",
@@ -100,38 +94,35 @@ impl Client {
         })
     }
 
-    /// Returns the installed plugins, switched on or off.
+    /// Enabled and disabled ones.
     pub fn plugins(&self) -> Result<Vec<InstalledPlugin>> {
         self.ask_json(&["plugin", "list", "--json"])
     }
 
-    /// Returns the known marketplaces.
     pub fn marketplaces(&self) -> Result<Vec<Marketplace>> {
         self.ask_json(&["plugin", "marketplace", "list", "--json"])
     }
 
-    /// Returns nothing, after the folder is known as a marketplace for this user.
     pub fn add_marketplace(&self, folder: &Path) -> Result<()> {
         let words = ["plugin", "marketplace", "add", "--scope", "user"].map(OsStr::new);
         self.tell(&[&words[..], &[folder.as_os_str()]].concat())
     }
 
-    /// Returns nothing, after the marketplace is forgotten.
     pub fn remove_marketplace(&self, name: &str) -> Result<()> {
         self.tell(&["plugin", "marketplace", "remove", name])
     }
 
-    /// Returns nothing, after the plugin is installed for this user.
+    /// For this user.
     pub fn install(&self, identifier: &str) -> Result<()> {
         self.tell(&["plugin", "install", "--scope", "user", identifier])
     }
 
-    /// Returns nothing, after the plugin is switched on for this user.
+    /// For this user.
     pub fn enable(&self, identifier: &str) -> Result<()> {
         self.tell(&["plugin", "enable", "--scope", "user", identifier])
     }
 
-    /// Returns nothing, after the plugin is no longer installed for this user.
+    /// For this user.
     pub fn uninstall(&self, identifier: &str, data: PluginData) -> Result<()> {
         match data {
             PluginData::Keep => {
@@ -156,7 +147,7 @@ impl Client {
         self.ask(arguments).map(drop)
     }
 
-    /// What the program prints; an error with its own words when it fails or takes too long.
+    /// An error has the program's own words.
     fn ask(&self, arguments: &[impl AsRef<OsStr>]) -> Result<String> {
         let mut command = Command::new(&self.program);
         command.args(arguments).current_dir(&self.folder);
@@ -168,7 +159,7 @@ impl Client {
         if answer.status.success() {
             return Ok(answer.output);
         }
-        // What it prints while it works says little where it says why it failed.
+        // While it works, the program prints little; its reason for a failure says more.
         let said = [&answer.errors, &answer.output].map(|text| text.trim());
         let said = said.into_iter().find(|text| !text.is_empty());
         bail!("`claude {}` failed: {}", shown(arguments), said.unwrap_or("it said nothing"));

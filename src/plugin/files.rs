@@ -1,11 +1,9 @@
-//! The plugin's files, carried inside of `spool`, so that files and programs are never of two versions.
+//! The plugin's files, embedded in `spool`, so that files and programs always have the same version.
 
-/// One file of the plugin.
 #[derive(Debug, Clone, Copy)]
 pub struct PluginFile {
-    /// The path below the plugin's root, with `/` between its parts.
+    /// Below the plugin's root, with `/`.
     pub path: &'static str,
-    /// The whole content.
     pub content: &'static [u8],
 }
 
@@ -19,10 +17,10 @@ macro_rules! plugin_files {
     };
 }
 
-/// All files of the plugin but its programs, sorted by path.
+/// All files but the programs, sorted by path.
 pub const FILES: &[PluginFile] = plugin_files![
     ".claude-plugin/icon.png",
-    // The one of the checkout may lead to a release; an assembled plugin offers itself.
+    // The checkout's own file may lead to a release; an assembled plugin offers itself.
     ".claude-plugin/marketplace.json" from "src/plugin/marketplace.json",
     ".claude-plugin/plugin.json",
     "LICENSE",

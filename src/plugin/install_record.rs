@@ -1,4 +1,4 @@
-//! The install record of `spool setup`: what was done for this user, so that exactly this can be undone.
+//! The install record: what `spool setup` did for this user, so that exactly that can be undone.
 
 use std::path::{Path, PathBuf};
 
@@ -9,55 +9,51 @@ use super::call::Advise;
 use crate::store::read::{self, Problem};
 use crate::store::write::{Flush, write_whole};
 
-/// The install record's name in our folder in the user's data folder.
+/// The file's name in our data folder.
 pub const FILE_NAME: &str = "setup.json";
 
-/// The most that is read of it, in bytes.
+/// The longest record that is read, in bytes.
 const MOST: u64 = 1 << 20;
 
-/// What `spool setup` did and did not yet undo; fields that this version does not know are kept.
+/// All that `spool setup` did and has not undone yet. Fields of later versions are kept.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct InstallRecord {
-    /// The version of this format: 1.
+    /// Always 1.
     pub version: u32,
-    /// The version of the plugin that was written last.
     pub plugin_version: String,
-    /// Folders above the plugin that were missing before, the outermost first.
+    /// New folders above the plugin, outermost first.
     pub made_folders: Vec<PathBuf>,
-    /// Names of the programs in `bin`.
+    /// The programs' names in `bin`.
     pub programs: Vec<String>,
-    /// The configurations of Claude Code in which the plugin was registered.
     pub registrations: Vec<Registration>,
-    /// What a later version noted.
     #[serde(flatten)]
     pub other: serde_json::Map<String, serde_json::Value>,
 }
 
-/// One configuration of Claude Code that knows the plugin through us.
+/// A configuration of Claude Code that knows the plugin through us.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Registration {
-    /// `CLAUDE_CONFIG_DIR` as it was set; nothing when it was not.
+    /// The unchanged `CLAUDE_CONFIG_DIR`.
     pub claude_config: Option<PathBuf>,
-    /// The folder that this meant.
+    /// The folder that Claude Code used.
     pub claude_folder: PathBuf,
-    /// Copies of the plugin that the client made, which it leaves behind.
+    /// The client's copies of the plugin, which it leaves behind.
     pub copies: Vec<PathBuf>,
-    /// Whether its folder got the commands without the plugin's prefix.
+    /// The folder got the commands without the plugin's prefix.
     pub user_commands: bool,
-    /// The folder of commands, where it was missing before.
+    /// The commands' folder, if it is new.
     pub made_commands: Option<PathBuf>,
-    /// What was put into its settings for the status line, letter for letter; empty for nothing.
+    /// The exact text that was put into the settings for the status line.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub status_line: String,
-    /// What a later version noted.
     #[serde(flatten)]
     pub other: serde_json::Map<String, serde_json::Value>,
 }
 
 impl InstallRecord {
-    /// Returns the install record in `folder`, or nothing where there is none; an unreadable one is an error and stays as it is.
+    /// An unreadable record is an error and stays.
     pub fn load(folder: &Path) -> Result<Option<Self>> {
         let path = folder.join(FILE_NAME);
         let text = match read::read(&path, MOST) {
@@ -74,7 +70,6 @@ impl InstallRecord {
         Ok(Some(record))
     }
 
-    /// Returns nothing, after the install record is written whole to `folder`.
     pub fn save(&self, folder: &Path) -> Result<()> {
         let path = folder.join(FILE_NAME);
         let mut text = serde_json::to_vec_pretty(self)?;
@@ -83,7 +78,7 @@ impl InstallRecord {
             .with_context(|| format!("could not write `{}`", path.display()))
     }
 
-    /// Returns the registration of this configuration, added where there was none.
+    /// Adds the registration if it is new.
     pub fn registration(
         &mut self,
         claude_config: Option<&Path>,

@@ -1,4 +1,4 @@
-//! The plugin: its files, its folder, its programs, and how Claude Code comes to know it.
+//! The plugin: its files, its folder, its programs, and how Claude Code gets to know it.
 
 pub(crate) mod assembly;
 pub(crate) mod call;
@@ -12,14 +12,14 @@ pub mod user_commands;
 pub use assembly::assemble;
 pub use programs::Programs;
 
-/// The plugin's name, and the first half of its commands: `/speckit:implement`.
+/// The plugin's name, which begins its commands: `/speckit:implement`.
 pub const NAME: &str = "speckit";
 
-/// The name under which Claude Code lists the folder that offers the plugin.
+/// Claude Code's name for the folder that offers the plugin.
 pub const MARKETPLACE: &str = "ralph-speckit";
 
 /// The plugin's full name in Claude Code's registry.
 pub const IDENTIFIER: &str = "speckit@ralph-speckit";
 
-/// The version of the plugin, which is the version of the programs that carry it.
+/// The version of the plugin and of its programs.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

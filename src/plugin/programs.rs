@@ -1,4 +1,4 @@
-//! The two compiled programs that a complete plugin holds.
+//! The two compiled programs in a complete plugin.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -9,23 +9,21 @@ use super::call::Advise;
 use crate::store::read;
 use crate::system::files::{self, real_path};
 
-/// The name of the program that Claude Code starts.
+/// Claude Code starts this one.
 pub const HOOK: &str = if cfg!(windows) { "ralph-hook.exe" } else { "ralph-hook" };
 
-/// The name of the program that people and agents start.
+/// People and agents start this one.
 pub const SPOOL: &str = if cfg!(windows) { "spool.exe" } else { "spool" };
 
-/// Where the two programs of one build lie.
+/// The two programs of one build.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Programs {
-    /// The command line program.
     pub spool: PathBuf,
-    /// The hook program.
     pub ralph_hook: PathBuf,
 }
 
 impl Programs {
-    /// Returns `running`, a `spool`, and the `ralph-hook` in the same folder; an error when one of them is no program.
+    /// `running` is a `spool`; `ralph-hook` has to be beside it. Each has to be a compiled program.
     pub fn beside(running: &Path) -> Result<Self> {
         let spool = real_path(running).with_context(|| {
             format!("could not find the running program `{}`", running.display())
@@ -39,13 +37,13 @@ impl Programs {
         Ok(Self { spool, ralph_hook })
     }
 
-    /// Returns each program with the name that it has in a plugin's `bin` folder.
+    /// The programs with their names in a plugin's `bin` folder.
     pub fn named(&self) -> [(&'static str, &Path); 2] {
         [(HOOK, &self.ralph_hook), (SPOOL, &self.spool)]
     }
 }
 
-/// Returns nothing when `path` is an executable program and not one of the launchers of a plain checkout.
+/// Refuses anything but an executable, and the launchers of a plain checkout.
 pub fn check_program(path: &Path) -> Result<()> {
     path.metadata().with_context(|| format!("could not find the program `{}`", path.display()))?;
     if !files::is_program(path) {

@@ -1,4 +1,4 @@
-//! The entry `statusLine` in a person's own settings of Claude Code: put in, and taken out again, byte for byte.
+//! The entry `statusLine` in a person's own settings of Claude Code: added and removed byte for byte.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,17 +10,15 @@ use crate::store::read::{self, Problem};
 use crate::store::write::{Flush, write_whole};
 use crate::system::files::real_path;
 
-/// The most that is read of the settings, in bytes.
+/// The longest settings file that is read, in bytes.
 const MOST: u64 = 4 << 20;
-/// The key.
 const KEY: &str = "statusLine";
 
-/// Returns the file with the settings.
 pub fn settings_of(config: &Path) -> PathBuf {
     config.join("settings.json")
 }
 
-/// Returns the command that Claude Code runs for the line; a shell of the client's reads it.
+/// The status line's command; the client hands it to a shell.
 pub fn command(spool: &Path) -> String {
     let path = spool.display().to_string();
     if cfg!(windows) { for_windows(&path) } else { for_sh(&path) }
@@ -30,25 +28,24 @@ fn for_sh(path: &str) -> String {
     format!("'{}' statusline", path.replace('\'', r"'\''"))
 }
 
-/// The client takes the bash of Git for Windows, or without it PowerShell: only a path without quotation marks is a command to both.
+/// The client uses the bash of Git for Windows, or else PowerShell: only a path without quotation marks is a command to
+/// both.
 fn for_windows(path: &str) -> String {
     let path = path.replace('\\', "/");
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || ":/._-~".contains(letter);
     if path.chars().all(is_plain) { format!("{path} statusline") } else { for_sh(&path) }
 }
 
-/// The settings as they are to become.
 #[derive(Clone, Debug)]
 pub struct NewSettings {
-    /// As they were read; empty where there was no file.
+    /// The text before; empty without a file.
     before: String,
     after: String,
-    /// What was put in.
+    /// The added text.
     pub entry: String,
 }
 
-/// Returns the settings with the entry in them; `None` where the entry is there already. An error that names the file
-/// where another one is there, or where it is not understood.
+/// `None` where the entry is there already. An error for another entry, or a file that is not understood.
 pub fn with_entry(config: &Path, command: &str) -> Result<Option<NewSettings>> {
     let path = settings_of(config);
     let text = content(&path)?.unwrap_or_default();
@@ -81,8 +78,7 @@ pub fn with_entry(config: &Path, command: &str) -> Result<Option<NewSettings>> {
     Ok(Some(NewSettings { before: text, after, entry }))
 }
 
-/// Returns nothing, after the settings are written; a link is followed, so that it stays one. An error where they are no
-/// longer as they were read: then another program has written them, and they stay.
+/// Follows a link, which stays a link. An error if another program has changed the file meanwhile, which then stays.
 pub fn write(config: &Path, settings: &NewSettings) -> Result<()> {
     put(config, &settings.before, &settings.after)
 }
@@ -102,18 +98,15 @@ fn put(config: &Path, before: &str, after: &str) -> Result<()> {
         .with_context(|| format!("could not write `{}`", path.display()))
 }
 
-/// What became of the entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryRemoval {
-    /// It was taken out.
     Removed,
-    /// There was none any more.
     WasGone,
-    /// It is no longer as it was put in, and stays.
+    /// The entry was changed, and stays.
     LeftAlone,
 }
 
-/// Returns what became of the entry; one that is no longer as it was put in stays.
+/// A changed entry stays.
 pub fn remove(config: &Path, put_in: &str, command: &str) -> Result<EntryRemoval> {
     let path = settings_of(config);
     let Some(text) = content(&path)? else { return Ok(EntryRemoval::WasGone) };
@@ -131,7 +124,7 @@ pub fn remove(config: &Path, put_in: &str, command: &str) -> Result<EntryRemoval
     }
     let without = without(&text, put_in).filter(|text| {
         let mut expected = settings.clone();
-        expected.as_object_mut().map(|it| it.shift_remove(KEY));
+        expected.as_object_mut().map(|settings| settings.shift_remove(KEY));
         parsed(&path, text).is_ok_and(|left| left == expected)
     });
     let Some(without) = without else { return Ok(EntryRemoval::LeftAlone) };
@@ -143,24 +136,21 @@ fn entry(command: &str) -> String {
     format!("\n  \"{KEY}\": {{\"type\": \"command\", \"command\": {command}}}")
 }
 
-/// The text without what was put in, or, where the client has written the file anew, without its lines of the entry.
+/// The text without the added entry. Where the client has rewritten the file, without the entry's lines.
 fn without(text: &str, put_in: &str) -> Option<String> {
     if let Some((before, after)) = text.split_once(put_in) {
         return Some(format!("{before}{after}"));
     }
     let plain = plain(text);
     let start = plain.find(&format!("\"{KEY}\""))?;
-    let end = start + plain[start..].find('}')? + 1;
-    let before = text[..start].trim_end();
-    let after = text[end..].trim_start();
-    Some(match (before.strip_suffix(','), after.strip_prefix(',')) {
-        (_, Some(_)) => {
-            let end = end + text[end..].find(',')? + 1;
-            format!("{before}{}", &text[end..])
-        }
-        (Some(before), None) => format!("{before}{}", &text[end..]),
-        (None, None) => format!("{before}{}", &text[end..]),
-    })
+    let mut end = start + plain[start..].find('}')? + 1;
+    let mut before = text[..start].trim_end();
+    if text[end..].trim_start().starts_with(',') {
+        end += text[end..].find(',')? + 1;
+    } else {
+        before = before.strip_suffix(',').unwrap_or(before);
+    }
+    Some(format!("{before}{}", &text[end..]))
 }
 
 fn content(path: &Path) -> Result<Option<String>> {
@@ -180,7 +170,7 @@ fn parsed(path: &Path, text: &str) -> Result<Value> {
     })
 }
 
-/// The text with blanks in the place of comments, so that every other byte stays where it is.
+/// Replaces comments by blanks, so that all other bytes stay in place.
 fn plain(text: &str) -> String {
     let (mut plain, mut rest) = (String::with_capacity(text.len()), text);
     while let Some(letter) = rest.chars().next() {
@@ -192,7 +182,7 @@ fn plain(text: &str) -> String {
         };
         let (part, after) = rest.split_at(length);
         if letter == '\u{feff}' && plain.is_empty() {
-            // The mark with which some editors on Windows begin a file.
+            // The byte order mark of some editors on Windows.
             plain.push_str("   ");
         } else if letter == '/' && length > 1 {
             plain.extend(part.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }));
@@ -204,7 +194,7 @@ fn plain(text: &str) -> String {
     plain
 }
 
-/// How long the string is that a text begins with.
+/// The length of the string at the beginning.
 fn end_of_string(text: &str) -> usize {
     let mut is_escaped = true;
     for (at, byte) in text.bytes().enumerate() {

@@ -9,8 +9,7 @@ use super::files::FILES;
 use crate::hosts::claude::commands::{MARK, USER_COMMANDS, file_of, is_ours, skill_of};
 use crate::store::write::{Flush, write_whole};
 
-/// Returns nothing when every command can be put into this folder of Claude Code's settings; an
-/// error that names what is in the way, and leaves it alone.
+/// An error names a foreign file or skill in the way.
 pub fn check(config: &Path) -> Result<()> {
     for name in USER_COMMANDS {
         let file = file_of(config, name);
@@ -31,7 +30,6 @@ pub fn check(config: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns nothing, after the commands are in this folder of Claude Code's settings.
 pub fn write(config: &Path) -> Result<()> {
     check(config)?;
     let folder = config.join("commands");
@@ -45,16 +43,15 @@ pub fn write(config: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What became of the commands; those that were gone are in neither.
+/// Missing commands are in neither list.
 #[derive(Clone, Debug, Default)]
 pub struct CommandsRemoval {
-    /// The names of those that were removed.
     pub removed: Vec<&'static str>,
-    /// The files that bear our mark no longer, and stay.
+    /// Files without our mark.
     pub kept: Vec<PathBuf>,
 }
 
-/// Removes the commands that still bear our mark, and returns what became of each.
+/// Removes only commands with our mark.
 pub fn remove(config: &Path) -> Result<CommandsRemoval> {
     let mut all = CommandsRemoval::default();
     for name in USER_COMMANDS {
@@ -72,11 +69,11 @@ pub fn remove(config: &Path) -> Result<CommandsRemoval> {
     Ok(all)
 }
 
-/// The plugin's own command, with our mark after it.
+/// The plugin's own command, with our mark at its end.
 fn content(name: &str) -> String {
     let path = format!("commands/{name}.md");
     let file = FILES.iter().find(|file| file.path == path);
-    let text = file.map_or_else(String::new, |it| String::from_utf8_lossy(it.content).into_owned());
+    let text = file.map(|file| String::from_utf8_lossy(file.content)).unwrap_or_default();
     format!("{}\n\n{MARK}\n", text.trim_end())
 }
 

@@ -1,4 +1,4 @@
-//! What an iteration may still use, held against what it has used while it runs.
+//! An iteration's allowance, compared with its use while it runs.
 
 use std::time::Duration;
 
@@ -6,40 +6,37 @@ use super::harness::{Harness, SoFar, TokenUsage};
 use super::prices::PriceTable;
 use crate::world::{Deadline, Stopwatch, WallTime};
 
-/// The shortest time between two looks at what the agent program writes down about its session.
+/// The shortest time between two looks at the agent program's own files.
 const LOOK: Duration = Duration::from_millis(500);
-/// How many times as long as the last look took the next one waits: looking takes a twentieth of the time at most.
+/// The next look waits this many times the last one's duration, so that looking takes at most a twentieth of the time.
 const REST: u32 = 20;
 
-/// What is left of a loop's budgets, `None` where there is no limit.
+/// The rest of a loop's budgets; `None` for no limit.
 #[derive(Clone, Copy, Debug)]
 pub struct BudgetsLeft<'a> {
-    /// Tokens.
     pub tokens: Option<u64>,
     /// Millionths of a dollar.
     pub cost: Option<u64>,
-    /// What models cost.
     pub prices: &'a PriceTable,
-    /// The model that is asked for, which counts until the agent program names the one that answers.
+    /// The requested model, until the agent program names another.
     pub model: Option<&'a str>,
 }
 
-/// What an iteration may still use.
+/// The allowance of one iteration.
 pub struct Allowance<'a> {
     left: BudgetsLeft<'a>,
     harness: &'a dyn Harness,
     began_at: WallTime,
-    /// What the agent program has written down about this run.
+    /// The tokens of this run in the agent program's own files.
     recorded: TokenUsage,
     next_look: Deadline,
-    /// Whether anything was heard since the last look.
+    /// Output has come since the last look.
     has_news: bool,
-    /// What was used when the limit was passed, `None` before that.
+    /// The tokens when the limit was passed.
     pub passed_at: Option<TokenUsage>,
 }
 
 impl<'a> Allowance<'a> {
-    /// Returns that of an iteration which began at this moment.
     pub fn new(left: BudgetsLeft<'a>, harness: &'a dyn Harness, began_at: WallTime) -> Self {
         Self {
             left,
@@ -52,14 +49,14 @@ impl<'a> Allowance<'a> {
         }
     }
 
-    /// Returns whether a limit is passed, after a line of output.
+    /// A limit is passed, after a line of output.
     pub fn is_passed_after_line(&mut self, so_far: SoFar<'_>) -> bool {
         self.has_news = true;
         self.is_passed(so_far)
     }
 
-    /// Returns whether a limit is passed, and looks from time to time at what the agent program has written down: most of
-    /// them say nothing in their output before its end, or only a part of it.
+    /// A limit is passed. Looks from time to time into the agent program's own files: most programs report little
+    /// before their end.
     pub fn is_passed_now(&mut self, so_far: SoFar<'_>) -> bool {
         if (self.left.tokens.is_some() || self.left.cost.is_some())
             && self.has_news
@@ -68,8 +65,8 @@ impl<'a> Allowance<'a> {
         {
             let clock = Stopwatch::start();
             let recorded = self.harness.session_tokens_now(session, self.began_at);
-            // An agent may shorten what is written down there: what was used stays used.
-            if let Some(recorded) = recorded.filter(|it| it.total() > self.recorded.total()) {
+            // An agent may shorten its files, but used tokens stay used.
+            if let Some(recorded) = recorded.filter(|now| now.total() > self.recorded.total()) {
                 self.recorded = recorded;
             }
             self.next_look = Deadline::after(LOOK.max(clock.elapsed() * REST));
@@ -78,12 +75,12 @@ impl<'a> Allowance<'a> {
         self.is_passed(so_far)
     }
 
-    /// Returns what was used so far, as far as it is known.
+    /// The known tokens so far.
     pub fn used(&self, so_far: SoFar<'_>) -> TokenUsage {
         if self.recorded.total() > so_far.usage.total() { self.recorded } else { so_far.usage }
     }
 
-    /// Returns what that costs in millionths of a dollar, and whether it is an estimate; `None` where nothing tells.
+    /// In millionths of a dollar, and whether it is an estimate.
     pub fn cost(&self, so_far: SoFar<'_>) -> Option<(u64, bool)> {
         let BudgetsLeft { prices, model, .. } = self.left;
         let by_table = || prices.cost(so_far.model.or(model), self.used(so_far));

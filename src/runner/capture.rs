@@ -1,5 +1,4 @@
-//! A helper program of the runner: a check, or `wt-usage`. Its time limit and its process
-//! tree are those of an agent program.
+//! A helper program of the runner: a check, or `wt-usage`. Limit and process tree work as for an agent program.
 
 use std::fs::File;
 use std::io;
@@ -10,39 +9,34 @@ use std::time::Duration;
 use super::harness::{Launch, Stream};
 use super::process::{self, Control, Cut, ProcessLimits, ProcessOutcome, Watcher};
 
-/// The end of an output that a message needs at most, in bytes.
+/// Bytes at the end of an output that a message needs at most.
 pub const TAIL: usize = 6_000;
 
-/// What a helper program printed, and how it ended.
 #[derive(Clone, Debug, Default)]
 pub struct Captured {
-    /// How it ended.
     pub ended: ProcessOutcome,
-    /// The end of what it printed on standard output.
+    /// The end of standard output.
     pub output: Vec<u8>,
-    /// The end of all that it printed.
+    /// The end of both outputs.
     pub printed: Vec<u8>,
 }
 
 impl Captured {
-    /// Returns whether it was over its time.
     pub fn timed_out(&self) -> bool {
         matches!(self.ended.cut, Some(Cut::Wall | Cut::Silence))
     }
 
-    /// Returns whether it ended with code 0, by itself.
     pub fn is_success(&self) -> bool {
         self.ended.cut.is_none() && self.ended.left.code == Some(0)
     }
 
-    /// How it ended by itself, `None` for one that was ended.
+    /// `None` for a program that was ended.
     pub fn status(&self) -> Option<ExitStatus> {
         self.ended.status.filter(|_| self.ended.cut.is_none())
     }
 }
 
-/// Runs a program in `folder` within `limit` and returns the end of its outputs, at least `kept` bytes of them and at
-/// most twice as many; ends it early when `interrupted` says so.
+/// Keeps the end of each output: at least `kept` bytes, at most twice as many. `interrupted` asks for an early end.
 pub fn capture(
     supervisor: &Path,
     launch: &Launch,

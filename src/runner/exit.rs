@@ -1,4 +1,4 @@
-//! How a runner's loop ends: the status in its file, its exit code, and what a person does next.
+//! The end of a runner's loop: the status in its file, the exit code, and what a person does next.
 
 use std::time::Duration;
 
@@ -9,22 +9,22 @@ use super::state::LoopStatus;
 use crate::engine::{BudgetUnit, Obstacle, Stall, TerminalReason};
 use crate::session::messages::NextStep;
 
-/// Exit code when the loop cannot continue: its files cannot be read or written.
+/// The loop cannot continue: its files cannot be read or written.
 pub const FAILURE: u8 = 1;
-/// Exit code of a usage error; the loop did not begin.
+/// A usage error; the loop did not begin.
 pub const USAGE: u8 = 2;
-/// Exit code when the agent program cannot be used.
+/// The agent program cannot be used.
 pub const HARNESS_FAILED: u8 = 9;
-/// Exit code of a loop that is done, but `--strict` finds that something speaks against it.
+/// The loop is done, but `--strict` finds something that speaks against it.
 pub const DOUBTED: u8 = 11;
-/// Exit code when another runner has the change or in the work tree.
+/// Another runner has the change or works in the work tree.
 pub const TAKEN: u8 = 12;
-/// Exit code when the agent program is at a usage limit, and the loop does not wait for it.
+/// The agent program is at a usage limit for which the loop does not wait.
 const LIMITED: u8 = 13;
-/// Exit code after SIGINT, `spool stop` or a cancel.
+/// After SIGINT, `spool stop` or a cancel.
 const STOPPED: u8 = 130;
 
-/// Returns the status that spec 001 has for an end; the field `reason` says more.
+/// Spec 001's status for an end; the field `reason` says more.
 pub fn status(reason: &TerminalReason) -> LoopStatus {
     match reason {
         TerminalReason::Completed => LoopStatus::Done,
@@ -41,7 +41,7 @@ pub fn status(reason: &TerminalReason) -> LoopStatus {
     }
 }
 
-/// Returns the exit code of an end: 0 only when the work is done; `signal` is the one that stopped it.
+/// 0 only when the work is done; `signal` is the one that stopped the loop.
 pub fn exit_code(reason: &TerminalReason, signal: Option<i32>) -> u8 {
     match reason {
         TerminalReason::Completed => 0,
@@ -60,7 +60,7 @@ pub fn exit_code(reason: &TerminalReason, signal: Option<i32>) -> u8 {
     }
 }
 
-/// Returns why a loop ended, in words for someone who was not there; `signal` is the one that stopped it.
+/// For a person who was not there; `signal` is the one that stopped the loop.
 pub fn words(reason: &TerminalReason, signal: Option<i32>) -> String {
     match (reason, signal) {
         (TerminalReason::Stopped, Some(SIGINT)) => "it was stopped with Ctrl-C".to_owned(),
@@ -75,8 +75,7 @@ pub fn words(reason: &TerminalReason, signal: Option<i32>) -> String {
     }
 }
 
-/// Returns what a person does next when the loop on this change has ended after this iteration, in one or two sentences; empty
-/// when there is nothing to do.
+/// One or two sentences; empty when there is nothing to do.
 pub fn what_next(reason: &TerminalReason, change: &str, iteration: u32) -> String {
     let next = match reason {
         TerminalReason::Completed => "",

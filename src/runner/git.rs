@@ -1,6 +1,6 @@
-//! Git as evidence: the commits of an iteration, and what it may commit itself.
+//! Git as evidence: the commits of an iteration, and the commits that it may make.
 //!
-//! Without git, or without a repository, there is simply no such evidence; a repository that git cannot read is named.
+//! Without git or a repository, this evidence is missing. A repository that git cannot read is reported.
 
 mod hidden;
 mod kept;
@@ -35,15 +35,15 @@ pub use moment::GitMoment;
 pub use status::GitStatus;
 pub use unread::UnreadRepository;
 
-/// The most commits of one iteration that are recorded.
+/// The most recorded commits of one iteration.
 const MOST: &str = "1000";
-/// Stands for a commit where a repository has none yet, as in git's own records.
+/// Stands for a commit in a repository without one, as in git's own records.
 pub const NO_COMMIT: &str = "0000000000000000000000000000000000000000";
-/// Stands for "no commit yet" where files are compared; its name is the same in every repository.
+/// Stands for "no commit yet" in comparisons of files; the same in every repository.
 const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
-/// Keeps git out of submodules, whose own configuration it would go by.
+/// Keeps git out of submodules, which have their own configuration.
 const NOT_INSIDE: &str = "--ignore-submodules=dirty";
-/// What a surrounding git would have ours believe about another repository.
+/// Variables of a surrounding git, which would point to another repository.
 const FOREIGN: [&str; 6] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -53,40 +53,40 @@ const FOREIGN: [&str; 6] = [
     "GIT_NAMESPACE",
 ];
 
-/// The longest that a question to git may take: a large repository on a slow disk needs seconds.
+/// The limit of a question to git: a large repository on a slow disk takes seconds.
 const LIMIT: Duration = Duration::from_secs(30);
-/// What git is given even where the time of the loop is up: enough to find out what a last iteration did.
+/// The limit once the loop's time is over: enough to find out what the last iteration did.
 pub const LEAST: Duration = Duration::from_secs(5);
-/// What git is given once someone wants the loop to end.
+/// The limit once somebody wants the loop to end.
 const HURRY: Duration = Duration::from_secs(2);
-/// The most that git may print, in bytes.
+/// The longest output of git, in bytes.
 const PRINTED: usize = 64 << 20;
 
-/// Something that git would start: its key or the name of the hook, a line break, what is to be started, and the file that says so.
+/// A program that git would start: its key or the hook's name, a line break, the program; and the file that names it.
 type GitProgram = (String, PathBuf);
 
-/// The files of git's configuration, with the time of their last change, and what they have git start.
+/// The files of git's configuration with their times, and the programs in them.
 type Configured = (Vec<(PathBuf, Option<FileTime>)>, Vec<GitProgram>);
 
 /// The repository around a work tree.
 #[derive(Clone, Debug)]
 pub struct Git {
     worktree: PathBuf,
-    /// Where the programs are that a commit starts, `None` where git did not say.
+    /// The folder of hooks; `None` where git did not say.
     hooks: Option<PathBuf>,
-    /// What git may start.
+    /// Programs that git may start.
     armed: Vec<GitProgram>,
     configured: Rc<RefCell<Option<Configured>>>,
     patience: Rc<Patience>,
 }
 
-/// How long to wait for git, and how it ended.
+/// How long to wait for git, and whether git answered.
 struct Patience {
-    /// Whether someone wants the loop to end.
+    /// Somebody wants the loop to end.
     interrupt: Box<dyn Fn() -> bool>,
     /// The end of the loop's time.
     until: Option<Deadline>,
-    /// The question that git did not answer in time; it is asked nothing more until that has been reported.
+    /// The unanswered question. git is asked nothing more until it has been reported.
     silent: RefCell<Option<String>>,
 }
 
@@ -96,7 +96,7 @@ impl fmt::Debug for Patience {
     }
 }
 
-/// An entry of `git diff --numstat -z`: two numbers and the path, with tabs between them.
+/// Reads an entry of `git diff --numstat -z`: two numbers and the path, with tabs between.
 fn lines_in(entry: &[u8]) -> Option<FileLines> {
     let mut parts = entry.splitn(3, |byte| *byte == b'\t');
     let mut number = || Some(std::str::from_utf8(parts.next()?).ok()?.parse::<u64>().ok());
@@ -105,8 +105,7 @@ fn lines_in(entry: &[u8]) -> Option<FileLines> {
 }
 
 impl Git {
-    /// Returns the repository, `None` when there is none or git is missing; each question to it has at most 30 s, 5 s when `until` has passed, and 2 s once
-    /// `interrupt` says so.
+    /// `None` without a repository or git. Each question has 30 s, 5 s after `until`, and 2 s once `interrupt` says so.
     pub fn within(
         worktree: &Path,
         until: Option<Deadline>,
@@ -135,25 +134,25 @@ impl Git {
         }
     }
 
-    /// Returns whether a commit may start programs of the repository's own, which may change files.
+    /// A commit may start the repository's own programs, which may change files.
     pub fn has_hooks(&self) -> bool {
         let Some(folder) = &self.hooks else { return true };
         let is_hook = |file: &Path| file.extension().is_none_or(|end| end != "sample");
         self.armed.iter().any(|(_, file)| file.starts_with(folder) && is_hook(file))
     }
 
-    /// Returns whether git has not answered in time since this was last reported.
+    /// A question has gone unanswered since the last report.
     pub fn is_silent(&self) -> bool {
         self.patience.silent.borrow().is_some()
     }
 
-    /// Returns what git did not answer in time, `None` when it always has; from now on, it is asked again.
+    /// Reports the unanswered question; git is asked again from now on.
     pub fn silence(&self) -> Option<String> {
         self.patience.silent.take()
     }
 
-    /// Returns the commits that came on top of `head`, oldest first; for an iteration whose runner died.
-    /// On top of [`NO_COMMIT`], these are all that are reachable.
+    /// The commits on top of `head`, oldest first, for an iteration whose runner died. On top of [`NO_COMMIT`], all
+    /// commits.
     pub fn commits_on_top_of(&self, head: &str) -> Vec<String> {
         if !is_commit_name(head) {
             return Vec::new();
@@ -164,7 +163,7 @@ impl Git {
         String::from_utf8_lossy(&printed).lines().map(str::to_owned).collect()
     }
 
-    /// Returns the files that differ between a commit and what is checked out, the loop's own left out.
+    /// Files that differ between a commit and the work tree, without the loop's own.
     pub fn files_since(&self, head: Option<&str>) -> Vec<PathBuf> {
         let head = head.unwrap_or(EMPTY_TREE);
         let asked = [
@@ -183,8 +182,8 @@ impl Git {
         files
     }
 
-    /// Returns how many lines differ in each file between a commit, or [`NO_COMMIT`], and another one, or the work tree where
-    /// that is `None`, with paths from the work tree; files that git does not know yet and the loop's own left out.
+    /// The changed lines of each file between `from`, or [`NO_COMMIT`], and `to`, or the work tree. Paths start at the
+    /// work tree; untracked files and the loop's own are left out.
     pub fn changed_lines(&self, from: &str, to: Option<&str>) -> Result<Vec<FileLines>> {
         let from = if from == NO_COMMIT { EMPTY_TREE } else { from };
         let plain = [
@@ -204,7 +203,7 @@ impl Git {
         Ok(all)
     }
 
-    /// Returns the first line of the message of each of these commits, with the commit, oldest first as they are given.
+    /// Each commit with the first line of its message, in the given order.
     pub fn subjects(&self, commits: &[String]) -> Result<Vec<(String, String)>> {
         if commits.is_empty() {
             return Ok(Vec::new());
@@ -219,28 +218,27 @@ impl Git {
         Ok(lines.map(|(name, subject)| (name.to_owned(), subject.to_owned())).collect())
     }
 
-    /// Returns the commit that a person names, such as `main` or `HEAD~3`; `None` where there is none of this name.
+    /// The commit of a name such as `main` or `HEAD~3`.
     pub fn commit_named(&self, name: &str) -> Option<String> {
         let wanted = format!("{name}^{{commit}}");
         let asked = ["rev-parse", "--verify", "--quiet", "--end-of-options", &wanted];
         self.name_printed(&asked)
     }
 
-    /// Returns whether what is checked out has this commit in its history.
+    /// The commit is in the history of `HEAD`.
     pub fn is_in_head(&self, commit: &str) -> bool {
         is_commit_name(commit)
             && self.name_printed(&["merge-base", commit, "HEAD"]).as_deref() == Some(commit)
     }
 
-    /// Returns the newest commit of what is checked out that was made before the second of a time, `None` where all are
-    /// younger.
+    /// The newest commit in `HEAD`'s history from before the second of `time`.
     pub fn commit_before(&self, time: WallTime) -> Option<String> {
         let until = format!("--min-age={}", (time.millis() / 1000).saturating_sub(1));
         self.name_printed(&["rev-list", "--max-count", "1", &until, "HEAD", "--"])
     }
 
-    /// Returns what differs between a commit, or [`NO_COMMIT`], and the files of the work tree, as a patch with paths
-    /// from the work tree; files that git does not know yet and the loop's own left out.
+    /// The patch between a commit, or [`NO_COMMIT`], and the work tree. Paths start at the work tree; untracked files
+    /// and the loop's own are left out.
     pub fn patch_since(&self, commit: &str) -> Result<Vec<u8>> {
         let commit = if commit == NO_COMMIT { EMPTY_TREE } else { commit };
         let plain =
@@ -251,17 +249,17 @@ impl Git {
         self.run(&[&plain, &[commit, "--", "."][..], &all].concat(), &[])
     }
 
-    /// Returns what the file at this path from the folder contained in a commit, `None` where it was not there.
+    /// The file's content in a commit. `path` starts at the folder.
     pub fn file_at(&self, commit: &str, path: &str) -> Option<Vec<u8>> {
         self.run(&["show", "--no-textconv", &format!("{commit}:./{path}")], &[]).ok()
     }
 
-    /// Returns whether git ignores the file at this path from the folder, and does not track it; `false` where git does not say.
+    /// git ignores the untracked file at this path from the folder; `false` where git does not say.
     pub fn is_ignored(&self, path: &str) -> bool {
         self.run(&["check-ignore", "-q", "--", path], &[]).is_ok()
     }
 
-    /// Returns the files that git does not know yet and does not ignore, the loop's own left out.
+    /// Untracked files that are not ignored, without the loop's own.
     pub fn unknown_files(&self) -> Vec<PathBuf> {
         let asked = ["ls-files", "--others", "--exclude-standard", "-z", "--", "."];
         let mut files = paths(&self.run(&asked, &[]).unwrap_or_default());
@@ -275,8 +273,8 @@ impl Git {
         is_commit_name(&name).then_some(name)
     }
 
-    /// Has a git run that takes these files and no others. It reads their names from a file, whole: on its standard
-    /// input, they would break off where the supervisor is killed, and the beginning of a name may be a folder's.
+    /// Runs git on these files only. git reads their names from a file: standard input could break off when the
+    /// supervisor is killed, and half a name may be a folder's.
     fn with_names(
         &self,
         arguments: &[&str],
@@ -293,8 +291,8 @@ impl Git {
         run(launch)
     }
 
-    /// Returns a new temporary file in git's own folder, which a commit has to be able to write; the one for all programs may
-    /// be read-only, as in a container.
+    /// In git's own folder, which a commit has to write anyway; the folder for all programs may be read-only, as in a
+    /// container.
     fn scratch(&self) -> io::Result<tempfile::NamedTempFile> {
         match repository_of(&self.worktree) {
             Some(repository) => {
@@ -307,13 +305,11 @@ impl Git {
         }
     }
 
-    /// Removes the temporary files that a killed runner has left in git's own folder.
     pub fn remove_leftovers(&self) {
         scratch::remove_leftovers(&self.worktree);
     }
 
-    /// Returns what is in the middle of being done in the repository, such as a rebase; a commit would
-    /// become a part of it.
+    /// An operation in progress, such as a rebase; a commit would become a part of it.
     pub fn in_the_middle_of(&self) -> Option<&'static str> {
         let repository = repository_of(&self.worktree)?;
         let marks = [
@@ -330,7 +326,7 @@ impl Git {
         self.name_printed(&["rev-parse", "--verify", "--quiet", "HEAD"])
     }
 
-    /// A git that someone else runs.
+    /// A git for another process to run.
     fn launch(&self, arguments: &[&str]) -> Launch {
         let mut all: Vec<OsString> = vec!["-C".into(), self.worktree.clone().into()];
         let mut hooks = OsString::from("core.hooksPath=");
@@ -346,12 +342,11 @@ impl Git {
         }
     }
 
-    /// Runs git with `input` on its standard input and returns what it printed.
     fn run(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>> {
         self.run_with(&[], arguments, input)
     }
 
-    /// The same with these variables set.
+    /// As [`Self::run`], with these variables.
     fn run_with(
         &self,
         set: &[(&str, &OsStr)],
@@ -367,7 +362,7 @@ impl Git {
         }
         let mut command = Command::new("git");
         command.arg("-C").arg(&self.worktree).args(["-c", "core.quotePath=false"]);
-        // A monitor of the repository's own may hang, and a daemon would stay there.
+        // A file system monitor of the repository may hang, and a daemon would stay.
         command.args(["-c", "core.fsmonitor=false"]);
         if asked != "rev-parse" {
             command.args(["-c", "core.hooksPath=/dev/null"]);
@@ -381,7 +376,7 @@ impl Git {
         let most = world::limit("RALPH_TEST_GIT", LIMIT);
         let limit = self.patience.until.map_or(most, |until| until.left().max(LEAST).min(most));
         let mut hurry: Option<Deadline> = None;
-        // What an interrupted iteration did is still recorded, where git answers soon.
+        // An interrupted iteration is still recorded if git answers soon.
         let mut interrupt = || {
             (self.patience.interrupt)()
                 && hurry.get_or_insert_with(|| Deadline::after(HURRY)).is_over()
@@ -406,7 +401,7 @@ impl Git {
     }
 }
 
-/// Returns an error unless a git that someone else has run did what it was asked for.
+/// Checks a git that another process has run.
 fn succeeded(what: &str, done: &Captured) -> Result<()> {
     if done.is_success() {
         return Ok(());

@@ -1,17 +1,17 @@
-//! What keeps the machine awake while a loop runs: the inhibitor of the system.
+//! Keeps the machine awake while a loop runs, by the system's inhibitor.
 
-/// What keeps the machine awake, until it is dropped or this process has gone.
+/// Keeps the machine awake until it is dropped or this process has gone.
 #[derive(Debug)]
 pub struct Inhibitor {
     #[cfg(unix)]
     companion: Option<crate::exec::beside::Companion>,
-    /// Since when it should.
+    /// Since the start.
     #[cfg(unix)]
     since: crate::world::Stopwatch,
-    /// Whether somebody was told that it does not answer.
+    /// The person was told that the inhibitor does not answer.
     #[cfg(unix)]
     is_told: bool,
-    /// Why it does not, as long as nobody has asked.
+    /// Why the inhibitor does not work, until somebody asks.
     trouble: Option<String>,
 }
 
@@ -26,26 +26,26 @@ mod unix {
     use crate::text;
     use crate::world::{Deadline, Stopwatch};
 
-    /// The program that does it.
+    /// The system's inhibitor.
     const PROGRAM: &str = if cfg!(target_os = "macos") { "caffeinate" } else { "systemd-inhibit" };
-    /// What it prints, by the shell that it starts, once it holds the machine awake.
+    /// The inhibitor's shell prints this once the machine is kept awake.
     const HELD: &str = "held";
-    /// The longest that a loop waits for its answer, once.
+    /// How long a loop waits for the answer, once.
     const PATIENCE: Duration = Duration::from_millis(500);
-    /// One that has not answered by then does not hold the machine.
+    /// After this time without an answer, the machine is not kept awake.
     const ANSWER: Duration = Duration::from_secs(5);
-    /// The most of its words that a message has, in characters.
+    /// The most characters of the program's words in a message.
     const WORDS: usize = 200;
 
     impl Inhibitor {
-        /// Returns an inhibitor that was just started.
         pub fn start() -> Self {
             let program = find(PROGRAM);
             let Some((program, shell)) = program.zip(find("/bin/sh")) else {
                 return Self::new(None, Some(format!("there is no `{PROGRAM}`")));
             };
             let process = std::process::id().to_string();
-            // It starts the shell only when it holds the machine awake, and the shell waits until this process has gone.
+            // The inhibitor starts the shell only once the machine is kept awake, and the shell waits for this process
+            // to go.
             let waits = format!("echo {HELD}; read -r _");
             let linux = [
                 "--what=idle:sleep".as_ref(),
@@ -59,7 +59,7 @@ mod unix {
             let macos: [&OsStr; 3] = ["-i".as_ref(), "-w".as_ref(), process.as_ref()];
             let arguments = if cfg!(target_os = "macos") { &macos[..] } else { &linux[..] };
             match Companion::start(program.as_os_str(), arguments) {
-                // The first process of a container cannot have one, and does not decide when the machine sleeps.
+                // A container's first process cannot have one, and does not decide when the machine sleeps.
                 Ok(companion) => Self::new(companion, None),
                 Err(error) => {
                     Self::new(None, Some(format!("`{PROGRAM}` cannot be started: {error}")))
@@ -71,27 +71,27 @@ mod unix {
             Self { companion, since: Stopwatch::start(), is_told: false, trouble }
         }
 
-        /// Returns why the machine is not kept awake, once; `None` while it is, or while that is not known yet. The first call
-        /// waits for an answer, half a second at most.
+        /// Reports once why the machine is not kept awake; `None` also while that is not known. The first call waits
+        /// for an answer, at most half a second.
         pub fn trouble(&mut self) -> Option<String> {
             self.look(PATIENCE.saturating_sub(self.since.elapsed()));
             self.trouble.take()
         }
 
-        /// Returns the same once it is known, within 5 s, and whether anything can hold the machine: the first process of a
-        /// container cannot.
+        /// Waits up to 5 s. The second value is false where nothing can keep the machine awake, as in a container's
+        /// first process.
         pub fn known_trouble(&mut self) -> (Option<String>, bool) {
             self.look(ANSWER.saturating_sub(self.since.elapsed()));
             (self.trouble.take(), self.companion.is_some())
         }
 
-        /// Takes in what it has said; waits for its answer, at most this long.
+        /// Waits for the answer, at most `patience`.
         fn look(&mut self, patience: Duration) {
             let Some(companion) = &mut self.companion else { return };
             let deadline = Deadline::after(patience);
             let (words, is_held) = loop {
                 let words = String::from_utf8_lossy(companion.words(Duration::ZERO)).into_owned();
-                let is_held = cfg!(target_os = "macos") || words.lines().any(|it| it == HELD);
+                let is_held = cfg!(target_os = "macos") || words.lines().any(|line| line == HELD);
                 if is_held || companion.has_left() || deadline.is_over() {
                     break (words, is_held);
                 }
@@ -121,17 +121,17 @@ mod unix {
 
 #[cfg(windows)]
 impl Inhibitor {
-    /// Returns one that holds nothing, and says so.
+    /// An inhibitor that does nothing, and says so.
     pub fn start() -> Self {
         Self { trouble: Some("nothing does that on Windows yet".to_owned()) }
     }
 
-    /// Returns why the machine is not kept awake, once.
+    /// Reports once why the machine is not kept awake.
     pub fn trouble(&mut self) -> Option<String> {
         self.trouble.take()
     }
 
-    /// Returns the same, and whether anything can hold the machine.
+    /// The second value is false where nothing can keep the machine awake.
     pub fn known_trouble(&mut self) -> (Option<String>, bool) {
         (self.trouble(), false)
     }

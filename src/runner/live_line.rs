@@ -1,4 +1,4 @@
-//! The live line of a loop: what a person sees of an iteration while it runs, in as many columns as there are.
+//! The live line: an iteration while it runs, in as many columns as there are.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -13,71 +13,64 @@ use crate::world::{Stopwatch, WallTime};
 
 /// The shortest time between two looks at the task list.
 const LOOK: Duration = Duration::from_secs(1);
-/// What stands between two facts.
 const BETWEEN: &str = " · ";
-/// The fewest columns that the task keeps when something else is shown: what a person must see, what is useful, and what is
-/// only nice to know.
+/// The fewest columns for the task beside something that a person must see, that is useful, or that is nice to know.
 const TASK: [usize; 3] = [4, 12, 24];
 
-/// What is known of an iteration before it begins.
+/// The facts on an iteration from before its start.
 #[derive(Debug)]
 pub struct LiveLine {
-    /// Which one it is, such as `3/100`.
+    /// Such as `3/100`.
     pub iteration: String,
-    /// The task list that the loop goes by, `None` for none.
+    /// The loop's task list.
     pub list: Option<PathBuf>,
     /// How long earlier runners had the loop.
     pub before: Duration,
-    /// Since when this one has it.
+    /// Since when this runner has it.
     pub clock: Stopwatch,
-    /// How long the loop may take.
     pub max_runtime: Option<Duration>,
-    /// How long the iteration may take.
     pub iteration_timeout: Option<Duration>,
-    /// Tokens that were used before it.
+    /// Tokens used before.
     pub tokens: LiveSum,
-    /// Millionths of a dollar that were spent before it.
+    /// Millionths of a dollar spent before.
     pub cost: LiveSum,
-    /// What the list said when it was looked at last.
+    /// The list at the last look.
     pub tasks: RefCell<LiveTasks>,
 }
 
 /// A figure of the loop so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LiveSum {
-    /// What is known of it.
     pub sum: Amount,
-    /// What is allowed, `None` for no limit.
+    /// `None` for no limit.
     pub limit: Option<u64>,
 }
 
-/// What a task list says.
 #[derive(Clone, Debug, Default)]
 pub struct LiveTasks {
     looked: Option<Stopwatch>,
-    /// When the file was changed last, and its length.
+    /// The file's time of change, and its length.
     version: Option<(WallTime, u64)>,
-    /// How many boxes are ticked, of how many.
+    /// Ticked boxes, and all boxes.
     done: Option<(usize, usize)>,
     /// The first open task.
     next: String,
 }
 
-/// What is known in the middle of an iteration.
+/// The facts in the middle of an iteration.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LiveMoment {
-    /// How long it has been running.
     pub elapsed: Duration,
-    /// Tool calls that were seen.
+    /// Tool calls so far.
     pub calls: u64,
-    /// Tokens that it has reported.
+    /// Tokens reported so far.
     pub tokens: u64,
-    /// What it has cost, in millionths of a dollar, and whether that is an estimate; `None` where nothing tells.
+    /// Millionths of a dollar, and whether they are an estimate.
     pub cost: Option<(u64, bool)>,
 }
 
 impl LiveLine {
-    /// Returns the line in at most this many columns: what matters least is left out first.
+    /// The line in at most `room` columns; the least important facts go first.
     pub fn words(&self, now: &LiveMoment, room: usize) -> String {
         let mut tasks = self.tasks.borrow_mut();
         if let Some(list) = &self.list {
@@ -102,7 +95,7 @@ impl LiveLine {
             .map(|limit| format!("{} of {}", short_time(elapsed), limit_time(limit)));
         let tokens = self.tokens.with(now.tokens, false);
         let cost = now.cost.map_or(self.cost, |(cost, estimated)| self.cost.with(cost, estimated));
-        // Where the loop has no limit of time, the time of the iteration says that something happens.
+        // Without a limit for the loop, the iteration's time shows that something happens.
         let (time, at, own_time) = match all_time {
             Some(all) => (all, 3, Some(format!("this one {own_time}"))),
             None => (own_time, 2, None),
@@ -156,7 +149,7 @@ impl LiveSum {
 }
 
 impl LiveTasks {
-    /// Returns what is known before the first look: the first open task.
+    /// Before the first look, only the first open task is known.
     pub fn beginning_with(next: Option<&(String, String)>) -> Self {
         Self {
             next: next.map(|(id, title)| named(id, title)).unwrap_or_default(),
@@ -164,7 +157,7 @@ impl LiveTasks {
         }
     }
 
-    /// Reads the list where it has changed; one that cannot be read is as it was.
+    /// Reads the list if it has changed. An unreadable list stays as it was.
     fn look(&mut self, path: &Path) {
         if self.looked.is_some_and(|clock| clock.elapsed() < LOOK) {
             return;
@@ -194,19 +187,19 @@ fn joined(parts: &[Option<String>]) -> String {
     parts.join(BETWEEN)
 }
 
-/// A length of time that does not move the rest of the line with each tenth of a second.
+/// A time that does not shift the rest of the line every tenth of a second.
 fn short_time(time: Duration) -> String {
     if time.as_secs() < 60 { format!("{} s", time.as_secs()) } else { lasted(time) }
 }
 
-/// A limit of time: what is nothing of it is left out.
+/// A limit of time without zero parts.
 fn limit_time(limit: Duration) -> String {
     let words = if limit.as_secs() == 0 { lasted(limit) } else { short_time(limit) };
     let short = [" 00 min", " 00 s"].iter().find_map(|end| words.strip_suffix(end));
     short.map(str::to_owned).unwrap_or(words)
 }
 
-/// A number in at most five characters: `648`, `12.3k`, `1.24M`.
+/// At most five characters: `648`, `12.3k`, `1.24M`.
 fn short_count(number: u64) -> String {
     match number {
         0..10_000 => number.to_string(),

@@ -1,4 +1,4 @@
-//! What the runner says of an iteration and of an end, in one line each.
+//! The runner's words on an iteration and an end, in one line each.
 
 use crate::engine::{self, BudgetUnit, TerminalReason, Verdict, Waiting};
 use crate::judge::promised::BY_WORD;
@@ -15,8 +15,8 @@ use crate::text::title;
 
 use std::time::Duration;
 
-/// Returns why a loop in this state continues, waits or has ended, in a few words; `open` is how many tasks are open, `signal`
-/// the one that stopped it.
+/// Why a loop continues, waits or has ended, in a few words. `open` is the number of open tasks, `signal` the one that
+/// stopped the loop.
 pub fn verdict(
     verdict: &Verdict,
     state: &LoopState,
@@ -29,19 +29,19 @@ pub fn verdict(
             let words: Vec<String> = waiting.iter().map(wait).collect();
             words.join("; ")
         }
-        // In the words of the end, so that the journal does not say it twice.
+        // The end has these words, so that the journal does not say them twice.
         Verdict::End(reason) => end(reason, state, signal),
     }
 }
 
-/// Returns why a loop in this state ended, in words for someone who was not there; `signal` is the one that stopped it.
+/// For a person who was not there; `signal` is the one that stopped the loop.
 pub fn end(reason: &TerminalReason, state: &LoopState, signal: Option<i32>) -> String {
     let words = exit::words(reason, signal);
     match reason {
         TerminalReason::Completed if !state.ledger.against.is_empty() => {
             [BY_WORD, &state.ledger.against].concat()
         }
-        // The words begin with what is used.
+        // The words begin with the use.
         TerminalReason::Budget { unit: BudgetUnit::Money, .. } if whole_cost(state).estimated => {
             format!("~{words}")
         }
@@ -56,9 +56,8 @@ fn wait(waiting: &Waiting) -> String {
     }
 }
 
-/// Returns why the loop continues, waits or has ended after an iteration, with the tools that were denied in it, the ticks that
-/// were taken back,
-/// where what it left is kept, and whether it was asked for a handoff.
+/// Why the loop continues, waits or has ended after an iteration. Also names denied tools, ticks that were taken back,
+/// the ref of unfinished work, and a handoff.
 pub fn with_notes(iteration: &Iteration) -> String {
     let denied = match iteration.denied.as_slice() {
         [] => String::new(),
@@ -76,29 +75,29 @@ pub fn with_notes(iteration: &Iteration) -> String {
     format!("{}{denied}{unproved}{kept}{handoff}", iteration.words)
 }
 
-/// The most tasks, or tools that were denied, that are named.
+/// The most tasks or denied tools in a line.
 const NAMED: usize = 10;
-/// The most letters of a tool that was denied, and of what it was to do.
+/// The most letters of a denied tool with its purpose.
 const LONGEST_DENIED: usize = 80;
-/// The most tools that are kept of all that were denied in a run.
+/// The most denied tools that a run remembers.
 pub const MOST_DENIED_OF_RUN: usize = 20;
 
-/// Returns these ids as a list, at most ten of them.
+/// At most ten ids.
 pub fn some_of(ids: &[&str]) -> String {
     let more = if ids.len() > NAMED { ", …" } else { "" };
     format!("{}{more}", ids[..ids.len().min(NAMED)].join(", "))
 }
 
-/// Returns what a person can do about tools that were denied where this is approved, by the flags that the agent program takes.
+/// A person's remedies for denied tools, by the agent program's flags.
 pub fn remedies(approval: Approval, accepts: Option<&Accepts>) -> String {
     if approval == Approval::All {
         return "--allow-all is set: look at --deny, and at the rules and hooks of the agent program's own settings"
             .to_owned();
     }
-    let allow = accepts.filter(|it| it.allow.is_some()).map(|_| "--allow TOOL".to_owned());
-    let modes = accepts.and_then(|it| it.mode).map(|(_, modes)| modes);
+    let allow = accepts.and_then(|accepts| accepts.allow).map(|_| "--allow TOOL".to_owned());
+    let modes = accepts.and_then(|accepts| accepts.mode).map(|(_, modes)| modes);
     // The first mode that permits something.
-    let mode = modes.and_then(|modes| modes.iter().find(|it| PERMITTING.contains(it)));
+    let mode = modes.and_then(|modes| modes.iter().find(|mode| PERMITTING.contains(mode)));
     let mode = mode.map(|mode| format!("--permission-mode {mode}"));
     let some: Vec<String> = allow.into_iter().chain(mode).collect();
     if some.is_empty() {
@@ -110,7 +109,7 @@ pub fn remedies(approval: Approval, accepts: Option<&Accepts>) -> String {
 /// The modes that permit edits within the project.
 const PERMITTING: [&str; 3] = ["acceptEdits", "workspace-write", "auto_edit"];
 
-/// Returns which tools were denied in a run, empty for none.
+/// The denied tools of a run; empty for none.
 pub fn denied(state: &LoopState) -> String {
     if state.denied_iterations == 0 {
         return String::new();
@@ -120,29 +119,30 @@ pub fn denied(state: &LoopState) -> String {
     format!("in {times}: {}", engine::some_denied(&denied, NAMED, MOST_DENIED_OF_RUN))
 }
 
-/// Returns the tools that were denied in an iteration as a list for one line: at most ten of them, and how many more.
+/// At most ten tools on one line, and how many more.
 pub fn some_denied(denied: &[String]) -> String {
     engine::some_denied(&in_short(denied), NAMED, engine::MOST_DENIED)
 }
 
-/// Returns the same tools, each with as much of what it was to do as one line has room for.
+/// The tools, each shortened for one line.
 pub fn in_short(denied: &[String]) -> Vec<String> {
-    denied.iter().map(|it| title(it, LONGEST_DENIED)).collect()
+    denied.iter().map(|tool| title(tool, LONGEST_DENIED)).collect()
 }
 
-/// Returns what a run and its reviews cost together, by the ledger.
+/// The cost of a run with its reviews, by the ledger.
 pub fn whole_cost(state: &LoopState) -> Amount {
     let cost = state.spent().plus(state.spent_on_reviews()).cost;
     Amount { value: state.ledger.all_cost(), ..cost }
 }
 
-/// Returns what each agent of a loop did, on one line; `None` where one did all.
+/// The agents' shares on one line; `None` for a single agent.
 pub fn shares(agents: &[AgentShare]) -> Option<String> {
-    let share = |it: &AgentShare| {
-        let model = if it.model.is_empty() { String::new() } else { format!(" {}", it.model) };
-        let Spent { tokens, cost } = it.spent();
-        let runs = counted(it.runs.into(), "run");
-        let mut words = format!("{}{model}: {runs}, {} tokens", it.harness, tokens.tokens());
+    let share = |agent: &AgentShare| {
+        let model =
+            if agent.model.is_empty() { String::new() } else { format!(" {}", agent.model) };
+        let Spent { tokens, cost } = agent.spent();
+        let runs = counted(agent.runs.into(), "run");
+        let mut words = format!("{}{model}: {runs}, {} tokens", agent.harness, tokens.tokens());
         if let Some(cost) = cost.money() {
             words = format!("{words}, {cost}");
         }
@@ -151,7 +151,7 @@ pub fn shares(agents: &[AgentShare]) -> Option<String> {
     (agents.len() > 1).then(|| agents.iter().map(share).collect::<Vec<_>>().join("; "))
 }
 
-/// Returns in one line how long this program stood still, and that no limit counts it.
+/// How long this program stood still, which no limit counts.
 pub fn stood_still(length: Duration) -> String {
     let (what, with) = if cfg!(windows) {
         ("the machine slept", "")
@@ -161,14 +161,14 @@ pub fn stood_still(length: Duration) -> String {
     format!("{what} {}{with}; that time is not counted", lasted(length))
 }
 
-/// Returns the same as a figure beside the time that counts; `None` for nothing.
+/// A figure beside the time that counts.
 pub fn not_counted(seconds: f64) -> Option<String> {
     let length = Duration::try_from_secs_f64(seconds).unwrap_or_default();
     let what = if cfg!(windows) { "slept" } else { "stopped for" };
     (!length.is_zero()).then(|| format!("{what} {}", lasted(length)))
 }
 
-/// Returns what a run came to, in a few words each.
+/// The figures of a run, in a few words each.
 pub fn figures_of_run(
     state: &LoopState,
     took: Duration,
@@ -185,7 +185,7 @@ pub fn figures_of_run(
     parts
 }
 
-/// Returns what an iteration came to: time, tokens, commits, files, tasks.
+/// Time, tokens, commits, files and tasks of an iteration.
 pub fn figures(iteration: &Iteration) -> String {
     let mut parts = vec![lasted(Duration::from_secs_f64(iteration.seconds.max(0.0)))];
     parts.extend(not_counted(iteration.stopped_seconds));

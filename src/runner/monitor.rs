@@ -1,5 +1,4 @@
-//! The watch over one run of the agent program: its lines go to the reader and to the screen, and a
-//! person's wish ends it.
+//! The watch over one run: lines go to the reader and the screen, and a person can end the run.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,14 +11,14 @@ use super::options::time_in_words;
 use super::process::{Control, Watcher};
 use crate::world::Stopwatch;
 
-/// How often the live line is drawn again.
+/// How often the live line is drawn.
 const DRAW: Duration = Duration::from_millis(250);
 
-/// The tool calls of a run that have not come back by themselves, by how many calls were shown before each.
+/// Open tool calls, by their number in the order shown.
 #[derive(Debug, Default)]
 struct OpenCalls {
     open: BTreeMap<u64, String>,
-    /// Whether the program was asked to end: Claude Code then ends its tools, and they come back because of that.
+    /// The program was asked to end: Claude Code then ends its tools, whose return means nothing.
     is_asked_to_end: bool,
 }
 
@@ -48,31 +47,28 @@ impl OpenCalls {
     }
 }
 
-/// Watches one run.
 pub struct RunMonitor<'a> {
     reader: &'a mut dyn OutputReader,
     console: &'a Console<'a>,
     live: &'a LiveLine,
     grace: Duration,
     clock: Stopwatch,
-    /// Takes in that this program stood still.
+    /// Notes a standstill of this program.
     note: &'a mut dyn FnMut(Duration),
     /// When the live line was drawn.
     drawn: Duration,
-    /// What asked for the end of the loop meanwhile.
+    /// The request that ended the run.
     pub end_request: Option<EndRequest>,
-    /// Tool calls that were seen.
+    /// Tool calls so far.
     calls: u64,
     open: OpenCalls,
-    /// What the run may still use.
     pub allowance: Allowance<'a>,
-    /// Whether the result is there: what is used then is used, and a run is not cut for it.
+    /// The result is there: the tokens are spent, so no budget cuts the run.
     finished: bool,
 }
 
 impl<'a> RunMonitor<'a> {
-    /// Returns the monitor of a run that began with `clock`; `grace` is how long the program has once it is asked to
-    /// end, and `note` writes down a standstill.
+    /// `clock` began with the run, `grace` is the time between asking and killing, and `note` records a standstill.
     pub fn new(
         reader: &'a mut dyn OutputReader,
         console: &'a Console<'a>,
@@ -100,7 +96,6 @@ impl<'a> RunMonitor<'a> {
 }
 
 impl RunMonitor<'_> {
-    /// Draws the live line, where there is one.
     fn draw(&self, elapsed: Duration) {
         let Some(room) = self.console.screen.room() else { return };
         let so_far = self.reader.so_far();
@@ -111,7 +106,7 @@ impl RunMonitor<'_> {
         self.console.screen.live(&format!("{ending}{words}"));
     }
 
-    /// Returns the newest tool call that has not come back by itself, with what it was used with; `None` where there is none.
+    /// The newest open tool call with its input.
     pub fn open_call(&self) -> Option<&str> {
         self.open.open.last_key_value().map(|(_, words)| words.as_str())
     }

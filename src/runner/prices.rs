@@ -1,4 +1,4 @@
-//! What models cost: a table that a person gives, and what a run cost by it or by the agent program's own word.
+//! Costs: a person's table of prices, and a run's cost by that table or by the agent program's report.
 
 use std::fmt;
 
@@ -7,63 +7,50 @@ use super::tokens::TokenCount;
 use crate::forms::spent::Amount;
 use crate::settings::price;
 
-/// What a model costs, in millionths of a dollar for a million tokens of each kind.
+/// Millionths of a dollar for a million tokens of each kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Price {
     /// The model, or the beginning of its name.
     pub model: String,
-    /// Tokens sent.
-    pub input: u64,
-    /// Tokens received.
-    pub output: u64,
-    /// Tokens read from a cache.
-    pub cache_read: u64,
-    /// Tokens written to a cache.
-    pub cache_write: u64,
+    /// Sent, received, read from a cache, written to one.
+    pub micros: [u64; 4],
 }
 
-/// The prices of several models, empty where a person has given none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PriceTable(pub Vec<Price>);
 
 impl Price {
-    /// Returns the price that a setting takes, such as `claude-opus=5/25/0.50/6.25`.
+    /// As in `claude-opus=5/25/0.50/6.25`.
     pub fn of(text: &str) -> Option<Self> {
-        let (model, [input, output, cache_read, cache_write]) = price(text)?;
-        Some(Self { model, input, output, cache_read, cache_write })
+        price(text).map(|(model, micros)| Self { model, micros })
     }
 
     fn paid(&self, usage: TokenUsage) -> u64 {
-        let part = |tokens: u64, price: u64| u128::from(tokens) * u128::from(price);
-        let all = part(usage.input, self.input)
-            + part(usage.output, self.output)
-            + part(usage.cache_read, self.cache_read)
-            + part(usage.cache_write, self.cache_write);
+        let tokens = [usage.input, usage.output, usage.cache_read, usage.cache_write];
+        let parts = tokens.into_iter().zip(self.micros);
+        let all: u128 = parts.map(|(tokens, price)| u128::from(tokens) * u128::from(price)).sum();
         u64::try_from(all.div_ceil(1_000_000)).unwrap_or(u64::MAX)
     }
 }
 
 impl fmt::Display for Price {
-    /// Writes it as `--prices` takes it, each price with all six digits behind the point.
+    /// The format of `--prices`, with six decimals.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { model, input, output, cache_read, cache_write } = self;
-        let dollars = |micros: &u64| format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000);
-        let [input, output, cache_read, cache_write] =
-            [input, output, cache_read, cache_write].map(dollars);
-        write!(out, "{model}={input}/{output}/{cache_read}/{cache_write}")
+        let dollars = |micros: u64| format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000);
+        write!(out, "{}={}", self.model, self.micros.map(dollars).join("/"))
     }
 }
 
 impl PriceTable {
-    /// Returns what these tokens of a model cost, in millionths of a dollar; `None` where there is no price at all.
+    /// In millionths of a dollar; `None` without any price.
     ///
-    /// The longest name that the model's begins with decides. A model that no name fits, and one that is not known, costs as
-    /// much as the dearest: a limit is reached too early rather than too late.
+    /// The longest matching name decides. An unknown or unmatched model costs as much as the dearest: a limit is
+    /// reached too early rather than too late.
     pub fn cost(&self, model: Option<&str>, usage: TokenUsage) -> Option<u64> {
         let model = model.unwrap_or_default();
-        // Some programs put the provider before the name.
+        // Some programs put the provider in front.
         let name = model.rsplit('/').next().unwrap_or_default();
-        let fits = |price: &&Price| [model, name].iter().any(|it| it.starts_with(&price.model));
+        let fits = |price: &&Price| [model, name].iter().any(|name| name.starts_with(&price.model));
         let fitting = self.0.iter().filter(fits).max_by_key(|price| price.model.len());
         match fitting {
             Some(price) => Some(price.paid(usage)),
@@ -71,8 +58,8 @@ impl PriceTable {
         }
     }
 
-    /// Returns what a run cost: by the agent program's own word, otherwise by this table; `None` where neither says it.
-    /// `passed_at` is what was used when a limit was passed.
+    /// A run's cost by the agent program's report, else by this table. `passed_at` are the tokens when a limit was
+    /// passed.
     pub fn of_run(
         &self,
         report: &AgentReport,
@@ -85,7 +72,7 @@ impl PriceTable {
         let model = report.model.as_deref();
         let used = counted.usage.into_iter().chain(passed_at);
         let by_table = used.filter_map(|usage| self.cost(model, usage)).max();
-        // What it said is only a part then.
+        // The report is only a part then.
         if let Some(cost) = report.cost.map(|cost| cost.max(by_table.unwrap_or(0))) {
             return Some(Amount { value: cost, estimated: true, partial: false });
         }
@@ -109,7 +96,7 @@ mod tests {
     }
 
     fn price(model: &str, input: u64) -> Price {
-        Price { model: model.to_owned(), input, output: 5 * input, ..Price::default() }
+        Price { model: model.to_owned(), micros: [input, 5 * input, 0, 0] }
     }
 
     #[test]
@@ -135,7 +122,7 @@ mod tests {
 
     #[test]
     fn the_programs_own_word_goes_before_the_table_and_a_part_of_a_cent_is_not_lost() {
-        let table = PriceTable(vec![Price { cache_read: 1, ..price("m", 1) }]);
+        let table = PriceTable(vec![Price { micros: [1, 5, 1, 0], ..price("m", 1) }]);
         let usage = TokenUsage { cache_read: 1, ..TokenUsage::default() };
         let counted = TokenCount { tokens: 1, usage: Some(usage), ..TokenCount::default() };
         let own = AgentReport { cost: Some(7), ..AgentReport::default() };

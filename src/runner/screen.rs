@@ -1,6 +1,6 @@
-//! What a person sees: the lines of a loop, the live line, the terminal's title.
+//! The loop's lines, the live line, and the terminal's title.
 //!
-//! A terminal may be closed while a loop runs: what cannot be shown is dropped, never a failure.
+//! A terminal may be closed while a loop runs: a line that cannot be shown is dropped, and is no failure.
 
 use std::cell::{Cell, RefCell};
 use std::fmt::Display;
@@ -17,36 +17,35 @@ use crate::print::{fitted, size_of};
 use crate::text;
 pub use crate::text::{counted, grouped, lasted};
 
-/// The most characters of one line of the agent's words.
+/// The most characters in one line of the agent's words.
 const WIDEST: usize = 2_000;
-/// How many columns a terminal has that does not say it.
+/// The columns of a terminal that does not tell.
 const COLUMNS: usize = 80;
-/// The columns of the live line that its words do not have: the sign that turns, a blank, and the last one.
+/// Columns of the live line around its words: the spinner, a blank, and the last one.
 const SPINNER: usize = 3;
-/// Takes the terminal's title away for later, and puts it back.
+/// Saves the terminal's title, and restores it.
 const KEEP_TITLE: &str = "\u{1b}[22;2t";
 const PUT_TITLE_BACK: &str = "\u{1b}[23;2t";
 
-/// The screen of one loop.
 pub struct Screen {
     shown: Shown,
     form: Form,
     change: String,
-    /// The folder of the work, with its slash: a path below it is shown without.
+    /// The work's folder with a slash; paths below are shown without it.
     folder: String,
     live: ProgressBar,
     has_title: bool,
-    /// The title that the terminal has, empty for its own.
+    /// The terminal's title; empty for its own.
     title: RefCell<String>,
     is_ending: Cell<bool>,
-    /// The last words or trouble of the agent that were shown.
+    /// The agent's last words or trouble on the screen.
     heard_last: RefCell<String>,
-    /// The last words of the agent, when no trouble came after them.
+    /// The agent's last words, unless trouble came after them.
     said_last: RefCell<String>,
 }
 
 impl Screen {
-    /// Returns the screen for the loop of a change; the live line and the title need a terminal.
+    /// The live line and the title need a terminal.
     pub fn new((change, folder): (&str, &Path), shown: Shown, form: Form) -> Self {
         let terminal = io::stderr().is_terminal();
         let is_dumb = crate::world::variable("TERM").is_some_and(|term| term == "dumb");
@@ -73,7 +72,7 @@ impl Screen {
         screen
     }
 
-    /// Shows one line of the loop's own, as an event where programs read.
+    /// A line for people, or an event for programs.
     pub fn report(&self, event: RunnerEvent, words: &str) {
         match self.form {
             Form::Words => self.print(words),
@@ -81,25 +80,25 @@ impl Screen {
         }
     }
 
-    /// Says once that a person's wish to end the loop was heard.
+    /// Confirms once that the loop will end.
     pub fn ending(&self, words: &str) {
         if !self.is_ending.replace(true) {
             self.report(RunnerEvent::Ending, words);
         }
     }
 
-    /// Shows a warning, on standard error.
+    /// On standard error.
     pub fn warn(&self, words: &str) {
         self.live.suspend(|| {
             let style = crate::style::WARN;
             let line = format!("{}warning{}: {words}", style.render(), style.render_reset());
-            // See the first lines of this file.
+            // The terminal may be closed.
             let line = text::styled(&line, &crate::style::sequences());
             let _ = writeln!(anstream::stderr(), "{}", fitted(&line, size_of(io::stderr())));
         });
     }
 
-    /// Shows what the agent does.
+    /// Shows the agent's action.
     pub fn heard(&self, event: &AgentEvent) {
         if self.form == Form::Json {
             let (event, words) = match event {
@@ -131,7 +130,7 @@ impl Screen {
                 self.print(&format!("  {on}{}: {}{off}", plain(tool), shortened(what)));
             }
             (AgentEvent::Trouble(words), _) => {
-                // Some programs say what went wrong as the agent's words too.
+                // Some programs report trouble as the agent's words, too.
                 let said = self.said_last.take();
                 self.heard_last.replace(words.trim().to_owned());
                 if said.trim() != words.trim() {
@@ -141,18 +140,18 @@ impl Screen {
         }
     }
 
-    /// Forgets what was heard: another iteration begins.
+    /// Forgets what was heard, for another iteration.
     pub fn begin(&self) {
         self.heard_last.take();
         self.said_last.take();
     }
 
-    /// Returns whether these words were the last ones that the agent said on the screen.
+    /// The agent's last words on the screen were these.
     pub fn has_shown(&self, words: &str) -> bool {
         !words.trim().is_empty() && *self.heard_last.borrow() == words.trim()
     }
 
-    /// Shows a line of the agent program's output as it is, where everything is to be seen.
+    /// Shows a line of the agent program's output as it is, if everything is wanted.
     pub fn raw(&self, line: &[u8]) {
         if self.shown == Shown::Verbose && self.form == Form::Words {
             let style = crate::style::DIM;
@@ -161,13 +160,13 @@ impl Screen {
         }
     }
 
-    /// Returns how many columns the live line has, `None` where there is none.
+    /// The columns of the live line; `None` without one.
     pub fn room(&self) -> Option<usize> {
         let columns = || size_of(io::stderr()).map_or(COLUMNS, |size| size.columns);
         (!self.live.is_hidden()).then(|| columns().saturating_sub(SPINNER))
     }
 
-    /// Renews the live line.
+    /// Draws the live line.
     pub fn live(&self, words: &str) {
         if !self.live.is_hidden() {
             if self.live.is_finished() {
@@ -178,9 +177,9 @@ impl Screen {
         }
     }
 
-    /// Takes the live line away.
+    /// Removes the live line.
     pub fn still(&self) {
-        // Without its words first, or the next one begins by showing them again.
+        // Without empty words, the next live line would begin with the old ones.
         self.live.set_message("");
         self.live.finish_and_clear();
     }
@@ -192,8 +191,8 @@ impl Screen {
         self.title_bytes(&self.title.borrow());
     }
 
-    /// Puts the terminal back as it was, but for the last title, which says how it ended and stays until the shell
-    /// sets its own: a person who comes back in the morning reads it.
+    /// Restores the terminal, except for the last title: a person who comes back in the morning reads how the loop
+    /// ended, until the shell sets its own.
     pub fn close(&self) {
         self.still();
         self.title_bytes(&format!("{PUT_TITLE_BACK}{}", self.title.borrow()));
@@ -202,14 +201,14 @@ impl Screen {
     fn title_bytes(&self, bytes: &str) {
         if self.has_title {
             let mut errors = io::stderr();
-            // See the first lines of this file.
+            // The terminal may be closed.
             let _ = errors.write_all(bytes.as_bytes()).and_then(|()| errors.flush());
         }
     }
 
     fn print_event(&self, event: RunnerEvent, words: &str) {
         let words = anstream::adapter::strip_str(words).to_string();
-        // No value of a form can fail to be written.
+        // A form's values can always be written.
         if let Ok(line) = forms::line(&EventForm::now(event, words)) {
             self.print(&line);
         }
@@ -225,13 +224,13 @@ impl Screen {
         };
         self.live.suspend(|| {
             let mut output = anstream::stdout().lock();
-            // See the first lines of this file.
+            // The reader may be gone.
             let _ = writeln!(output, "{line}").and_then(|()| output.flush());
         });
     }
 }
 
-/// Returns a text without characters that would steer a terminal.
+/// The text without control characters.
 pub fn plain(text: &str) -> String {
     text::line(text).into_owned()
 }

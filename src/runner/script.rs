@@ -1,5 +1,5 @@
-//! The play of `spool demo` and of `spool ralph --harness demo`: a throw-away project, and what the scripted agent does in it,
-//! turn by turn. The agent stops too early twice and claims too much once.
+//! The play of `spool demo` and `spool ralph --harness demo`: a throw-away project, and the scripted agent's turns. The
+//! agent stops too early twice, and claims too much once.
 
 use std::fs;
 use std::path::Path;
@@ -12,38 +12,36 @@ use crate::engine::tasks::TaskList;
 use crate::evidence::task_list;
 use crate::exec::{Program, shell};
 
-/// How long one program may take.
+/// The limit of one program.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// The most that is read of a file or of an output, in bytes.
+/// The longest file or output that is read, in bytes.
 const MOST: usize = 1 << 20;
 
-/// The name of the feature.
+/// The feature's name.
 pub const NAME: &str = "001-todo-list";
 /// How many tasks the list has.
 pub const TASKS: usize = 7;
 const FEATURE: &str = "specs/001-todo-list";
 
-/// From one prompt to one attempt to stop.
+/// From a prompt to an attempt to stop.
 pub struct ScriptTurn {
-    /// What the agent does.
     pub steps: &'static [ScriptStep],
-    /// What the agent says when it wants to stop.
+    /// The agent's words when it wants to stop.
     pub words: &'static str,
 }
 
-/// One tool call of the agent.
+/// A tool call of the agent.
 pub enum ScriptStep {
-    /// Writes a file of the project.
+    /// A file of the project, with its text.
     Write(&'static str, &'static str),
-    /// Runs a command that must succeed, `sh` with a script of the project.
+    /// A script of the project for `sh`, which has to succeed.
     Run(&'static str),
-    /// Ticks the box of a task.
+    /// A task's id.
     Tick(&'static str),
 }
 
 use ScriptStep::{Run, Tick, Write};
 
-/// The whole play.
 pub const TURNS: [ScriptTurn; 4] = [
     ScriptTurn {
         steps: &[
@@ -74,14 +72,14 @@ pub const TURNS: [ScriptTurn; 4] = [
 ];
 
 impl ScriptTurn {
-    /// Returns whether a box that the turn ticks is open.
+    /// A box that this turn ticks is open.
     pub fn is_open(&self, list: &TaskList) -> bool {
         list.open().any(|task| self.steps.iter().any(|step| step.ticks(&task.id)))
     }
 }
 
 impl ScriptStep {
-    /// Returns the name of the agent's tool for this step.
+    /// The agent's tool for this step.
     pub fn tool(&self) -> &'static str {
         match self {
             Write(..) => "Write",
@@ -94,7 +92,7 @@ impl ScriptStep {
         matches!(self, Tick(own) if *own == id)
     }
 
-    /// Carries the step out in the play's project, and returns in words what was done; an error when the step fails.
+    /// Returns the action in words; an error when the step fails.
     pub fn play(&self, folder: &Path) -> Result<String> {
         Ok(match self {
             Write(name, text) => {
@@ -110,12 +108,12 @@ impl ScriptStep {
     }
 }
 
-/// Makes the throw-away project in `folder`, under git where git is there: a spec-kit feature with a task list.
+/// Makes a spec-kit feature with a task list in `folder`, under git if there is one.
 pub fn project(folder: &Path) -> Result<()> {
     let feature = format!("{{\"feature_directory\":\"{FEATURE}\"}}\n");
     let files = [
         (".specify/feature.json", feature.as_str()),
-        // What arming would list elsewhere, so that the play is the same with and without git.
+        // Files that arming lists elsewhere, so that the play is the same with and without git.
         (".gitignore", ".claude/\n.spool/\n.speckit-state.json\n.progress.md\n"),
         (&format!("{FEATURE}/spec.md"), include_str!("script/spec.md")),
         (&format!("{FEATURE}/tasks.md"), include_str!("script/tasks.md")),
@@ -129,14 +127,14 @@ pub fn project(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Commits all files where the project is under git; elsewhere the play only has no history.
+/// Without git, the play has no history.
 pub fn commit(folder: &Path, message: &str) {
     if folder.join(".git").exists() && git(folder, &["add", "."]) {
         git(folder, &["commit", "-q", "-m", message]);
     }
 }
 
-/// Returns the task list of the play's project; an error in any other folder.
+/// An error in any folder but the play's.
 pub fn task_list(folder: &Path) -> Result<(Vec<u8>, TaskList)> {
     let folder = folder.join(FEATURE);
     let file = task_list::read(&folder)
@@ -154,7 +152,7 @@ fn write(folder: &Path, name: &str, text: &str) -> Result<()> {
 
 fn git(folder: &Path, arguments: &[&str]) -> bool {
     let name = ["-c", "user.name=demo", "-c", "user.email=demo@localhost"];
-    // A person's settings for signing and hooks are none of the demo's business.
+    // A person's settings for signing and hooks play no part in the demo.
     let plain = ["-c", "commit.gpgsign=false", "-c", "core.hooksPath=/dev/null"];
     let mut git = Command::new("git");
     git.args(name).args(plain).args(arguments).current_dir(folder);

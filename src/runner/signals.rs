@@ -11,7 +11,7 @@ use crate::store::read;
 use crate::system::signals::{Alarm, ENDING, SIGHUP, SIGINT, set_when_continued};
 use crate::world::{self, Deadline};
 
-/// The signals that were sent since [`Signals::listen`].
+/// The signals since [`Signals::listen`].
 #[derive(Debug)]
 pub struct Signals {
     came: Vec<(i32, Arc<AtomicBool>)>,
@@ -22,9 +22,8 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Returns signals that listen from now on, as long as this process lives: SIGINT, SIGTERM, SIGQUIT, and
-    /// SIGHUP unless it was ignored at the start, as under `nohup`. From now on no limit of this process counts the time in
-    /// which it is stopped, or in which the machine sleeps.
+    /// Listens as long as this process lives: SIGINT, SIGTERM, SIGQUIT, and SIGHUP unless it was ignored, as under
+    /// `nohup`. From now on, no limit counts a time in which this process is stopped or the machine sleeps.
     pub fn listen() -> io::Result<Self> {
         set_when_continued(&world::notice_standstills())?;
         let alarm = Alarm::new()?;
@@ -40,7 +39,7 @@ impl Signals {
         Ok(Self { came, alarm, first: Cell::new(None), again: Cell::new(false), any })
     }
 
-    /// Returns the signal that asked first, `None` as long as none has.
+    /// The first signal.
     pub fn asked(&self) -> Option<i32> {
         for (signal, flag) in &self.came {
             if !flag.swap(false, Ordering::Relaxed) {
@@ -56,18 +55,18 @@ impl Signals {
         self.first.get()
     }
 
-    /// Returns what turns true once any of them has come, and stays so.
+    /// Turns true at any signal, and stays so.
     pub fn any(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.any)
     }
 
-    /// Returns whether Ctrl-C came after something had asked already: end at once.
+    /// Ctrl-C came after another request: end at once.
     pub fn hurry(&self) -> bool {
         self.asked();
         self.again.get()
     }
 
-    /// Waits for this long, or until something asks; returns what asked.
+    /// Waits for a signal, at most `length`.
     pub fn wait(&self, length: Duration) -> Option<i32> {
         let deadline = Deadline::after(length);
         loop {
@@ -80,11 +79,9 @@ impl Signals {
     }
 }
 
-/// Whether this process ignores a signal, as far as the system says.
+/// This process ignores the signal, as far as the system says.
 fn is_ignored(signal: i32) -> bool {
-    let Ok(status) = read::read(Path::new("/proc/self/status"), 64 << 10) else {
-        return false;
-    };
+    let Ok(status) = read::read(Path::new("/proc/self/status"), 64 << 10) else { return false };
     let status = String::from_utf8_lossy(&status.bytes);
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())

@@ -1,4 +1,4 @@
-//! The summary of a loop on the page of its job: GitHub Actions names a file for it in `GITHUB_STEP_SUMMARY`.
+//! A loop's summary on the page of its job: GitHub Actions names a file in `GITHUB_STEP_SUMMARY`.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -12,17 +12,15 @@ use crate::store::write::append_line;
 use crate::text;
 use crate::world;
 
-/// Names the file.
 const VARIABLE: &str = "GITHUB_STEP_SUMMARY";
-/// The most bytes that the service takes for one step; with more it shows nothing at all.
+/// In bytes; the service shows nothing of a longer summary.
 const MOST_OF_A_STEP: u64 = 1024 * 1024;
 /// The most bytes of one summary.
 const MOST: usize = 32 * 1024;
-/// What stands before each further line of a summary on the screen.
+/// The indent of a summary's further lines on the screen.
 const INDENT: &str = "       ";
 
-/// Appends what the screen says at the end to the file of the job, where one is named; returns why it could not be
-/// written, `None` when it was, or when no file is named.
+/// Appends the screen's last words to the job's file, if one is named. Returns why that failed.
 pub fn append(words: &str, code: u8) -> Option<String> {
     let path = world::raw_variable(VARIABLE).filter(|path| !path.is_empty())?;
     let why = append_to(&path, &markdown(words, code)).err()?;
@@ -44,7 +42,7 @@ fn append_to(path: &OsStr, summary: &str) -> io::Result<()> {
     append_line(path, summary.as_bytes())
 }
 
-/// The lines of the screen in a block of code, so that nothing in them is read as Markdown.
+/// A block of code, so that nothing in it is read as Markdown.
 fn markdown(words: &str, code: u8) -> String {
     let words = strip_str(words).to_string();
     let words = masked_text(&words);

@@ -1,5 +1,5 @@
-//! Tokens of an iteration: the agent program's own figure where it is exact, else `wt-usage`, which counts all sessions of a
-//! machine, else an estimate from the growth of its session files (spec 001, "Token tracking reliability").
+//! An iteration's tokens: the agent program's own figure if it is exact, else `wt-usage`, which counts all sessions of
+//! a machine, else an estimate from the growth of the session files (spec 001, "Token tracking reliability").
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,47 +10,45 @@ use serde_json::Value;
 use super::harness::{AgentReport, Harness, Missing, RunOutcome, TokenUsage, sessions};
 use crate::world::WallTime;
 
-/// The program that counts tokens over all sessions, where a person has it.
+/// Counts the tokens of all sessions, if a person has it.
 pub const USAGE: &str = "wt-usage";
-/// Bytes of a session file that stand for one token.
+/// Bytes of a session file for one token.
 const BYTES: u64 = 4;
 
-/// What one iteration used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TokenCount {
-    /// Tokens, as far as they are known.
+    /// The known tokens.
     pub tokens: u64,
-    /// Whether that is only an estimate.
+    /// The figure is only an estimate.
     pub estimated: bool,
-    /// Whether nothing says what it used.
+    /// Nothing tells the tokens.
     pub unknown: bool,
-    /// The kinds of tokens, as far as the agent program reports or writes them down; `None` where it does not.
+    /// The tokens by kind, if the agent program tells them.
     pub usage: Option<TokenUsage>,
-    /// What a person should know about the figure.
+    /// A remark on the figure for the person.
     pub warning: Option<String>,
 }
 
 /// Counts from iteration to iteration.
 #[derive(Clone, Debug, Default)]
 pub struct Counter {
-    /// What each session's own count was at, for programs that count on from run to run.
+    /// The last count of each session, for programs that count on from run to run.
     sessions: BTreeMap<String, TokenUsage>,
-    /// How long the session files were when they were last looked at, in bytes.
+    /// The lengths of the session files at the last look, in bytes.
     sizes: BTreeMap<PathBuf, u64>,
 }
 
-/// What `wt-usage --since` said before and after an iteration.
+/// The answers of `wt-usage --since` around an iteration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WtUsage {
-    /// Before, `None` when it failed.
+    /// `None` when it failed.
     pub before: Option<u64>,
-    /// After, `None` when it failed.
+    /// `None` when it failed.
     pub after: Option<u64>,
 }
 
 impl Counter {
-    /// Returns what the iteration used. `usage` is `None` where there is no `wt-usage`; `began_at` is
-    /// the start of the iteration in milliseconds since the Unix epoch.
+    /// An iteration's tokens. `usage` is `None` without `wt-usage`; `began_at` is the iteration's start.
     pub fn count(
         &mut self,
         usage: Option<WtUsage>,
@@ -65,7 +63,7 @@ impl Counter {
         if let (Some(tokens), Missing::Nothing) = (known, report.missing) {
             return TokenCount { tokens, usage: reported, warning, ..TokenCount::default() };
         }
-        // What a program writes down about a question that was never answered is no use of tokens.
+        // A program may record tokens of an unanswered question, which cost nothing.
         let is_unanswered = is_unanswered(report);
         let written =
             if is_unanswered { None } else { self.written_down(report, harness, began_at) };
@@ -77,7 +75,7 @@ impl Counter {
             return TokenCount { warning, ..TokenCount::default() };
         }
         if let Some(written) = written {
-            let usage = reported.filter(|it| it.total() > written.total()).unwrap_or(written);
+            let usage = reported.filter(|own| own.total() > written.total()).unwrap_or(written);
             let (tokens, usage) = (usage.total(), Some(usage));
             let estimated = report.missing == Missing::Lost;
             return TokenCount { tokens, estimated, usage, warning, ..TokenCount::default() };
@@ -86,7 +84,7 @@ impl Counter {
             let usage = reported;
             return TokenCount { tokens, estimated: true, usage, warning, unknown: false };
         }
-        // Before the first answer its session files have the prompt and its own notes: they say nothing of tokens.
+        // Before the first answer, session files hold only the prompt and notes, which tell nothing of tokens.
         let growth = if has_nothing(report) && report.outcome == RunOutcome::Cut {
             None
         } else {
@@ -107,17 +105,15 @@ impl Counter {
         TokenCount { tokens, estimated: true, warning, ..TokenCount::default() }
     }
 
-    /// What the agent program reported for this run alone.
+    /// The agent program's report on this run alone.
     fn own_report(&mut self, report: &AgentReport) -> Option<TokenUsage> {
         let all = report.tokens?;
-        let Some(session) = &report.session else {
-            return Some(all);
-        };
+        let Some(session) = &report.session else { return Some(all) };
         let before = self.sessions.insert(session.clone(), all).unwrap_or_default();
         if report.tokens_of_session { Some(all.minus(before)) } else { Some(all) }
     }
 
-    /// What the program has written down about this session since the start of the iteration.
+    /// The session's tokens since the iteration's start, from the program's own files.
     fn written_down(
         &mut self,
         report: &AgentReport,
@@ -127,15 +123,15 @@ impl Counter {
         let session = report.session.as_deref()?;
         let tokens = harness.session_tokens(session, began_at)?;
         if report.tokens.is_none() {
-            // A count that continues over the session has this in it the next time.
+            // A count over the whole session has these tokens next time.
             let stood = self.sessions.entry(session.to_owned()).or_default();
             *stood = stood.plus(tokens);
         }
         Some(tokens)
     }
 
-    /// By how many bytes the session's own files grew that were written since `began_at`; `None` where there is
-    /// none. The files of other sessions say nothing of this one.
+    /// The growth in bytes of the session's own files since `began_at`; `None` without such files. Other sessions'
+    /// files do not count.
     fn growth(
         &mut self,
         session: Option<&str>,
@@ -160,7 +156,7 @@ impl Counter {
     }
 }
 
-/// By how much `wt-usage` grew, and what a person should know where it did not grow.
+/// The growth of `wt-usage`, and a remark if it did not grow.
 fn growth_of(usage: Option<WtUsage>) -> (Option<u64>, Option<String>) {
     let Some(WtUsage { before, after }) = usage else { return (None, None) };
     match (before, after) {
@@ -173,18 +169,18 @@ fn growth_of(usage: Option<WtUsage>) -> (Option<u64>, Option<String>) {
     }
 }
 
-/// Whether the agent program failed before anything came back.
+/// The agent program failed before any answer.
 fn is_unanswered(report: &AgentReport) -> bool {
     let has_failed = !matches!(report.outcome, RunOutcome::Finished | RunOutcome::Cut);
     has_failed && has_nothing(report)
 }
 
-/// Whether nothing came back of the model.
+/// The model did not answer.
 fn has_nothing(report: &AgentReport) -> bool {
     report.final_text.is_empty() && report.tool_calls.unwrap_or(0) == 0
 }
 
-/// Returns the number that `wt-usage` printed: `total_tokens` of its JSON, or its first number.
+/// The output of `wt-usage`: `total_tokens` of its JSON, or its first number.
 pub fn printed_total(printed: &[u8]) -> Option<u64> {
     let text = String::from_utf8_lossy(printed);
     if let Ok(value) = serde_json::from_str::<Value>(text.trim()) {

@@ -1,4 +1,4 @@
-//! What was set, each value as it was written, and where.
+//! The chosen settings: each text as written, with its place.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -6,36 +6,32 @@ use std::path::PathBuf;
 use super::from_text::FromText;
 use super::setting::Setting;
 
-/// Where a setting was made, the strongest place first.
+/// The place of a setting, strongest first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
-    /// On the command line.
     CommandLine,
-    /// In the project's file, on this line, from 1.
+    /// The project's file, with the line from 1.
     Project(PathBuf, usize),
-    /// In the person's own file, on this line.
+    /// The person's own file, with the line.
     Person(PathBuf, usize),
-    /// In the settings of every loop of the project, on this line.
+    /// The settings of every loop of the project, with the line.
     Settings(usize),
 }
 
-/// A setting as it was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Made {
-    /// Which one.
     pub setting: &'static Setting,
-    /// What was written: one value, or those of a list.
+    /// One value, or those of a list.
     pub values: Vec<String>,
-    /// Where.
     pub origin: Origin,
 }
 
-/// What was set in one place, or in all of them together, the strongest place first. Each value is one that its setting takes.
+/// The settings of one place, or of all places, strongest first. Every value is valid.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chosen(pub Vec<Made>);
 
 impl Chosen {
-    /// Sets a setting; an error in words that follow its name.
+    /// An error goes on behind the setting's name.
     pub fn set(
         &mut self,
         setting: &'static Setting,
@@ -43,12 +39,12 @@ impl Chosen {
         origin: Origin,
     ) -> Result<(), String> {
         values.iter().try_for_each(|value| setting.kind.check(value))?;
-        // An empty list says nothing, and leaves what a weaker place says.
+        // An empty list says nothing, so a weaker place decides.
         self.0.extend((!values.is_empty()).then_some(Made { setting, values, origin }));
         Ok(())
     }
 
-    /// Takes in what was typed: another value of a list, or one in the place of an earlier one.
+    /// Adds a typed value to a list, or replaces an earlier value.
     pub fn add(&mut self, setting: &'static Setting, more: impl IntoIterator<Item = String>) {
         let earlier = self.made(setting).filter(|_| setting.is_list);
         let mut values = earlier.map(|made| made.values.clone()).unwrap_or_default();
@@ -59,22 +55,20 @@ impl Chosen {
         }
     }
 
-    /// Returns how a setting was made, `None` where it was not.
     pub fn made(&self, setting: &Setting) -> Option<&Made> {
         self.0.iter().find(|made| made.setting == setting)
     }
 
-    /// Returns a setting by its name and its place, to begin a sentence with.
+    /// Name and place, to begin a sentence with.
     pub fn place_of(&self, setting: &Setting) -> String {
         self.made(setting).map(Made::named).unwrap_or_default()
     }
 
-    /// Takes a setting away.
     pub fn remove(&mut self, setting: &Setting) {
         self.0.retain(|made| made.setting != setting);
     }
 
-    /// Returns what holds of a setting: what was written, or its default.
+    /// The written values, or the default.
     pub fn values(&self, setting: &Setting) -> Vec<String> {
         match self.made(setting) {
             Some(made) => made.values.clone(),
@@ -83,14 +77,13 @@ impl Chosen {
         }
     }
 
-    /// Returns a setting as the code has it.
     pub(super) fn get<T: FromText>(&self, setting: &Setting) -> T {
         T::of(setting.kind, self.values(setting))
     }
 }
 
 impl Made {
-    /// Returns the setting by its name and its place, to begin a sentence with.
+    /// Name and place, to begin a sentence with.
     pub fn named(&self) -> String {
         let name = self.setting.name;
         match &self.origin {
@@ -104,7 +97,7 @@ impl Made {
 }
 
 impl Origin {
-    /// Returns whether both are one place: the command line, or one file.
+    /// Both are on the command line, or in one file.
     pub fn is_beside(&self, other: &Self) -> bool {
         std::mem::discriminant(self) == std::mem::discriminant(other)
     }

@@ -8,11 +8,10 @@ use super::chosen::{Chosen, Origin};
 use super::kind::SettingKind;
 use super::setting::Setting;
 
-/// What was typed of the settings that can be set in these places.
+/// The typed settings among those of these places.
 #[derive(Clone, Debug, Default)]
 pub struct Flags<const PLACES: u8>(pub Chosen);
 
-/// Returns what reads the value of a flag.
 pub fn parser(setting: &Setting) -> ValueParser {
     let kind = setting.kind;
     ValueParser::new(move |text: &str| kind.check(text).map(|()| text.to_owned()))
@@ -46,7 +45,7 @@ fn flag(setting: &'static Setting) -> Arg {
     }
 }
 
-/// What can be set in these places, and has a flag.
+/// The settings of these places that have a flag.
 fn flags(places: u8) -> impl Iterator<Item = &'static Setting> {
     Setting::all_in(places).filter(|setting| !setting.value_name.is_empty())
 }
@@ -71,7 +70,7 @@ impl<const PLACES: u8> FromArgMatches for Flags<PLACES> {
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
         for setting in flags(PLACES) {
             if let Some(values) = matches.get_many::<String>(setting.name) {
-                // Each one was checked by its parser.
+                // The parser has checked each value.
                 let _ = self.0.set(setting, values.cloned().collect(), Origin::CommandLine);
             }
         }

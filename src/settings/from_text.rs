@@ -1,4 +1,4 @@
-//! What the text of a setting becomes in the code.
+//! The settings' values in the code, read from text.
 
 use std::time::Duration;
 
@@ -7,26 +7,25 @@ use crate::engine::fields::named;
 use crate::engine::proof::LeastProof;
 use crate::engine::{PromiseMatch, ReviewWhen, WithoutWork};
 
-/// How a stop that sends the agent back is answered.
+/// How the hook answers a stop that it refuses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ContinueWith {
-    /// With more context where the client is known to take it, with a block everywhere else.
+    /// With more context if the client is known to take it, else with a block.
     #[default]
     Auto,
-    /// With a block.
     Block,
-    /// With more context, also where nobody knows whether the client takes it.
+    /// With more context, even if nobody knows whether the client takes it.
     Context,
 }
 
-/// What a setting is in the code.
+/// The type of a setting's value.
 pub(super) trait FromText: Sized {
     const IS_LIST: bool = false;
 
     fn of(kind: SettingKind, values: Vec<String>) -> Self;
 }
 
-/// Reads one value; where there is none, it is the default of the type.
+/// Reads one value; the type's default stands for none.
 macro_rules! from_text {
     ($($type:ty: |$kind:ident, $text:ident| $value:expr;)*) => {
         $(impl FromText for $type {

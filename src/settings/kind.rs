@@ -1,4 +1,4 @@
-//! What a setting can be, read from text by one reader: files, flags and what is typed behind a command say the same.
+//! The kinds of values, with one reader for files, flags and words behind a command.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -7,56 +7,52 @@ use crate::engine::{Check, REVIEW};
 use crate::evidence::pattern::Pattern;
 use crate::text::{self, is_plain, nearest};
 
-/// What a setting can be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettingKind {
     /// `true` or `false`; a flag may stand alone.
     Switch,
-    /// A whole number from the first to the second.
+    /// A whole number, with its least and its most.
     Number(u64, u64),
-    /// A time; a plain number counts so many seconds. Its least and its most, in seconds.
+    /// A time: the seconds in a plain number's unit, then the least and the most, in seconds.
     Time(u64, u64, u64),
     /// Dollars, down to a millionth.
     Dollars,
-    /// A model, and what it costs.
+    /// A model and its prices.
     Price,
-    /// One of these.
     Words(&'static [&'static str]),
-    /// An agent program.
     Harness,
-    /// Any text.
     Text,
-    /// A name that an agent program takes for no flag, such as this one.
+    /// A name that no agent program takes for a flag, with an example.
     Name(&'static str),
-    /// A name without blanks.
+    /// A model's name without blanks.
     OneWord,
-    /// A promise's token: one that not every answer would keep, and that one can.
+    /// A promise's token: neither empty nor impossible to write.
     Token,
     /// A command for the shell.
     Command,
-    /// A pattern of files, as a line of a `.gitignore`.
+    /// A pattern of files, as in a `.gitignore`.
     Pattern,
-    /// What one line of an output has to show.
+    /// A part of one line of the output.
     Expect,
 }
 
 /// Words for "nothing" that no program is called; `false` is a command.
 const NO: [&str; 5] = ["no", "off", "none", "null", "~"];
-/// The most that a number is without another limit.
+/// The most of an ordinary number.
 pub const MILLION: u64 = 1_000_000;
-/// The longest time, in seconds.
+/// In seconds.
 pub const YEAR: u64 = 365 * 24 * 3_600;
-/// The agent programs by the names that people give them; any other one is an `acp:COMMAND`.
+/// The agent programs by name; any other is an `acp:COMMAND`.
 pub const HARNESSES: [&str; 7] =
     ["claude", "opencode", "codex", "gemini", "copilot", "command", "demo"];
-/// The agent programs that can be held to reading, the one of the session first.
+/// The agent programs that can be held to reading; the session's own comes first.
 pub const READERS: [&str; 5] = ["claude", "codex", "opencode", "gemini", "copilot"];
-/// What a command that speaks the Agent Client Protocol stands after.
+/// The prefix of a command that speaks the Agent Client Protocol.
 pub const ACP: &str = "acp:";
-/// From here on the largest number that is taken says nothing to a person.
+/// A limit above this tells a person nothing, so messages leave it out.
 pub const ANY: u64 = 1_000_000_000_000;
 impl SettingKind {
-    /// Returns nothing for a text that says such a thing; otherwise what is wrong, in words that follow the setting's name.
+    /// An error goes on behind the setting's name.
     pub fn check(self, text: &str) -> Result<(), String> {
         let is_right = match self {
             Self::Text => !text.contains('\0'),
@@ -87,7 +83,7 @@ impl SettingKind {
         if is_right { Ok(()) } else { Err(self.wrong(text)) }
     }
 
-    /// Why a text is no promise, no command or no part of an output, in words that follow the setting's name.
+    /// Goes on behind the setting's name.
     fn refused(self, text: &str) -> Option<&'static str> {
         let letters = text.chars().count();
         let why = match self {
@@ -120,7 +116,7 @@ impl SettingKind {
         Some(why)
     }
 
-    /// Returns what is needed in the place of this text, in words that follow the setting's name.
+    /// What is needed instead of this text; goes on behind the setting's name.
     pub fn wrong(self, text: &str) -> String {
         let near = match self {
             Self::Words(words) => nearest(text, words.iter().copied()),
@@ -131,7 +127,7 @@ impl SettingKind {
         [&self.needs(), ", not `", &text::title(text, 80), "`", &meant].concat()
     }
 
-    /// Returns what is needed, in words that follow the setting's name.
+    /// Goes on behind the setting's name.
     pub fn needs(self) -> String {
         let what = match self {
             Self::Switch => "`true` or `false`".to_owned(),
@@ -160,12 +156,12 @@ impl SettingKind {
         "needs ".to_owned() + &what
     }
 
-    /// Returns the number in a text: of a time its milliseconds, of dollars their millionths.
+    /// Times in milliseconds, dollars in millionths.
     pub fn number(self, text: &str) -> Option<u64> {
         match self {
             Self::Time(unit, ..) => millis(text, unit),
             Self::Dollars => dollars(text),
-            // Digits only: `08` is eight, `0x8`, `-1` and `+1` are nothing.
+            // Digits only: `08` is eight; `0x8`, `-1` and `+1` are invalid.
             _ if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) => {
                 text.parse().ok()
             }
@@ -174,7 +170,7 @@ impl SettingKind {
     }
 }
 
-/// Words as one can be chosen, each in backticks.
+/// A choice of words, each in backticks.
 fn alternatives(words: &[&str]) -> String {
     let mut text = String::new();
     for (at, word) in words.iter().enumerate() {
@@ -192,13 +188,13 @@ fn is_name(text: &str) -> bool {
     !text.trim().is_empty() && !text.starts_with('-') && is_plain(text)
 }
 
-/// Returns whether a text has a character that cannot be seen, or changes how others are shown.
+/// The text has an invisible character, or one that changes how others are shown.
 pub fn is_hidden(text: &str) -> bool {
     let plain = text.replace('\t', " ");
     text::block(&plain) != plain
 }
 
-/// Millionths of a dollar in a text such as `5`, `2.50` or `0.000125`, up to a million dollars.
+/// Reads `5`, `2.50` or `0.000125` in millionths, up to a million dollars.
 fn dollars(text: &str) -> Option<u64> {
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));
     let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
@@ -210,12 +206,12 @@ fn dollars(text: &str) -> Option<u64> {
     Some(micros + rest).filter(|sum| *sum <= MILLION * MILLION)
 }
 
-/// Returns a model, and in millionths of a dollar what a million of its tokens cost: sent, received, read from a cache, and
-/// written to it.
+/// A model, and the prices of a million tokens in millionths of a dollar: sent, received, read from a cache, written to
+/// one.
 pub fn price(text: &str) -> Option<(String, [u64; 4])> {
     let (model, prices) = text.rsplit_once('=')?;
     let prices: Option<Vec<u64>> = prices.split('/').map(|price| dollars(price.trim())).collect();
-    // What comes from a cache is sent: without prices of its own it costs as much.
+    // Without prices of their own, cached tokens cost as much as sent ones.
     let prices = match prices?[..] {
         [input, output] => [input, output, input, input],
         [input, output, read, write] => [input, output, read, write],
@@ -224,11 +220,11 @@ pub fn price(text: &str) -> Option<(String, [u64; 4])> {
     Some((model.trim().to_owned(), prices)).filter(|(model, _)| is_name(model))
 }
 
-/// The units of time, in milliseconds.
+/// In milliseconds.
 const UNITS: [(&str, u64); 6] =
     [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("min", 60_000), ("s", 1_000), ("ms", 1)];
 
-/// The milliseconds of a time such as `90s`, `30m` or `1h30m`.
+/// Reads `90s`, `30m` or `1h30m`; a plain number counts in `unit`, in seconds.
 fn millis(text: &str, unit: u64) -> Option<u64> {
     let (mut total, mut rest, mut last_unit) = (0_u64, text, u64::MAX);
     while !rest.is_empty() {
@@ -240,7 +236,7 @@ fn millis(text: &str, unit: u64) -> Option<u64> {
             "" if last_unit == u64::MAX => unit * 1_000,
             name => UNITS.iter().find(|(known, _)| *known == name)?.1,
         };
-        // Larger units come first, and each one once.
+        // Larger units come first, and each once.
         if length >= last_unit {
             return None;
         }
@@ -251,7 +247,7 @@ fn millis(text: &str, unit: u64) -> Option<u64> {
     Some(total).filter(|_| !text.is_empty())
 }
 
-/// Returns the words for a time that [`SettingKind::Time`] reads back.
+/// [`SettingKind::Time`] reads these words back.
 pub fn time_in_words(time: Duration) -> String {
     let mut left = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     let mut words = String::new();

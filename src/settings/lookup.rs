@@ -1,4 +1,4 @@
-//! Settings by their names, and which place decides.
+//! Settings by name, and the place that decides.
 
 use super::chosen::{Chosen, Made};
 use super::setting::Setting;
@@ -6,27 +6,27 @@ use super::table::{self, ALL};
 use crate::text::nearest;
 
 impl Setting {
-    /// Returns the setting that has this name in one of these places, or what is said of a name that none has.
+    /// `_` and `-` are the same in a name.
     pub fn named(name: &str, places: u8) -> Option<&'static Self> {
         let name = name.replace('_', "-");
         Self::all_in(places).find(|setting| setting.name == name)
     }
 
-    /// Returns the setting whose name a mistyped one nearly is.
+    /// The setting with the nearest name.
     pub fn meant(name: &str, places: u8) -> Option<&'static Self> {
         let names = Self::all_in(places).map(|setting| setting.name);
         Self::named(nearest(&name.replace('_', "-"), names)?, places)
     }
 
-    /// Returns all that can be set in one of these places.
+    /// The settings of one or more places.
     pub fn all_in(places: u8) -> impl Iterator<Item = &'static Self> {
         ALL.iter().copied().filter(move |setting| setting.places & places != 0)
     }
 }
 
 impl Chosen {
-    /// Returns these settings, and what only a weaker place has set. Two pairs are one thing each: the place that names an agent
-    /// program or gives a command line decides, and the one that says how much is shown.
+    /// Adds settings that only a weaker place has. Two pairs go together: the stronger place decides on agent program
+    /// and command line, and on verbose and quiet.
     #[must_use]
     pub fn over(mut self, weaker: Self) -> Self {
         let has = |setting| self.made(setting).is_some();

@@ -1,5 +1,5 @@
-//! Every setting, written once: its name, what it can be, its default, who may set it, and its help. The settings file of a
-//! project, `ralph.toml`, the flags of `spool` and what is typed behind a slash command are read by this table.
+//! All settings, each written once: name, kind, default, places and help. The project's settings, `ralph.toml`, flags
+//! and slash commands are read by this table.
 
 mod chosen;
 #[cfg(feature = "cli")]

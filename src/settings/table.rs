@@ -1,6 +1,6 @@
-//! The table: a line for each setting. Its help is what stands above it.
+//! The table of settings, a line each. The doc comment above a line is its help.
 //!
-//! `field "name": type in the code, what it can be, default, what a project may say, places, heading "what its flag takes";`
+//! `field "name": type in the code, kind, default, what a project may say, places, heading "the flag's placeholder";`
 
 #![expect(non_upper_case_globals, reason = "each setting has the name of what reads it")]
 
@@ -33,7 +33,7 @@ macro_rules! settings {
             help: concat!($($help),*),
         };)*
 
-        /// All of them, in the order of the help.
+        /// In the order of the help.
         pub static ALL: &[&Setting] = &[$(&$field),*];
 
         impl Chosen {

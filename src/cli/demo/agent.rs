@@ -1,4 +1,4 @@
-//! The embedded agent: it edits real files, and calls the real hook program as Claude Code does.
+//! The embedded agent: it edits real files, and calls the real hook as Claude Code does.
 
 use std::fs::File;
 use std::io::Write;
@@ -16,13 +16,13 @@ use crate::plugin::programs::Programs;
 use crate::runner::script::{ScriptStep, ScriptTurn, TURNS};
 use crate::world;
 
-/// How long the hook may take.
+/// The limit of one hook.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// The most that is read of what it prints, in bytes.
+/// The longest output of a hook that is read, in bytes.
 const MOST: usize = 1 << 20;
 const SESSION: &str = "00000000-0000-4000-8000-00000000demo";
 
-/// Plays the whole script; an error when a step fails or the hook answers out of turn.
+/// Plays the whole script. Fails when a step fails, or the hook answers out of turn.
 pub fn play(scene: &Scene, stage: &Stage, programs: &Programs) -> Result<()> {
     let mut agent = HookAgent {
         scene,
@@ -83,13 +83,13 @@ impl HookAgent<'_> {
         )?;
         self.continued = true;
         self.show("Stop", &answer)?;
-        // Both forms in which a hook can send the agent back.
+        // The hook has two forms for this.
         let goes_back = answer["decision"] == "block"
             || answer["hookSpecificOutput"]["additionalContext"].is_string();
         Ok(goes_back)
     }
 
-    /// Shows what Claude Code shows a person of the hook's answer.
+    /// Shows the part of the hook's answer that Claude Code shows to a person.
     fn show(&self, event: &str, answer: &Value) -> Result<()> {
         match answer["systemMessage"].as_str() {
             Some(words) => self.stage.say(Speaker::Hook, &format!("{event} says: {words}")),
@@ -97,14 +97,14 @@ impl HookAgent<'_> {
         }
     }
 
-    /// Carries out a step and returns what was done.
+    /// Takes one step, and says it in words.
     fn act(&self, step: &ScriptStep) -> Result<String> {
         let done = step.play(&self.scene.project)?;
         self.record(&json!({"type": "tool_use", "id": "toolu", "name": step.tool(), "input": {}}))?;
         Ok(done)
     }
 
-    /// Appends to the transcript in the form that Claude Code writes.
+    /// Appends a line in Claude Code's form.
     fn record(&self, block: &Value) -> Result<()> {
         let line = json!({
             "type": "assistant",
@@ -116,7 +116,7 @@ impl HookAgent<'_> {
         writeln!(file, "{line}").context("cannot write the transcript")
     }
 
-    /// Starts a program as the plugin does for an event, and returns what it printed, `Null` for silence.
+    /// Starts a program as the plugin does for an event. Returns the program's answer; `Null` for silence.
     fn call_hook(&self, mut hook: Command, name: &str, event: &Value) -> Result<Value> {
         let program = hook.get_program().to_owned();
         let program = program.display();
@@ -126,9 +126,9 @@ impl HookAgent<'_> {
         event["transcript_path"] = self.transcript.display().to_string().into();
         event["cwd"] = self.scene.project.display().to_string().into();
         hook.args(["claude", name]).current_dir(&self.scene.project);
-        // What is armed here is not kept with what a person has armed.
+        // The demo's loop stays apart from a person's own.
         hook.env("XDG_STATE_HOME", self.scene.beside.join("state"));
-        // The demo may be watched by an agent that a runner has started; its own agent is another one.
+        // A runner's agent may watch the demo, but the demo's agent is not the runner's.
         hook.env_remove(world::RUNNER);
         let ran = Program::new(hook, PATIENCE)
             .input(event.to_string().as_bytes())

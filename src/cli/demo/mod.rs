@@ -1,4 +1,4 @@
-//! `spool demo`: a loop from start to end on a throw-away project, with the real hook program.
+//! `spool demo`: a whole loop on a throw-away project, with the real hook program.
 
 mod agent;
 mod project;
@@ -35,7 +35,7 @@ pub struct DemoArgs {
     fast: bool,
 }
 
-/// Plays the demo and returns success only when the loop ended as completed.
+/// Succeeds only when the loop ended as completed.
 pub fn run(args: &DemoArgs) -> Result<ExitCode> {
     let running = std::env::current_exe().context("the running program cannot be found")?;
     let programs = Programs::beside(&running)?;
@@ -56,7 +56,7 @@ fn play(args: &DemoArgs, programs: &Programs, stage: &Stage) -> Result<ExitCode>
     finish(&scene, stage)
 }
 
-/// Says how it ended, from the files alone: what the agent claims is not asked.
+/// Reports the end from the files alone: the agent's claims do not count.
 fn finish(scene: &Scene, stage: &Stage) -> Result<ExitCode> {
     let folder = &scene.project;
     let project = Project::around(folder).context("the demo's project is gone")?;
@@ -64,8 +64,8 @@ fn finish(scene: &Scene, stage: &Stage) -> Result<ExitCode> {
     let Some(feature) = report.features.first() else {
         bail!("the demo's feature is gone from `{}`", folder.display());
     };
-    let it = feature.r#loop.as_ref();
-    let Some(record) = it.and_then(|it| it.record.as_ref()) else {
+    let shown = feature.r#loop.as_ref();
+    let Some(record) = shown.and_then(|shown| shown.record.as_ref()) else {
         bail!(
             "no session has driven the demo's feature\n`spool doctor` tells why a loop does not loop"
         );
@@ -78,7 +78,7 @@ fn finish(scene: &Scene, stage: &Stage) -> Result<ExitCode> {
         feature.facts.total,
         record.ledger.iterations,
         if refused == 1 { "" } else { "es" },
-        ending(it.and_then(|it| it.end.as_ref())),
+        ending(shown.and_then(|shown| shown.end.as_ref())),
     );
     stage.say(Speaker::Demo, &words)?;
     if scene.stays {

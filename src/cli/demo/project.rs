@@ -1,4 +1,4 @@
-//! The place of the demo: its throw-away project, and a folder for what is kept outside of a project.
+//! The demo's folders: a throw-away project, and a place for files outside of a project.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,21 +9,18 @@ use tempfile::TempDir;
 use crate::runner::script;
 use crate::system::files::real_path;
 
-/// Where the demo is played: a project, and a place for all that is kept outside of one.
-///
-/// What is temporary is gone when this is dropped.
+/// The demo's folders. Dropping it removes the temporary ones.
 pub struct Scene {
-    /// The project's folder.
     pub project: PathBuf,
-    /// A folder for what else is written.
+    /// Files outside of the project.
     pub beside: PathBuf,
-    /// Whether the project stays.
+    /// The project stays.
     pub stays: bool,
     _scratch: TempDir,
 }
 
 impl Scene {
-    /// Returns a new project, made at `wanted` or in a temporary place, which stays where `keep` says so.
+    /// A new project at `wanted`, or in a temporary folder.
     pub fn set(wanted: Option<&Path>, keep: bool) -> Result<Self> {
         let temporary = || {
             let folder = tempfile::Builder::new().prefix("spool-demo-").tempdir();

@@ -1,4 +1,4 @@
-//! The conversation on the screen, in the form that Claude Code gives it, at a pace that can be watched.
+//! The conversation on the screen, as Claude Code shows one, at a pace that people can follow.
 
 use std::io::{self, IsTerminal};
 use std::time::Duration;
@@ -9,26 +9,24 @@ use anyhow::{Context, Result, bail};
 use crate::runner::signals::Signals;
 use crate::style;
 
-/// The columns that every terminal has.
+/// Every terminal has so many columns.
 const COLUMNS: usize = 80;
 
-/// Who speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Speaker {
-    /// The demo itself.
     Demo,
     /// The person at the keyboard.
     Person,
-    /// The agent, in words.
+    /// The agent's words.
     Agent,
-    /// The agent, at work.
+    /// The agent's work.
     Tool,
-    /// The hook, as Claude Code shows what it says.
+    /// The hook's words, as Claude Code shows them.
     Hook,
 }
 
 impl Speaker {
-    /// Returns what stands before the words, how they look, and how long to wait before they appear.
+    /// The lead, the style, and the wait before the words.
     fn manner(self) -> (&'static str, Style, Duration) {
         let (lead, style, wait) = match self {
             Speaker::Demo => ("", style::BOLD, 500),
@@ -41,25 +39,25 @@ impl Speaker {
     }
 }
 
-/// Where the demo is played.
+/// The terminal of the demo.
 pub struct Stage {
     signals: Signals,
     is_watched: bool,
 }
 
 impl Stage {
-    /// Returns a stage that waits between two lines where a person watches, and hears from now on who wants to end it.
+    /// Waits between lines only where a person watches. From now on, signals end the demo.
     pub fn open(fast: bool) -> Result<Self> {
         let signals = Signals::listen().context("signals cannot be watched")?;
         Ok(Self { signals, is_watched: !fast && io::stdout().is_terminal() })
     }
 
-    /// Returns the signal with which a person has cut the demo short, `None` as long as nobody has.
+    /// The signal that ended the demo early.
     pub fn cut_short(&self) -> Option<i32> {
         self.signals.asked()
     }
 
-    /// Prints what someone says, in lines that fit a terminal; an error when the demo is to end now.
+    /// Prints lines that fit the terminal; an error after a signal.
     pub fn say(&self, speaker: Speaker, text: &str) -> Result<()> {
         let (lead, style, wait) = speaker.manner();
         let wait = if self.is_watched { wait } else { Duration::ZERO };
@@ -72,7 +70,7 @@ impl Stage {
     }
 }
 
-/// A text behind a lead, broken at blanks where it is wider than a terminal; all lines but the first are indented.
+/// The text behind a lead, wrapped at blanks; further lines are indented.
 fn laid_out(lead: &str, text: &str) -> String {
     let indent = lead.chars().count();
     let mut out = lead.to_owned();

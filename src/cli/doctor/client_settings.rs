@@ -1,4 +1,4 @@
-//! The settings files of Claude Code as plain data: what they set, and which Stop hooks they name.
+//! Claude Code's settings files as plain data: their settings, and their Stop hooks.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,10 +11,10 @@ use crate::cli::environment::Environment;
 use crate::store::read;
 use crate::text;
 
-/// The most that is read of a settings file, in bytes.
+/// The longest settings file that is read, in bytes.
 const MOST: u64 = 1 << 20;
 
-/// Whose settings a file holds, the weakest first.
+/// Whose settings a file holds, weakest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
     User,
@@ -23,19 +23,19 @@ pub enum Level {
     Managed,
 }
 
-/// One settings file that exists.
+/// An existing settings file.
 #[derive(Debug)]
 pub struct SettingsFile {
     pub level: Level,
     pub path: PathBuf,
-    /// `null` when it could not be read.
+    /// `null` for an unreadable file.
     pub content: Value,
-    /// Why it could not be read.
+    /// Why the file could not be read.
     pub fault: Option<String>,
 }
 
 impl SettingsFile {
-    /// Returns every settings file that exists, the weakest first.
+    /// All existing files, weakest first.
     pub fn all(environment: &Environment, project: &Path) -> Vec<Self> {
         let mut places = vec![(Level::User, environment.claude_folder().join("settings.json"))];
         if project.join(".claude") != environment.claude_folder() {
@@ -68,18 +68,18 @@ impl SettingsFile {
         Self { level, path, content: Value::Null, fault: Some(fault) }
     }
 
-    /// Returns whether it sets `key` to true.
+    /// The file sets `key` to true.
     pub fn says(&self, key: &str) -> bool {
         self.content[key] == Value::Bool(true)
     }
 }
 
-/// The text without the mark with which some editors on Windows begin a file.
+/// Removes the byte order mark of some editors on Windows.
 fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text)
 }
 
-/// Returns the client's variables with their values and where they come from: settings override the shell, later files earlier ones.
+/// The client's variables with their sources: settings override the shell, and later files override earlier ones.
 pub fn variables(
     settings: &[SettingsFile],
     environment: &Environment,
@@ -90,9 +90,7 @@ pub fn variables(
         .map(|(name, value)| ((*name).to_owned(), (value.clone(), "the environment".to_owned())))
         .collect();
     for file in settings {
-        let Some(environment) = file.content["env"].as_object() else {
-            continue;
-        };
+        let Some(environment) = file.content["env"].as_object() else { continue };
         for (name, value) in environment {
             let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             found.insert(name.clone(), (value, format!("`{}`", file.path.display())));
@@ -101,7 +99,7 @@ pub fn variables(
     found
 }
 
-/// Returns what each Stop hook of a `hooks` object runs, shortened for showing.
+/// The commands of all Stop hooks in a `hooks` object, shortened for the screen.
 pub fn stop_hooks(hooks: &Value) -> Vec<String> {
     let groups = hooks["Stop"].as_array().into_iter().flatten();
     groups
@@ -114,7 +112,6 @@ pub fn stop_hooks(hooks: &Value) -> Vec<String> {
         .collect()
 }
 
-/// Returns whether the plugin in this folder brings a Stop hook.
 pub fn has_stop_hook(plugin: &Path) -> bool {
     let read = |path: PathBuf| -> Value {
         let content = read::read(&path, MOST).ok();

@@ -1,26 +1,25 @@
-//! How one check came out, as people and programs read it.
+//! One check's result, for people and programs.
 
 pub use crate::forms::doctor::{Finding, FindingStatus};
 use crate::text;
 
 impl Finding {
-    /// Returns a finding with nothing to do.
     pub fn ok(name: &'static str, found: impl Into<String>) -> Self {
         Self { name, status: FindingStatus::Ok, found: found.into(), next: None }
     }
 
-    /// Returns a finding that a person should know, and what to do.
+    /// Worth knowing; `next` is what to do.
     pub fn warn(name: &'static str, found: impl Into<String>, next: impl Into<String>) -> Self {
         Self { name, status: FindingStatus::Warn, found: found.into(), next: Some(next.into()) }
     }
 
-    /// Returns a finding that keeps a loop from working, and what to do.
+    /// Keeps a loop from working; `next` is what to do.
     pub fn fail(name: &'static str, found: impl Into<String>, next: impl Into<String>) -> Self {
         Self { name, status: FindingStatus::Fail, found: found.into(), next: Some(next.into()) }
     }
 }
 
-/// Returns the text in one line, without what could steer a terminal.
+/// One line, without control characters.
 pub fn one_line(text: &str) -> String {
     text::line(&text.split_whitespace().collect::<Vec<_>>().join(" ")).into_owned()
 }

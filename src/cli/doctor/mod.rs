@@ -1,4 +1,4 @@
-//! `spool doctor`: checks everything a loop needs, and says how to fix what is missing.
+//! `spool doctor`: checks all that a loop needs, and tells how to fix the rest.
 
 mod client_settings;
 mod finding;
@@ -34,7 +34,7 @@ pub struct DoctorArgs {
     claude: Option<PathBuf>,
 }
 
-/// Returns success when no check fails.
+/// Succeeds when no check fails.
 pub fn run(args: &DoctorArgs) -> Result<ExitCode> {
     let environment = Environment::of_this_process()?;
     let program = match &args.claude {
@@ -54,7 +54,7 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode> {
     Ok(if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Returns every check, in the order in which a person would fix things.
+/// All checks, in the order in which a person would fix things.
 fn examine(environment: &Environment, client: Option<&Client>) -> Vec<Finding> {
     let project = project_folder(environment);
     let files = SettingsFile::all(environment, &project);
@@ -82,7 +82,7 @@ fn examine(environment: &Environment, client: Option<&Client>) -> Vec<Finding> {
     checks
 }
 
-/// The nearest folder at or above the working folder that looks like a project's root, otherwise the working folder.
+/// The nearest folder that looks like a project's root, else the working folder.
 fn project_folder(environment: &Environment) -> PathBuf {
     let start = &environment.working_folder;
     start
@@ -103,7 +103,7 @@ fn print_for_people(checks: &[Finding]) {
             FindingStatus::Fail => ("fail", style::BAD),
         };
         outln!("{style}{word}{style:#}  {}", check.found);
-        // What is said of several lines stands below the last one.
+        // Advice that several lines share stands below the last one.
         let is_said = checks.get(at + 1).is_some_and(|below| below.next == check.next);
         if let Some(next) = check.next.as_ref().filter(|_| !is_said) {
             outln!("      {next}");

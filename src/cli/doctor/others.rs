@@ -1,4 +1,4 @@
-//! Whether another loop or another Stop hook works on the same sessions.
+//! Other loops and other Stop hooks in the same sessions.
 
 use super::client_settings::{SettingsFile, has_stop_hook, stop_hooks};
 use super::finding::{Finding, one_line};
@@ -6,7 +6,7 @@ use crate::plugin::client::InstalledPlugin;
 use crate::plugin::{IDENTIFIER, NAME};
 use crate::runner::inhibitor::Inhibitor;
 
-/// Returns a warning when another plugin that loops is switched on.
+/// Warns of another plugin with a loop.
 pub fn check_other_loops(plugins: &[InstalledPlugin]) -> Finding {
     let name = "other-loops";
     let others: Vec<&InstalledPlugin> = plugins
@@ -29,7 +29,7 @@ pub fn check_other_loops(plugins: &[InstalledPlugin]) -> Finding {
     )
 }
 
-/// Returns whether `spool ralph` can keep this machine awake; where it cannot, that is no fault of a loop.
+/// Whether `spool ralph` can keep this machine awake. A machine that sleeps is no fault.
 pub fn check_stay_awake() -> Finding {
     let found = match Inhibitor::start().known_trouble() {
         (None, true) => "`spool ralph` keeps this machine awake while it runs".to_owned(),
@@ -39,7 +39,7 @@ pub fn check_stay_awake() -> Finding {
     Finding::ok("stay-awake", one_line(&found))
 }
 
-/// Returns which other Stop hooks are configured; none of them is a fault.
+/// Other Stop hooks are no fault.
 pub fn check_other_stop_hooks(settings: &[SettingsFile], plugins: &[InstalledPlugin]) -> Finding {
     let mut others = Vec::new();
     for file in settings {
@@ -67,7 +67,7 @@ pub fn check_other_stop_hooks(settings: &[SettingsFile], plugins: &[InstalledPlu
     )
 }
 
-/// Names of plugins that block a session by a Stop hook of their own, and other plugins with our commands.
+/// Plugins that block a session by their own Stop hook, and plugins with our commands.
 fn is_loop(identifier: &str) -> bool {
     let name = identifier.split('@').next().unwrap_or(identifier);
     name == NAME || name.starts_with("oh-my-") || LOOP_PLUGINS.contains(&name)

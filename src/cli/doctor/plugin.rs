@@ -1,4 +1,4 @@
-//! Whether Claude Code, the plugin in it and the plugin's two programs work.
+//! Claude Code, the plugin, and the plugin's two programs.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,7 +11,6 @@ use crate::plugin::call::call;
 use crate::plugin::client::{self, Client, InstalledPlugin};
 use crate::plugin::{IDENTIFIER, NAME, VERSION, programs};
 
-/// Returns whether there is a Claude Code, and one that is not too old.
 pub fn check_client(client: Option<&Client>) -> Finding {
     let name = "client";
     let Some(client) = client else {
@@ -42,7 +41,7 @@ pub fn check_client(client: Option<&Client>) -> Finding {
     }
 }
 
-/// Returns whether our plugin is installed, switched on and of this version.
+/// Our plugin has to be installed, enabled and of this version.
 pub fn check_plugin(plugins: &[InstalledPlugin]) -> Finding {
     let name = "plugin";
     let Some(ours) = plugins.iter().find(|plugin| plugin.id == IDENTIFIER) else {
@@ -83,7 +82,7 @@ pub fn check_plugin(plugins: &[InstalledPlugin]) -> Finding {
     Finding::ok(name, format!("`{IDENTIFIER}` {VERSION} is installed and switched on"))
 }
 
-/// Returns what is said when Claude Code does not list its plugins.
+/// Claude Code does not list its plugins.
 pub fn unlisted(error: &anyhow::Error) -> Finding {
     Finding::fail(
         "plugin",
@@ -92,7 +91,7 @@ pub fn unlisted(error: &anyhow::Error) -> Finding {
     )
 }
 
-/// Returns whether the programs run; nothing where there is no plugin, which is said already.
+/// `None` without a plugin, which another check reports.
 pub fn check_programs(plugins: &[InstalledPlugin]) -> Option<Finding> {
     let name = "programs";
     let ours = plugins.iter().find(|plugin| plugin.id == IDENTIFIER)?;
@@ -117,15 +116,15 @@ pub fn check_programs(plugins: &[InstalledPlugin]) -> Option<Finding> {
     })
 }
 
-/// Starts both programs with a slash command, as Claude Code would: `spool` tells the status of an empty folder, and the hook
-/// leaves commands to `spool`, in words.
+/// Starts both programs with a slash command, as Claude Code does. `spool` has to tell the status of an empty folder,
+/// and the hook has to leave the command to `spool`, in words.
 fn try_programs(plugin: &Path) -> Result<()> {
     let empty = tempfile::tempdir().context("could not make a temporary folder")?;
     let spool = plugin.join("bin").join(programs::SPOOL);
     let mut command = Command::new(&spool);
     command.arg("--version").current_dir(empty.path());
     let answer = call(command, "")?;
-    // Its name, its version, and in a released program the commit.
+    // The name, the version and, in a release, the commit.
     if answer.output.split_whitespace().nth(1) != Some(VERSION) {
         bail!(
             "`{}` does not answer as version {VERSION}: {}{}",
@@ -144,7 +143,7 @@ fn try_programs(plugin: &Path) -> Result<()> {
     });
     for (program, words) in [(&spool, &["hook"][..]), (&hook, &[])] {
         let mut command = Command::new(program);
-        // A launcher that finds no program notes that it said so; that note belongs with the folder.
+        // A launcher that finds no program leaves a note, which belongs into the temporary folder.
         command.args(words).current_dir(empty.path()).env("CLAUDE_PLUGIN_DATA", empty.path());
         command.env_remove("CLAUDE_PROJECT_DIR");
         let answer = call(command, &question.to_string())?;

@@ -1,4 +1,4 @@
-//! Whether this project allows loops, who armed those that run, and which sessions they did not block.
+//! Whether this project allows loops, who armed the live ones, and which sessions were not blocked.
 
 use super::finding::{Finding, one_line};
 use crate::cli::environment::Environment;
@@ -11,7 +11,7 @@ use crate::session::report::feature::{FeaturesReport, let_go};
 use crate::store::loops::Loops;
 use crate::text;
 
-/// Returns whether the project's settings file can be used and allows loops.
+/// The project's settings are valid and allow loops.
 pub fn check_project_switch(environment: &Environment) -> Finding {
     let name = "project";
     let start = &environment.working_folder;
@@ -52,12 +52,10 @@ pub fn check_project_switch(environment: &Environment) -> Finding {
     Finding::ok(name, what)
 }
 
-/// Returns what may be run for the live loops of this project, and whether its settings need trust.
+/// The commands that the live loops may run, and whether the settings need trust.
 pub fn check_armed(environment: &Environment) -> Vec<Finding> {
     let name = "armed";
-    let Some(project) = Project::around(&environment.working_folder) else {
-        return Vec::new();
-    };
+    let Some(project) = Project::around(&environment.working_folder) else { return Vec::new() };
     let mut checks = Vec::new();
     let untrusted = Settings::read(&project.root)
         .is_ok_and(|settings| pinned::trusted(&project.root, &settings).is_err());
@@ -70,9 +68,9 @@ pub fn check_armed(environment: &Environment) -> Vec<Finding> {
     }
     let features = FeaturesReport::of(&project).features;
     let loops = features.iter().filter_map(|feature| feature.r#loop.as_ref());
-    for it in loops.filter(|it| it.lives()) {
-        let about = text::line(&it.about);
-        checks.push(match &it.pin {
+    for report in loops.filter(|report| report.lives()) {
+        let about = text::line(&report.about);
+        checks.push(match &report.pin {
             Some(pin) => Finding::ok(
                 name,
                 format!(
@@ -95,7 +93,7 @@ pub fn check_armed(environment: &Environment) -> Vec<Finding> {
     checks
 }
 
-/// Returns which lines of the current feature's list do not count, or have an odd mark.
+/// Lines of the current feature's list that do not count, or have an odd mark.
 pub fn check_list(environment: &Environment) -> Vec<Finding> {
     let Some(project) = Project::around(&environment.working_folder) else { return Vec::new() };
     let Ok(Some(feature)) = project.current_feature() else { return Vec::new() };
@@ -115,8 +113,7 @@ pub fn check_list(environment: &Environment) -> Vec<Finding> {
         .collect()
 }
 
-/// Returns the sessions that were not blocked because another session drives the loop: no fault, but a person may
-/// wonder.
+/// Sessions that were not blocked because another session drives the loop: no fault, but people may wonder.
 pub fn check_let_go(environment: &Environment) -> Option<Finding> {
     let project = Project::around(&environment.working_folder)?;
     let loops = Loops::of(&project.root);

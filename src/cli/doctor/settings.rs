@@ -1,4 +1,4 @@
-//! Whether a setting of Claude Code keeps hooks from running, or ends a turn before the loop does.
+//! Settings of Claude Code that stop hooks, or end a turn before the loop does.
 
 use serde_json::Value;
 
@@ -8,7 +8,6 @@ use crate::cli::environment::Environment;
 use crate::engine::Guardrails;
 use crate::plugin::IDENTIFIER;
 
-/// Returns a warning for each settings file that cannot be read.
 pub fn check_settings_files(settings: &[SettingsFile]) -> Vec<Finding> {
     settings
         .iter()
@@ -23,7 +22,6 @@ pub fn check_settings_files(settings: &[SettingsFile]) -> Vec<Finding> {
         .collect()
 }
 
-/// Returns whether any setting or variable switches our hooks off.
 pub fn check_hooks_allowed(settings: &[SettingsFile], environment: &Environment) -> Finding {
     let name = "hooks";
     let managed = || settings.iter().filter(|file| file.level == Level::Managed);
@@ -41,7 +39,7 @@ pub fn check_hooks_allowed(settings: &[SettingsFile], environment: &Environment)
             );
         }
     }
-    // The last file that says anything wins, as in the client.
+    // The last file that sets a value wins, as in the client.
     let disabled = settings.iter().rev().find(|file| file.content["disableAllHooks"].is_boolean());
     if let Some(file) = disabled.filter(|file| file.says("disableAllHooks")) {
         return Finding::fail(
@@ -68,7 +66,7 @@ pub fn check_hooks_allowed(settings: &[SettingsFile], environment: &Environment)
     Finding::ok(name, "no setting switches hooks off")
 }
 
-/// Returns whether Claude Code's own limit of refused stops is higher than ours.
+/// Claude Code's own limit of refused stops has to be higher than ours.
 pub fn check_block_cap(settings: &[SettingsFile], environment: &Environment) -> Finding {
     let name = "block-cap";
     let variable = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP";
@@ -85,7 +83,7 @@ pub fn check_block_cap(settings: &[SettingsFile], environment: &Environment) -> 
             name,
             format!("`{variable}` is {cap} in {place}: Claude Code sets no limit of its own"),
         ),
-        // The loop allows the stop of an agent that only talks; a cap at or below that limit is met first.
+        // The loop allows the stop of an agent that only talks; a cap at or below that limit comes first.
         Ok(cap) if cap <= idle => Finding::warn(
             name,
             format!(

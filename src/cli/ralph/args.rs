@@ -54,7 +54,7 @@ pub struct RalphArgs {
 
 const RUNNING: &str = "Beside a run";
 
-// One line a paragraph: clap breaks them at the width of the terminal. What is laid out in columns fits 80.
+// One line a paragraph: clap wraps them at the terminal's width. Columns fit 80.
 const SHORT_EXAMPLES: &str = include_str!("short-examples.txt").trim_ascii_end();
 
 const EXAMPLES: &str = include_str!("examples.txt").trim_ascii_end();

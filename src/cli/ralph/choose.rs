@@ -1,4 +1,4 @@
-//! Which change is meant: the named one, or the one that a person chooses on a terminal.
+//! The change of a run: the named one, or a person's choice in the terminal.
 
 use std::fmt;
 use std::io::{IsTerminal, stderr, stdin};
@@ -13,17 +13,17 @@ use crate::settings::Chosen;
 use crate::style::SHOW_CURSOR;
 use crate::system::terminal::InterruptWatch;
 
-/// The most changes that an error lists.
+/// The most changes in an error.
 const LISTED: usize = 20;
-/// The most lines of the list to choose from that are shown at once.
+/// The most visible lines of the list.
 const LINES: usize = 15;
 
-/// The person left the choice.
+/// The person left the list.
 #[derive(Debug)]
 pub struct GaveUp;
 
 impl GaveUp {
-    /// The exit code, that of a program which Ctrl-C ended.
+    /// The exit code of a program that Ctrl-C ended.
     pub const CODE: u8 = 130;
 }
 
@@ -35,7 +35,7 @@ impl fmt::Display for GaveUp {
 
 impl std::error::Error for GaveUp {}
 
-/// Returns the change that is meant; an error names the candidates, and `--change` where nobody can be asked.
+/// An error lists the candidates, and names `--change` where nobody can choose.
 pub fn change(start: &Path, settings: &Chosen) -> Result<Change> {
     let (change, module) = (settings.change(), settings.module());
     let wanted = ChangeQuery { change: change.as_deref(), module: module.as_deref() };
@@ -64,7 +64,6 @@ pub fn change(start: &Path, settings: &Chosen) -> Result<Change> {
     Ok(candidates.swap_remove(chosen))
 }
 
-/// Returns the change of this id.
 pub fn named(start: &Path, id: &str) -> Result<Change> {
     let wanted = ChangeQuery { change: Some(id), module: None };
     match target::find(start, &wanted)? {
@@ -75,16 +74,15 @@ pub fn named(start: &Path, id: &str) -> Result<Change> {
     }
 }
 
-/// Returns whether a person sits there: the list is drawn on standard error, so that has to be a terminal too. Standard
-/// output may go elsewhere: it has no part in the choice.
+/// The list needs a terminal on standard input and standard error. Standard output takes no part.
 pub fn is_attended() -> bool {
     stdin().is_terminal() && stderr().is_terminal()
 }
 
-/// Lets the person choose; `None` when they leave it with Escape, `q` or Ctrl-C.
+/// `None` when the person leaves with Escape, `q` or Ctrl-C.
 fn select(labels: &[String]) -> Result<Option<usize>> {
-    // Ctrl-C arrives as a key or as a signal, by the moment; both give the terminal back as it was.
-    // The watch ends with the choice: afterwards the signal belongs to the runner.
+    // Ctrl-C arrives as a key or as a signal; both restore the terminal. The watch ends with the choice, because the
+    // signal then belongs to the runner.
     let watch = InterruptWatch::begin(|| {
         err!("{SHOW_CURSOR}");
         std::process::exit(GaveUp::CODE.into());

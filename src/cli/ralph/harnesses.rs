@@ -11,11 +11,10 @@ use crate::forms::harnesses::{HarnessForm, HarnessesForm, TokensKnown};
 use crate::runner::harness::{HarnessChoice, harness};
 use crate::runner::options::Form;
 
-/// Those that are listed; the demo is for nobody's work.
+/// Without the demo, which does nobody's work.
 const LISTED: [&str; 7] =
     ["claude", "codex", "opencode", "gemini", "copilot", "acp:agent", "command"];
 
-/// Prints them.
 pub fn print(form: Form) -> Result<ExitCode> {
     let harnesses = all()?;
     match form {
@@ -36,19 +35,19 @@ fn about(choice: &HarnessChoice) -> Result<HarnessForm> {
     let HarnessChoice::Command(_) = choice else {
         let harness = harness(choice)?;
         let accepts = harness.accepts();
-        let modes = accepts.and_then(|it| it.mode).map_or(&[][..], |(_, modes)| modes);
+        let modes = accepts.and_then(|accepts| accepts.mode).map_or(&[][..], |(_, modes)| modes);
         return Ok(HarnessForm {
             harness: harness.name().to_owned(),
-            title: accepts.map_or(harness.name(), |it| it.title).to_owned(),
+            title: accepts.map_or(harness.name(), |accepts| accepts.title).to_owned(),
             permission_modes: modes.iter().map(|&mode| mode.to_owned()).collect(),
-            allow: accepts.is_some_and(|it| it.allow.is_some()),
-            deny: accepts.is_some_and(|it| it.deny.is_some()),
+            allow: accepts.is_some_and(|accepts| accepts.allow.is_some()),
+            deny: accepts.is_some_and(|accepts| accepts.deny.is_some()),
             reviews: harness.can_only_read(),
             tokens: harness.reports_tokens(),
             reports_cost: harness.reports_cost(),
         });
     };
-    // Which program that is, nobody knows before its command line is given.
+    // The program is unknown without its command line.
     Ok(HarnessForm {
         harness: "command".to_owned(),
         title: "any other, with --harness-command".to_owned(),
@@ -70,21 +69,21 @@ fn when(tokens: TokensKnown) -> &'static str {
 
 fn in_words(all: &[HarnessForm]) -> String {
     let mut text = String::from("name      --allow  --deny  reviews  tokens         cost\n");
-    for it in all {
+    for agent in all {
         let _ = writeln!(
             text,
             "{:<8}  {:<7}  {:<6}  {:<7}  {:<13}  {}",
-            it.harness,
-            yes(it.allow),
-            yes(it.deny),
-            yes(it.reviews),
-            when(it.tokens),
-            yes(it.reports_cost),
+            agent.harness,
+            yes(agent.allow),
+            yes(agent.deny),
+            yes(agent.reviews),
+            when(agent.tokens),
+            yes(agent.reports_cost),
         );
-        // On a line of their own: the row has no room for them within 80 columns.
-        if !it.permission_modes.is_empty() {
+        // The modes get a line of their own: a row of 80 columns has no room for them.
+        if !agent.permission_modes.is_empty() {
             let _ =
-                writeln!(text, "          permission modes: {}", it.permission_modes.join(", "));
+                writeln!(text, "          permission modes: {}", agent.permission_modes.join(", "));
         }
     }
     text
@@ -99,7 +98,7 @@ mod tests {
         let all = all().unwrap();
         let text = in_words(&all);
         assert!(text.lines().all(|line| line.len() <= 80), "{text}");
-        for mode in all.iter().flat_map(|it| &it.permission_modes) {
+        for mode in all.iter().flat_map(|agent| &agent.permission_modes) {
             assert!(text.contains(mode.as_str()), "{mode}:\n{text}");
         }
     }
@@ -112,28 +111,28 @@ mod tests {
         let all = all().unwrap();
         let expected: Vec<String> = all
             .iter()
-            .map(|it| {
+            .map(|agent| {
                 format!(
                     "| `--harness {}` | {} | {} | {} |",
-                    it.harness,
-                    yes(it.reviews),
-                    when(it.tokens),
-                    yes(it.reports_cost)
+                    agent.harness,
+                    yes(agent.reviews),
+                    when(agent.tokens),
+                    yes(agent.reports_cost)
                 )
             })
             .collect();
         assert_eq!(rows, expected);
         // Modes and tools are in the table on permissions, in words of their own.
         let (_, table) = page.split_once("| agent program | `--permission-mode MODE` |").unwrap();
-        for it in all.iter().filter(|it| it.harness != "command") {
-            let row = table.lines().find(|line| line.starts_with(&format!("| {} |", it.title)));
-            let row = row.unwrap_or_else(|| panic!("docs/agents.md has no row on {}", it.title));
+        for agent in all.iter().filter(|agent| agent.harness != "command") {
+            let row = table.lines().find(|line| line.starts_with(&format!("| {} |", agent.title)));
+            let row = row.unwrap_or_else(|| panic!("docs/agents.md has no row on {}", agent.title));
             let cells: Vec<&str> = row.split(" | ").collect();
-            assert_eq!(cells[1] == "refused", it.permission_modes.is_empty(), "{row}");
+            assert_eq!(cells[1] == "refused", agent.permission_modes.is_empty(), "{row}");
             let is_named = |mode: &String| cells[1].contains(&format!("`{mode}`"));
-            assert!(it.permission_modes.iter().all(is_named), "{row}");
-            assert_eq!(cells[2] != "refused", it.allow, "{row}");
-            assert_eq!(cells[3].trim_end_matches(" |") != "refused", it.deny, "{row}");
+            assert!(agent.permission_modes.iter().all(is_named), "{row}");
+            assert_eq!(cells[2] != "refused", agent.allow, "{row}");
+            assert_eq!(cells[3].trim_end_matches(" |") != "refused", agent.deny, "{row}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `spool ralph`, also `spool loop`: find out what is asked for, then let the runner do it.
+//! `spool ralph`, also `spool loop`: finds out the job, then calls the runner.
 
 mod args;
 mod choose;
@@ -39,29 +39,25 @@ use crate::text;
 
 pub use args::RalphArgs;
 
-/// The other name of the command.
 pub const ALIAS: &str = "loop";
-/// What the demo is asked for when nothing is said.
+/// The demo's prompt if none is typed.
 const DEMO: &str = "Build what the specification asks for, task by task.";
 /// The warning of spec 001.
 const NO_TASKS: &str = "No tasks.md found, using manual done criteria";
 
-/// What is to be done, found out and checked; nothing has happened yet.
+/// A job, read and checked; nothing has happened yet.
 enum RalphJob {
-    /// Run the loop of a change.
     Run(Change, Box<Options>),
-    /// Run the demo on a throw-away project.
+    /// The demo on a throw-away project.
     Demo(Box<Options>),
-    /// Say what a run would do.
+    /// A dry run.
     Plan(Option<Change>, Box<Options>, Box<Layers>),
-    /// Show the state of a loop.
     Status(PathBuf, String, Box<Options>),
-    /// Words for every iteration to come; `None` takes away those that were added.
+    /// Context for every later iteration; `None` clears it.
     Context(Change, Option<String>, Form),
 }
 
-/// Runs a loop, or does what was asked beside one, and returns the exit code of its end: 2 when it was
-/// asked for in the wrong way, before anything has happened.
+/// The exit code is that of the loop's end, or 2 for a usage error before anything has happened.
 pub fn run(args: &RalphArgs) -> Result<ExitCode> {
     if args.list_harnesses {
         let is_json = args.settings.0.json();
@@ -98,7 +94,6 @@ pub fn run(args: &RalphArgs) -> Result<ExitCode> {
     }
 }
 
-/// Shows the state of the loop of a change.
 fn status(root: &Path, change: &str, form: Form) -> Result<ExitCode> {
     let report = RunnerReport::of(root, change)?;
     match form {
@@ -112,7 +107,7 @@ fn status(root: &Path, change: &str, form: Form) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Plays the demo on a throw-away project, which stays for a look.
+/// The throw-away project stays for a look.
 fn play(options: &Options) -> Result<ExitCode> {
     let folder = tempfile::Builder::new().prefix("spool-demo-").tempdir();
     let folder = folder.context("no temporary folder can be made")?.keep();
@@ -133,8 +128,8 @@ fn play(options: &Options) -> Result<ExitCode> {
     driver::run(&change, options)
 }
 
-/// Returns the prompt and the settings as they were typed: what follows `--` is the agent program's own, except for a prompt
-/// where there is none before it. One word that begins with a dash is a flag and no prompt.
+/// Arguments behind `--` go to the agent program, except a prompt if there is none in front. A single word with a dash
+/// is a flag, not a prompt.
 fn typed(args: &RalphArgs) -> Result<(Option<String>, Chosen)> {
     let mut settings = args.settings.0.clone();
     let mut rest = args.rest.iter().peekable();
@@ -144,7 +139,7 @@ fn typed(args: &RalphArgs) -> Result<(Option<String>, Chosen)> {
     }
     let prompt = match &args.prompt {
         None if settings.prompt_file().is_none() => {
-            let is_flag = |it: &str| it.starts_with('-') && !it.contains(char::is_whitespace);
+            let is_flag = |word: &str| word.starts_with('-') && !word.contains(char::is_whitespace);
             rest.next_if(|word| !is_flag(word)).cloned()
         }
         prompt => prompt.clone(),
@@ -153,7 +148,7 @@ fn typed(args: &RalphArgs) -> Result<(Option<String>, Chosen)> {
     Ok((prompt, settings))
 }
 
-/// The only change that is called so among those on which a loop has run.
+/// The only matching change on which a loop has run.
 fn only_ran(root: &Path, settings: &Chosen) -> Option<String> {
     let named = settings.change()?;
     let mut ran = target::matching(&named, &changes_with_state(root));
@@ -170,7 +165,7 @@ fn job(args: &RalphArgs) -> Result<RalphJob> {
     let beside = args.status || args.add_context.is_some() || args.clear_context;
     let layers = layers(args, typed, &root, beside)?;
     let settings = layers.merged();
-    // A path on the command line is meant from where it was typed, also with --project.
+    // Typed paths start at the current folder, also with --project.
     let here = std::env::current_dir().unwrap_or_else(|_| start.clone());
     let task = if beside {
         Some(String::new())
@@ -198,7 +193,7 @@ fn job(args: &RalphArgs) -> Result<RalphJob> {
         None => choose::change(&start, &settings),
     };
     let change = match change {
-        // What has run can be looked at where its change is gone, or in the archive.
+        // The state of a loop outlives its change, and stays with an archived one.
         Err(error) if args.status => {
             let id = only_ran(&root, &settings).ok_or(error)?;
             return Ok(RalphJob::Status(root, id, options));
@@ -240,15 +235,15 @@ fn job(args: &RalphArgs) -> Result<RalphJob> {
     Ok(RalphJob::Run(change, options))
 }
 
-/// The settings of all places, with a warning for each that does not count. Who only looks at a loop or stops it
-/// something runs no check, and needs no trust.
+/// The settings of all places, with a warning for each ignored one. `beside`: a command that only looks at or stops a
+/// loop runs no check, and needs no trust.
 fn layers(args: &RalphArgs, typed: Chosen, root: &Path, beside: bool) -> Result<Layers> {
     let (project, person) = (file::of_project(root)?, file::of_person()?);
     let mut layers = Layers { typed, project, person, ..Layers::default() };
     if beside {
         return Ok(layers);
     }
-    // Its switch is for the loops of sessions: who types `spool ralph` means this one.
+    // The project's switch is for the loops of sessions; a person who types `spool ralph` wants this loop.
     layers.of_every_loop = Settings::meant(root)?;
     let trusted = if args.trust_project { ProjectTrust::Now } else { ProjectTrust::Listed };
     let layers = options::only_what_is_trusted(layers, root, trusted)?;
@@ -262,7 +257,7 @@ fn layers(args: &RalphArgs, typed: Chosen, root: &Path, beside: bool) -> Result<
     Ok(layers)
 }
 
-/// The demo brings a project of its own: nothing of this place or of the person's files counts.
+/// The demo brings its own project, and ignores the files of this place and of the person.
 fn demo(args: &RalphArgs, prompt: Option<&str>, typed: Chosen, start: &Path) -> Result<RalphJob> {
     let layers = Layers { typed, ..Layers::default() };
     let foreign = [
@@ -296,7 +291,7 @@ fn demo(args: &RalphArgs, prompt: Option<&str>, typed: Chosen, start: &Path) -> 
     })
 }
 
-/// Returns nothing; an error where a review is asked for and there is nothing to judge.
+/// A review needs something to judge.
 fn can_be_reviewed(change: &Change) -> Result<()> {
     if change.kind != ChangeKind::SpecKit {
         bail!(
@@ -308,7 +303,7 @@ fn can_be_reviewed(change: &Change) -> Result<()> {
     Ok(arm::can_be_reviewed(&change.folder, &shown.display().to_string())?)
 }
 
-/// The converge command that the loop asks for; an error where there is none, or no list that it could append to.
+/// An error without a converge command, or without a list for new tasks.
 fn converge_command(change: &Change, options: &Options) -> Result<ConvergeCommand> {
     let without = "leave it out with --converge=false";
     if change.kind != ChangeKind::SpecKit || options.done != Some(DoneWhen::Tasks) {
@@ -322,7 +317,7 @@ fn converge_command(change: &Change, options: &Options) -> Result<ConvergeComman
     })
 }
 
-/// What spec-kit asks for around the change; refused where checklists are open and no person has decided to continue.
+/// Refuses open checklists, unless a person has decided to continue.
 fn spec_kit(change: &Change, args: &RalphArgs) -> Result<SpecKitRules> {
     let rules = SpecKitRules::of(change);
     let open = &rules.open_checklists;
@@ -353,7 +348,7 @@ fn warn(words: &str) {
     errln!("{}warning{}: {words}", style::WARN.render(), style::WARN.render_reset());
 }
 
-/// The prompt where the person gives none: the list says what is to be done; refused without one.
+/// The prompt for a change with a list, if the person gives none.
 fn of_the_list(change: &Change, options: &Options) -> Result<&'static str> {
     let is_by_list = matches!(options.done, None | Some(DoneWhen::Tasks));
     if is_by_list && change.tasks().is_some() {
@@ -366,7 +361,7 @@ fn of_the_list(change: &Change, options: &Options) -> Result<&'static str> {
     )
 }
 
-/// What counts as done where it was not said (spec 001), with a warning where nothing but words can.
+/// The definition of done if none is given (spec 001). Warns where only words can tell.
 fn done(change: &Change, options: &Options) -> Result<DoneWhen> {
     if let Some(done) = options.done.filter(|done| *done != DoneWhen::Tasks) {
         return Ok(done);
@@ -395,7 +390,7 @@ fn done(change: &Change, options: &Options) -> Result<DoneWhen> {
                 change.worktree.display()
             );
         }
-        // Spec 001 asks for it whatever is shown besides.
+        // Spec 001 asks for this warning in any case.
         warn(NO_TASKS);
         return Ok(DoneWhen::Manual);
     }

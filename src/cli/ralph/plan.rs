@@ -1,4 +1,4 @@
-//! `spool ralph --dry-run`: what a run would do, with its first prompt.
+//! `spool ralph --dry-run`: the plan of a run, with its first prompt.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -25,7 +25,7 @@ use crate::runner::target::Change;
 use crate::settings::Made;
 use crate::text;
 
-/// Prints what would happen; nothing is started and nothing is written.
+/// Starts and writes nothing.
 pub fn print(change: Option<&Change>, options: &Options, layers: &Layers) -> Result<ExitCode> {
     let plan = plan(change, options, layers)?;
     match options.form {
@@ -35,7 +35,6 @@ pub fn print(change: Option<&Change>, options: &Options, layers: &Layers) -> Res
     Ok(ExitCode::SUCCESS)
 }
 
-/// What would happen.
 fn plan(change: Option<&Change>, options: &Options, layers: &Layers) -> Result<PlanForm> {
     let prompt = change.map(|change| first_prompt(change, options)).transpose()?;
     let contract = options.contract(options.done.unwrap_or_default());
@@ -44,14 +43,14 @@ fn plan(change: Option<&Change>, options: &Options, layers: &Layers) -> Result<P
         agent: agent(options, prompt.as_deref())?,
         fallbacks: options.agents()[1..]
             .iter()
-            .map(|it| agent(&options.with_agent(it), prompt.as_deref()))
+            .map(|other| agent(&options.with_agent(other), prompt.as_deref()))
             .collect::<Result<_>>()?,
         done_when: options.done,
         promise: contract.token,
         min_iterations: options.settings.min_iterations(),
         checks: options.checks.iter().map(Into::into).collect(),
         notify: words(&options.settings.notify()),
-        converge: options.spec_kit.converge.as_ref().map(|it| it.file.clone()),
+        converge: options.spec_kit.converge.as_ref().map(|command| command.file.clone()),
         hooks: words(&options.spec_kit.hooks_in_words()),
         open_checklists: options.spec_kit.open_checklists.clone(),
         limits: limits(options),
@@ -76,7 +75,6 @@ fn about(change: &Change, options: &Options) -> PlannedChange {
     }
 }
 
-/// The prompt that the first iteration would get.
 fn first_prompt(change: &Change, options: &Options) -> Result<String> {
     let done = options.done.unwrap_or_default();
     let contract = options.contract(done);
@@ -121,13 +119,13 @@ fn agent(options: &Options, prompt: Option<&str>) -> Result<PlannedAgent> {
     })
 }
 
-/// How the agent program would be started, or why it cannot be.
+/// The agent program's command line, or why there is none.
 fn command_line(
     harness: &dyn Harness,
     options: &Options,
     prompt: &str,
 ) -> Result<Result<PlannedCommand, String>> {
-    // An adapter may put files into its scratch folder: this one goes away again.
+    // An adapter may write into its scratch folder, so the folder is temporary.
     let scratch = tempfile::tempdir().context("a temporary folder cannot be made")?;
     let version = harness.version().unwrap_or_default();
     let order = AgentOrder {
@@ -137,7 +135,7 @@ fn command_line(
         approval: options.allow_all,
         permissions: &options.permissions,
         resume: None,
-        // The place is known where a loop begins; no command line has it.
+        // A loop has this folder only once it begins; no command line contains it.
         folder: Path::new(""),
         scratch: scratch.path(),
     };
@@ -149,12 +147,12 @@ fn described(launch: &Launch, prompt: &str, scratch: &Path) -> PlannedCommand {
     let scratch = scratch.display().to_string();
     let shown = |word: &str| word.replace(prompt, "THE_PROMPT").replace(&scratch, "SCRATCH");
     let mut words = vec![launch.program.display().to_string()];
-    words.extend(launch.arguments.iter().map(|it| shown(&it.to_string_lossy())));
+    words.extend(launch.arguments.iter().map(|word| shown(&word.to_string_lossy())));
     let set = launch.set.iter();
     PlannedCommand {
         words,
         variables: set
-            .map(|(name, it)| format!("{name}={}", shown(&it.to_string_lossy())))
+            .map(|(name, value)| format!("{name}={}", shown(&value.to_string_lossy())))
             .collect(),
         input_bytes: match &launch.input {
             Input::Text(input) | Input::Dialog(input) => Some((input.len() as u64).into()),
@@ -191,7 +189,6 @@ fn setting(made: &Made) -> PlannedSetting {
     }
 }
 
-/// The plan in words.
 fn in_words(plan: &PlanForm) -> String {
     let mut text = String::from("Nothing is started (--dry-run).\n");
     write_change(&mut text, plan.change.as_ref());
@@ -225,8 +222,8 @@ fn write_change(text: &mut String, change: Option<&PlannedChange>) {
 
 fn write_agent(text: &mut String, plan: &PlanForm) {
     let agent = &plan.agent;
-    let is_permission =
-        |it: &PlannedSetting| ["permission-mode", "allow", "deny"].contains(&it.name.as_str());
+    let names = ["permission-mode", "allow", "deny"];
+    let is_permission = |setting: &PlannedSetting| names.contains(&setting.name.as_str());
     let consent = match (agent.allow_all, plan.settings.iter().any(is_permission)) {
         (true, false) => "every tool runs without asking",
         (true, true) => "every tool runs without asking, but for what the settings below deny",
@@ -254,7 +251,7 @@ fn write_agent(text: &mut String, plan: &PlanForm) {
     }
 }
 
-/// The agent program as `--harness` takes it.
+/// As `--harness` takes it.
 fn program_of(agent: &PlannedAgent) -> String {
     match &agent.command_line {
         Some(command) if agent.harness == "acp" => {
@@ -299,7 +296,6 @@ fn write_criteria(text: &mut String, plan: &PlanForm) {
     if plan.min_iterations > 0 {
         let _ = writeln!(text, "Not before: iteration {}", plan.min_iterations);
     }
-    // What spec-kit asks for around the work.
     if let Some(file) = &plan.converge {
         let _ = writeln!(text, "Converge: {file}, before it counts as done");
     }
@@ -354,7 +350,7 @@ fn write_settings(text: &mut String, plan: &PlanForm) {
         text.push_str("  none: all as it is by default\n");
     }
     let line =
-        |it: &PlannedSetting| format!("{} = {} ({})\n", it.name, it.values.join(", "), it.from);
+        |set: &PlannedSetting| format!("{} = {} ({})\n", set.name, set.values.join(", "), set.from);
     for setting in &plan.settings {
         let _ = write!(text, "  {}", line(setting));
     }

@@ -1,4 +1,4 @@
-//! What `spool setup` says: a line for each step as it is done, or one document at the end.
+//! The output of `spool setup`: a line for each step, or one document at the end.
 
 use std::process::ExitCode;
 
@@ -9,26 +9,22 @@ use super::steps::Tense;
 use crate::forms;
 use crate::forms::setup::{SetupForm, SetupStepForm, SetupStepName};
 
-/// The answer of one setup.
 pub struct SetupAnswer {
     form: SetupForm,
     is_json: bool,
 }
 
 impl SetupAnswer {
-    /// Returns the answer to these arguments, of which nothing is said yet.
     pub fn to(args: &SetupArgs) -> Self {
         let (dry_run, remove) = (args.dry_run, args.remove);
         let form = SetupForm { dry_run, remove, ..SetupForm::default() };
         Self { form, is_json: args.json }
     }
 
-    /// Returns whether a step is described before or after it happened.
     pub fn tense(&self) -> Tense {
         if self.form.dry_run { Tense::Would } else { Tense::Did }
     }
 
-    /// Says that a step was done, or would be.
     pub fn step(&mut self, (name, words): (SetupStepName, String)) {
         if !self.is_json {
             outln!("{words}");
@@ -36,7 +32,7 @@ impl SetupAnswer {
         self.form.steps.push(SetupStepForm { name, words });
     }
 
-    /// Says what stays as it is.
+    /// Reports something that stays.
     pub fn left(&mut self, words: String) {
         if !self.is_json {
             outln!("{words}");
@@ -44,7 +40,7 @@ impl SetupAnswer {
         self.form.left.push(words);
     }
 
-    /// Says why Claude Code could not be told, and what to do next.
+    /// Explains why Claude Code could not be told, and what to do next.
     pub fn problem(&mut self, words: &str) {
         if !self.is_json {
             errln!("error: {words}");
@@ -56,7 +52,6 @@ impl SetupAnswer {
         all.push_str(words);
     }
 
-    /// Says what a person does next.
     pub fn next(&mut self, words: &str) {
         if !self.is_json {
             outln!("\nnext: {words}");
@@ -64,7 +59,7 @@ impl SetupAnswer {
         self.form.next = Some(words.to_owned());
     }
 
-    /// Ends the answer, with success unless there was a problem in what was really done.
+    /// Succeeds unless there was a problem in a real run.
     pub fn end(self) -> Result<ExitCode> {
         if self.is_json {
             dataln!("{}", forms::document(&self.form)?);

@@ -1,4 +1,4 @@
-//! What `spool setup` is asked for, and its help.
+//! The arguments of `spool setup`, and its help.
 
 use std::path::PathBuf;
 

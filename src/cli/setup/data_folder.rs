@@ -1,4 +1,4 @@
-//! The folder that `spool setup` writes to, locked while it works: two at once would each undo a part of the other's work.
+//! The folder that `spool setup` writes to, locked meanwhile: two setups at once would undo parts of each other's work.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -14,17 +14,17 @@ use crate::world::Deadline;
 
 /// How long another setup may take: it calls Claude Code up to four times.
 const PATIENCE: Duration = Duration::from_mins(2);
-/// How often the folder is made again that another setup has just removed.
+/// How often a folder that another setup has just removed is made again.
 const TRIES: u32 = 10;
 
-/// The folder, locked where its file system locks folders; folders that were made for it and are empty go with this.
+/// The folder, locked where its file system can. Dropping it removes new folders that are empty.
 pub struct DataFolder {
     lock: Option<Lock>,
     made: Vec<PathBuf>,
 }
 
 impl DataFolder {
-    /// Returns the folder, made where it was missing; an error where another setup is at work in it for too long.
+    /// Makes the folder if necessary; fails if another setup holds it for too long.
     pub fn make(data: &Path) -> Result<Self> {
         let mut folder = Self { lock: None, made: missing_folders(data) };
         for _ in 0..TRIES {
@@ -37,23 +37,23 @@ impl DataFolder {
         Ok(folder)
     }
 
-    /// Returns the folder, or nothing where it is missing; an error as for [`DataFolder::make`].
+    /// Fails as [`DataFolder::make`] does.
     pub fn find(data: &Path) -> Result<Option<Self>> {
         let mut folder = Self { lock: None, made: Vec::new() };
         Ok(folder.lock(data)?.then_some(folder))
     }
 
-    /// Returns the folders that were missing before, the outermost first.
+    /// The new folders, outermost first.
     pub fn made(&self) -> &[PathBuf] {
         &self.made
     }
 
-    /// Returns how old a part of a file must be to be litter: where nobody else can be writing it, it is.
+    /// The age at which a part of a file is litter: zero under a lock, because nobody else can be writing.
     pub fn age_of_litter(&self) -> Duration {
         if self.lock.is_some() { Duration::ZERO } else { LEFT_ALONE }
     }
 
-    /// Whether the folder is there, after it was locked where it can be.
+    /// Locks the folder where possible; returns whether it is there.
     fn lock(&mut self, data: &Path) -> Result<bool> {
         let mut taken = Lock::take_folder_itself(data, Deadline::after(Duration::ZERO));
         if is(&taken, ErrorKind::TimedOut) {

@@ -1,4 +1,4 @@
-//! Installing: looks at what is there, plans the steps, notes in the install record what they will do, and does them.
+//! Installing: looks around, plans the steps, notes them in the install record, and does them.
 
 use std::fs;
 use std::process::ExitCode;
@@ -21,7 +21,7 @@ use crate::plugin::{
 };
 use crate::system::files::{self, real_path};
 
-/// Returns success when all was installed, failure when there is no Claude Code.
+/// Fails without Claude Code.
 pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
     let programs = Programs::beside(&site.environment.program)?;
     let data = if args.dry_run { None } else { Some(DataFolder::make(&site.places.data)?) };
@@ -65,7 +65,7 @@ pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
     answer.end()
 }
 
-/// How a person starts `spool doctor` in a terminal. The `PATH` that npx gives to what it starts is gone afterwards.
+/// A person's command for `spool doctor`. npx's `PATH` is gone afterwards.
 fn doctor(site: &SetupSite<'_>) -> String {
     let found = find(programs::SPOOL);
     if found.is_some_and(|found| found.iter().all(|part| part != "_npx")) {
@@ -75,7 +75,7 @@ fn doctor(site: &SetupSite<'_>) -> String {
     format!("`spool` is not on your PATH: `{} doctor`", spool.display())
 }
 
-/// The steps that are still to do; an error when something that is not ours is in the way.
+/// The steps that are left. Fails if a foreign file is in the way.
 fn plan(
     site: &SetupSite<'_>,
     record: &InstallRecord,
@@ -86,7 +86,7 @@ fn plan(
     let mut steps = plan_files(site, record)?;
     let config = site.environment.claude_folder();
     let mut known = record.registrations.iter();
-    let has_commands = known.any(|it| it.claude_folder == config && it.user_commands);
+    let has_commands = known.any(|known| known.claude_folder == config && known.user_commands);
     if args.extras.user_commands || has_commands {
         user_commands::check(&config)?;
         steps.push(InstallStep::WriteCommands(config.clone()));
@@ -94,7 +94,7 @@ fn plan(
     if let Some(client) = client {
         steps.extend(plan_client(site, client, programs)?);
     }
-    // The client writes the same file when it installs: ours comes after that.
+    // The client writes the same file when it installs, so our entry comes after that.
     if args.extras.statusline && status_line::with_entry(&config, &site.status_line())?.is_some() {
         steps.push(InstallStep::WriteStatusLine(config));
     }
@@ -157,7 +157,7 @@ fn plan_client(
     Ok(steps)
 }
 
-/// Writes down what will be done before it is done: removing what was never done does no harm.
+/// Notes steps before they are done: removing an undone step does no harm.
 fn note(
     site: &SetupSite<'_>,
     record: &mut InstallRecord,
@@ -222,7 +222,7 @@ fn copy_programs(site: &SetupSite<'_>, programs: &Programs) -> Result<()> {
         }
         let copy = || -> Result<()> {
             let file = tempfile::Builder::new().prefix(COPYING).tempfile_in(&site.places.bin)?;
-            // A path, not an open file: Windows writes over none, and no system starts one.
+            // A path, not an open file: Windows cannot replace an open file, and no system starts one.
             let copied = file.into_temp_path();
             fs::copy(source, &copied)?;
             files::open_to_all(&copied)?;
@@ -240,9 +240,7 @@ fn note_copy(
     record: &mut InstallRecord,
     installed: &InstalledPlugin,
 ) -> Result<()> {
-    let Some(copy) = &installed.install_path else {
-        return Ok(());
-    };
+    let Some(copy) = &installed.install_path else { return Ok(()) };
     let folder = site.environment.claude_folder();
     let registration = record.registration(site.environment.claude_config.as_deref(), &folder);
     if !registration.copies.contains(copy) {
@@ -264,7 +262,7 @@ fn say_that_there_is_no_client(site: &SetupSite<'_>, answer: &mut SetupAnswer) {
     ));
 }
 
-/// Puts the status line into the client's settings; what is put there is noted first.
+/// Notes the entry first, then writes it.
 fn put_status_line(site: &SetupSite<'_>, record: &mut InstallRecord) -> Result<()> {
     let config = site.environment.claude_folder();
     let Some(settings) = status_line::with_entry(&config, &site.status_line())? else {
@@ -276,7 +274,7 @@ fn put_status_line(site: &SetupSite<'_>, record: &mut InstallRecord) -> Result<(
     status_line::write(&config, &settings)
 }
 
-/// What the client lists after the installation; an error when it cannot use it.
+/// Fails if the client cannot use the installed plugin.
 fn check_installed(client: &Client) -> Result<InstalledPlugin> {
     let installed = our_plugin(client)?.with_context(|| {
         format!("Claude Code does not list `{IDENTIFIER}`, although it was installed")

@@ -1,4 +1,4 @@
-//! `spool setup`: installs the plugin for this user, and removes exactly what it installed.
+//! `spool setup`: installs the plugin for this user, and removes exactly that.
 
 mod answer;
 mod args;
@@ -17,7 +17,7 @@ use super::environment::Environment;
 pub use args::SetupArgs;
 use site::SetupSite;
 
-/// Returns success when all was done, failure when the plugin could not be registered or unregistered.
+/// Fails if the plugin could not be registered or unregistered.
 pub fn run(args: &SetupArgs) -> Result<ExitCode> {
     let environment = Environment::of_this_process()?;
     let site = SetupSite::new(&environment, args.claude.as_deref())?;

@@ -1,4 +1,4 @@
-//! Removing: plans from the install record what is to undo, and undoes it step by step, so that it can be run again.
+//! Removing: plans the steps from the install record and does them one by one, so that it can run again.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,10 +23,10 @@ use crate::plugin::{IDENTIFIER, MARKETPLACE, NAME, programs, status_line, user_c
 use crate::store::private::state_home;
 use crate::store::write::LEFT_ALONE;
 
-/// What a launcher of a plain checkout leaves in our folder, to say its piece only once.
+/// A launcher of a plain checkout leaves this in our folder to show its hint only once.
 const HINT: &str = "install-hint-shown";
 
-/// Returns success when nothing of the plugin is left, failure when there is no Claude Code to unregister it from.
+/// Fails if the plugin has to be unregistered, but there is no Claude Code.
 pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
     let data = &site.places.data;
     let locked = if args.dry_run { None } else { DataFolder::find(data)? };
@@ -36,7 +36,7 @@ pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
     }
     let mut answer = SetupAnswer::to(args);
     let Some(mut record) = InstallRecord::load(data)? else {
-        // A run that was killed after the install record was gone has left the folders.
+        // A run that was killed after it removed the install record has left the folders.
         if !args.dry_run {
             remove_if_empty(&site.places.bin);
             remove_if_empty(data);
@@ -86,7 +86,6 @@ pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
     answer.end()
 }
 
-/// Why our folder could not be removed.
 fn why_left(data: &Path) -> String {
     let first = fs::read_dir(data).ok().and_then(|mut entries| entries.next()?.ok());
     first.map_or_else(
@@ -98,12 +97,12 @@ fn why_left(data: &Path) -> String {
     )
 }
 
-/// The steps, and the configurations in which nothing can be undone because there is no Claude Code to call.
+/// The steps, and the configurations that need a missing Claude Code.
 fn plan(site: &SetupSite<'_>, record: &InstallRecord) -> Result<(Vec<RemovalStep>, Vec<PathBuf>)> {
     let mut unreachable = Vec::new();
     let mut steps = Vec::new();
     for registration in &record.registrations {
-        // The client writes the same file when it uninstalls: ours goes before that.
+        // The client writes the same file when it uninstalls, so our entry goes first.
         if !registration.status_line.is_empty() {
             steps.push(RemovalStep::RemoveStatusLine(registration.clone()));
         }
@@ -115,7 +114,7 @@ fn plan(site: &SetupSite<'_>, record: &InstallRecord) -> Result<(Vec<RemovalStep
             None => unreachable.push(registration.claude_folder.clone()),
         }
     }
-    // Before anything is undone: a plugin folder with files that are not ours is an error.
+    // This comes first: foreign files in the plugin's folder are an error.
     match assembly::site(&site.places.plugin)? {
         Site::Missing => {}
         Site::Empty | Site::Assembled(_) => steps.push(RemovalStep::RemovePlugin),
@@ -129,13 +128,13 @@ fn plan(site: &SetupSite<'_>, record: &InstallRecord) -> Result<(Vec<RemovalStep
     Ok((steps, unreachable))
 }
 
-/// What must be undone in one configuration; nothing can be said when there is no `claude` to ask.
+/// `None` where nothing is known without `claude`.
 fn plan_to_unregister(
     site: &SetupSite<'_>,
     registration: &Registration,
 ) -> Result<Option<Vec<RemovalStep>>> {
     let mut steps = Vec::new();
-    // A configuration that is gone took the registration with it.
+    // A missing configuration has no registration.
     if exists(&registration.claude_folder)? {
         let Some(client) = site.client(registration.claude_config.as_deref()) else {
             return Ok(None);
@@ -158,13 +157,12 @@ fn plan_to_unregister(
     Ok(Some(steps))
 }
 
-/// What was done of a step.
+/// How much of a step was done.
 enum StepDone {
-    /// All that it is described with.
+    /// All that its description says.
     Wholly,
-    /// This.
     Partly(String),
-    /// Nothing: it was done before, or what is there is a person's own.
+    /// Nothing: an earlier run did it, or the file is a person's own.
     NotAtAll,
 }
 
@@ -226,8 +224,7 @@ fn undo(site: &SetupSite<'_>, step: &RemovalStep, record: &mut InstallRecord) ->
     done.map(|()| StepDone::Wholly)
 }
 
-/// Moves the program that runs into the folder for temporary files, and returns where it is: on Windows it can be moved, and
-/// not removed.
+/// Moves the running program into the temporary folder: Windows can move a running program, but not remove it.
 fn move_away(program: &Path) -> Result<PathBuf> {
     let place = tempfile::Builder::new().prefix("spool-removed-").suffix(".exe").tempfile();
     let moved = place.map(tempfile::NamedTempFile::into_temp_path).and_then(|place| {
@@ -290,7 +287,7 @@ fn client_of(site: &SetupSite<'_>, registration: &Registration) -> Result<Client
     site.client(registration.claude_config.as_deref()).context("no `claude` was found")
 }
 
-/// A path out of a file or of another program's answer is believed only where it looks as the client makes it.
+/// A path from a file or another program counts only in the form that the client uses.
 fn is_copy_of_ours(copy: &Path) -> bool {
     let plugin = copy.parent().and_then(Path::file_name);
     let marketplace = copy.parent().and_then(Path::parent).and_then(Path::file_name);

@@ -1,4 +1,4 @@
-//! The steps of an installation and of a removal as plain data, and how they are described.
+//! The steps of installing and removing, as plain data with descriptions.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,6 @@ use crate::plugin::{IDENTIFIER, MARKETPLACE, VERSION};
 
 const COMMANDS: &str = "the commands /ralph-loop, /ulw-loop and /cancel-ralph";
 
-/// One thing that installs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InstallStep {
     WritePlugin { replaced: Option<String> },
@@ -23,7 +22,6 @@ pub enum InstallStep {
     Enable,
 }
 
-/// One thing that removes what was installed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RemovalStep {
     Uninstall(Registration),
@@ -45,15 +43,15 @@ pub enum Tense {
 }
 
 impl InstallStep {
-    /// Returns the step's name, as programs read it, and its line for the screen.
+    /// The name for programs, and the line for people.
     pub fn describe(&self, places: &Places, tense: Tense) -> (SetupStepName, String) {
         let plugin = places.plugin.display();
         let in_client = format!("the plugin `{IDENTIFIER}` in Claude Code");
         let wrote = ("write", "wrote");
         let (name, (would, did), what) = match self {
             Self::WritePlugin { replaced } => {
-                let replaced = replaced.as_ref();
-                let instead = replaced.map_or_else(String::new, |it| format!(", in place of {it}"));
+                let instead = replaced.as_ref().map(|old| format!(", in place of {old}"));
+                let instead = instead.unwrap_or_default();
                 let what = format!("the plugin {VERSION} to `{plugin}`{instead}");
                 (SetupStepName::WritePlugin, wrote, what)
             }
@@ -82,7 +80,7 @@ impl InstallStep {
 }
 
 impl RemovalStep {
-    /// Returns the step's name and its line for the screen; nothing for what only our install record knows.
+    /// The name for programs, and the line for people; `None` for steps that only the install record knows.
     pub fn describe(&self, places: &Places, tense: Tense) -> Option<(SetupStepName, String)> {
         let (name, what) = match self {
             Self::Forget(_) => return None,

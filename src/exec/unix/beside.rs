@@ -1,8 +1,8 @@
-//! A program that runs beside this process: for as long as it lives, and not below it.
+//! A program that runs beside this process, for as long as this process lives.
 //!
-//! What descends from this process belongs to the program of the moment, and is ended with it. So a helper process starts
-//! the keeper of this one and leaves: the keeper has another parent then, and all that connects the two is a pipe, which
-//! the system closes when this process has gone, however that happened.
+//! Whatever descends from this process belongs to the program of the moment and ends with it. So a helper starts a
+//! keeper and leaves, and the keeper gets another parent. Only a pipe connects the two. The system closes it when this
+//! process ends for any reason.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, PipeReader, PipeWriter, Read};
@@ -17,24 +17,24 @@ use super::family::{self, Family};
 use super::supervisor;
 use crate::world::{self, Deadline};
 
-/// The argument that makes this program start a keeper of the program that follows, and leave.
+/// Makes this program start a keeper of the program that follows, and leave.
 pub const BESIDE: &str = "run-beside-the-following";
-/// The argument that makes this program the keeper of the program that follows.
+/// Makes this program the keeper of the program that follows.
 pub const KEEP: &str = "keep-beside-the-following";
-/// The longest that it takes to start a keeper.
+/// The limit for starting a keeper.
 const STARTING: Duration = Duration::from_secs(5);
-/// The longest that such a program has to end when asked.
+/// The grace of the program beside.
 const LEAVING: Duration = Duration::from_secs(1);
 /// How often a keeper looks whether its program has left.
 const LOOK: Duration = Duration::from_millis(500);
 /// Time between two looks at a program that was asked to end.
 const ROUND: Duration = Duration::from_millis(5);
-/// The most of its words that is kept, in bytes.
+/// The most output that is kept, in bytes.
 const WORDS: usize = 4 << 10;
-/// The first process of a system, or of a container: it is the parent of every orphan.
+/// The first process of a system or a container: every orphan's parent.
 const FIRST: u32 = 1;
 
-/// A program that runs beside this process. Dropping it ends the program.
+/// A program beside this process. Dropping it ends the program.
 #[derive(Debug)]
 pub struct Companion {
     lifeline: Option<PipeWriter>,
@@ -44,8 +44,8 @@ pub struct Companion {
 }
 
 impl Companion {
-    /// Starts a program in the folder `/` and returns it; `None` where this process cannot have one. Its standard input is a
-    /// pipe in which nothing comes and which is closed when this process has gone; an error means that it was not started.
+    /// Starts a program in the folder `/`; `None` where this process cannot have one. Standard input is a pipe without
+    /// content, which closes when this process has gone.
     pub fn start(program: &OsStr, arguments: &[&OsStr]) -> io::Result<Option<Self>> {
         if std::process::id() == FIRST {
             return Ok(None);
@@ -54,7 +54,7 @@ impl Companion {
         let (watched, lifeline) = io::pipe()?;
         let (said, voice) = io::pipe()?;
         rustix::io::ioctl_fionbio(&said, true)?;
-        // A name in a relative folder of the `PATH` means nothing there, whatever the program looks up itself.
+        // A relative folder of the `PATH` leads nowhere there.
         helper.arg(program).args(arguments).current_dir("/").stdin(watched);
         helper.stdout(voice.try_clone()?).stderr(voice);
         let status = family::apart(|| end_within(&mut start(&mut helper)?, STARTING))?;
@@ -64,8 +64,7 @@ impl Companion {
         Ok(Some(Self { lifeline: Some(lifeline), said, words: Vec::new(), has_left: false }))
     }
 
-    /// Returns what it has printed so far, the first 4 KiB; waits until it has printed anything or has left, at most this
-    /// long.
+    /// The output so far, at most 4 KiB. Waits for some output or the program's end, at most `patience`.
     pub fn words(&mut self, patience: Duration) -> &[u8] {
         if self.words.is_empty() {
             self.wait(patience);
@@ -74,13 +73,12 @@ impl Companion {
         &self.words
     }
 
-    /// Returns whether it has left.
     pub fn has_left(&mut self) -> bool {
         self.listen();
         self.has_left
     }
 
-    /// Waits until it has printed anything more or has left, at most this long.
+    /// Waits for more output or the program's end, at most `patience`.
     pub fn wait(&self, patience: Duration) {
         let patience = Timespec::try_from(patience).ok();
         let _ = poll(&mut [PollFd::new(&self.said, PollFlags::IN)], patience.as_ref());
@@ -103,7 +101,7 @@ impl Companion {
 }
 
 impl Drop for Companion {
-    /// Ends it and waits until it has left, or until its keeper has had the time to kill it.
+    /// Waits until the program has left, or its keeper has had the time to kill it.
     fn drop(&mut self) {
         drop(self.lifeline.take());
         let deadline = Deadline::after(2 * LEAVING);
@@ -118,7 +116,7 @@ fn start(command: &mut Command) -> io::Result<Child> {
     command.spawn()
 }
 
-/// Returns how a process ended; one that takes longer than this is killed, and an error.
+/// Kills a process that takes longer, which is an error.
 fn end_within(child: &mut Child, limit: Duration) -> io::Result<ExitStatus> {
     let deadline = Deadline::after(limit);
     while !deadline.is_over() {
@@ -136,15 +134,15 @@ fn end_within(child: &mut Child, limit: Duration) -> io::Result<ExitStatus> {
     Err(io::Error::new(io::ErrorKind::TimedOut, words))
 }
 
-/// Starts the keeper of a program and returns the exit code of the process that does.
+/// Starts a keeper and gives the exit code of the helper that did.
 pub fn start_keeper(program: &OsStr, arguments: impl Iterator<Item = OsString>) -> i32 {
     let Some(mut keeper) = supervisor::own(KEEP) else { return 1 };
     i32::from(start(keeper.arg(program).args(arguments)).is_err())
 }
 
-/// Runs a program until standard input is closed, or it leaves by itself; returns the exit code of the keeper.
+/// Runs a program until standard input closes or the program leaves. Returns the keeper's exit code.
 pub fn keep(program: &OsStr, arguments: impl Iterator<Item = OsString>) -> i32 {
-    // Out of reach of what is meant for the caller's process group, and of its terminal.
+    // A session of its own keeps the keeper out of the caller's process group and terminal.
     let _ = rustix::process::setsid();
     let mut command = Command::new(program);
     command.args(arguments).process_group(0);
@@ -160,13 +158,13 @@ pub fn keep(program: &OsStr, arguments: impl Iterator<Item = OsString>) -> i32 {
         }
     };
     family.leader = Pid::from_raw(i32::try_from(child.id()).unwrap_or(0));
-    // The outputs are the program's alone: their end is its end.
+    // The program alone keeps the outputs open: its end closes them.
     if let Ok(null) = std::fs::File::options().write(true).open("/dev/null") {
         let _ = rustix::stdio::dup2_stdout(&null);
         let _ = rustix::stdio::dup2_stderr(&null);
     }
     let stdin = io::stdin();
-    while !is_closed(&stdin) {
+    while !is_closed(&stdin, LOOK) {
         if !matches!(child.try_wait(), Ok(None)) {
             family.end();
             return 0;
@@ -183,9 +181,9 @@ pub fn keep(program: &OsStr, arguments: impl Iterator<Item = OsString>) -> i32 {
     0
 }
 
-/// Whether the other end is closed; waits for that, at most [`LOOK`]. Nothing is ever written to it.
-fn is_closed(stdin: &io::Stdin) -> bool {
-    let patience = Timespec::try_from(LOOK).ok();
+/// Waits for the other end to close. Nothing is ever written to it.
+pub fn is_closed(stdin: &io::Stdin, patience: Duration) -> bool {
+    let patience = Timespec::try_from(patience).ok();
     let mut wanted = [PollFd::new(stdin, PollFlags::IN)];
     poll(&mut wanted, patience.as_ref()).is_ok_and(|ready| ready > 0)
 }

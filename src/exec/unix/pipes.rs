@@ -1,4 +1,4 @@
-//! The pipes to a running program: read as it comes, written as it takes, never waited for.
+//! The pipes of a running program: neither reading nor writing ever waits.
 
 use std::io::{self, PipeReader, PipeWriter, Read};
 use std::os::fd::BorrowedFd;
@@ -9,21 +9,19 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::input::PendingInput;
 use crate::exec::{Outputs, Source};
 
-/// How much is read at once, in bytes.
+/// The most bytes of one read.
 const PIECE: usize = 64 << 10;
-/// How often the pipe of an ended program is read: more often than a pipe holds pieces.
+/// How often an ended program's pipe is read: a pipe never holds more pieces.
 const MOST_READS: usize = 64;
 
-/// The ends that the program gets.
+/// The program's ends.
 #[derive(Debug)]
 pub struct Writers {
-    /// Its standard output.
     pub output: PipeWriter,
-    /// Its standard error.
     pub errors: PipeWriter,
 }
 
-/// The ends that stay here.
+/// Our ends.
 #[derive(Debug)]
 pub struct Pipes {
     open: Vec<(Source, PipeReader)>,
@@ -32,7 +30,6 @@ pub struct Pipes {
 }
 
 impl Pipes {
-    /// Returns the pipes for these outputs; an error when the system gives none.
     pub fn of(outputs: Outputs) -> io::Result<(Self, Option<Writers>)> {
         let pipes = |open| Self { open, feed: None, piece: vec![0; PIECE] };
         if outputs == Outputs::Inherited {
@@ -52,7 +49,7 @@ impl Pipes {
         Ok((pipes(open), Some(Writers { output: output_writer, errors: errors_writer })))
     }
 
-    /// Takes what is to go into the program and returns the end that it reads from, `None` for nothing.
+    /// Gives the program this input by the returned end; `None` for empty input.
     pub fn feed(&mut self, bytes: Vec<u8>) -> io::Result<Option<PipeReader>> {
         if bytes.is_empty() {
             return Ok(None);
@@ -67,8 +64,8 @@ impl Pipes {
         self.open.iter().map(|(_, pipe)| pipe)
     }
 
-    /// Waits until something happens, for `patience` at most, and reads and writes what can be; returns whether something
-    /// happened to `other`. An output that is at its end hands on an empty piece.
+    /// Waits at most `patience` for an event, then reads and writes without waiting. Returns whether `other` had one.
+    /// An empty piece marks the end of an output.
     pub fn turn(
         &mut self,
         other: Option<BorrowedFd<'_>>,
@@ -80,7 +77,7 @@ impl Pipes {
             self.open.iter().map(|(_, pipe)| PollFd::new(pipe, PollFlags::IN)).collect();
         wanted.extend(self.feed.iter().map(|feed| PollFd::new(&feed.pipe, PollFlags::OUT)));
         wanted.extend(other.map(|other| PollFd::from_borrowed_fd(other, PollFlags::IN)));
-        // Being interrupted is something that happens.
+        // An interruption counts as an event.
         let polled = poll(&mut wanted, patience.as_ref()).is_ok();
         let other = other.and(wanted.pop()).is_some_and(|other| !other.revents().is_empty());
         drop(wanted);
@@ -89,8 +86,7 @@ impl Pipes {
         polled && other
     }
 
-    /// Reads what an ended program has left; what one that escaped still writes is not
-    /// waited for.
+    /// Reads the rest of an ended program's output, without waiting for descendants that still write.
     pub fn take_the_rest(&mut self, take: &mut dyn FnMut(Source, &[u8])) {
         for _ in 0..MOST_READS {
             if !self.read_once(take) {

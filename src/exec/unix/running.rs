@@ -1,4 +1,4 @@
-//! A running program: listened to, ended at its limit with all that it started.
+//! A running program: its output, and at its limit the end of all that it started.
 
 use std::io::{self, PipeWriter};
 use std::os::fd::{AsFd, OwnedFd};
@@ -16,7 +16,6 @@ use crate::exec::{LOOK, Outputs, Program, ProgramEnd, Source};
 use crate::world::{self, Deadline};
 
 impl Program {
-    /// Runs it to its end with these outputs, and returns how it ended.
     pub(in crate::exec) fn go(
         mut self,
         outputs: Outputs,
@@ -27,7 +26,7 @@ impl Program {
         let (mut pipes, writers) = Pipes::of(outputs)?;
         let (child, family, lifeline) = self.start(&mut pipes, writers)?;
         let (limit, grace) = (self.limit.map(Deadline::after), self.grace);
-        // It holds the writing ends of the pipes.
+        // The command holds the pipes' writing ends.
         drop(self.command);
         let mut run = RunningProgram { child, family, lifeline, pipes };
         let end = run.until_over(limit, grace, interrupt, take);
@@ -36,8 +35,8 @@ impl Program {
         end
     }
 
-    /// Runs it without outputs and returns how it ended; `None` where that takes longer than its limit: then it goes on under a
-    /// supervisor, which ends it after [`LIMIT_ALONE`](crate::exec::LIMIT_ALONE). Where there is none, it was ended.
+    /// Runs without outputs. `None` at the limit: the program goes on under a supervisor, which ends it after
+    /// [`LIMIT_ALONE`](crate::exec::LIMIT_ALONE). Without a supervisor it was ended.
     pub fn run_or_leave(self) -> io::Result<Option<ExitStatus>> {
         let Some(mut supervisor) = supervisor::over(ALONE, &self.command) else {
             return Ok(self.run(0, &mut || false)?.status());
@@ -54,7 +53,7 @@ impl Program {
         }
     }
 
-    /// Starts the program, or a supervisor of it; closing the pipe that is returned has the supervisor end it.
+    /// Starts the program or its supervisor, which ends the program when the returned pipe closes.
     fn start(
         &mut self,
         pipes: &mut Pipes,
@@ -67,7 +66,7 @@ impl Program {
                 supervisor.stdout(writers.output.try_clone()?).stderr(writers.errors.try_clone()?);
             }
             let family = Family::of(&mut supervisor);
-            // A supervisor that cannot be started is no reason not to run what is asked for.
+            // The program runs without a supervisor rather than not at all.
             if let Ok(child) = spawn(&mut supervisor) {
                 return Ok((child, family, Some(lifeline)));
             }
@@ -93,11 +92,10 @@ fn spawn(command: &mut Command) -> io::Result<Child> {
     command.spawn()
 }
 
-/// A running program.
 struct RunningProgram {
     child: Child,
     family: Family,
-    /// The end that a supervisor watches; closing it has the program ended.
+    /// The supervisor's pipe: closing it ends the program.
     lifeline: Option<PipeWriter>,
     pipes: Pipes,
 }
@@ -138,7 +136,7 @@ impl RunningProgram {
             };
             self.family.note();
             let until = if let Some(lifeline) = self.lifeline.take() {
-                // The supervisor has its own grace, and some rounds of killing.
+                // The supervisor needs its own grace and some rounds of killing.
                 drop(lifeline);
                 grace * 2
             } else {
@@ -151,7 +149,7 @@ impl RunningProgram {
 }
 
 impl Drop for RunningProgram {
-    /// A panic while the output is handed on leaves nothing running either.
+    /// Even a panic in the reader leaves nothing running.
     fn drop(&mut self) {
         if matches!(self.child.try_wait(), Ok(Some(_))) {
             return;
@@ -164,7 +162,7 @@ impl Drop for RunningProgram {
     }
 }
 
-/// Something that can be waited for together with the pipes: the end of the program.
+/// A descriptor that becomes readable at the program's end.
 #[cfg(target_os = "linux")]
 fn exit_of(child: &Child) -> Option<OwnedFd> {
     let id = Pid::from_raw(i32::try_from(child.id()).ok()?)?;

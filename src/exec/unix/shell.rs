@@ -1,26 +1,25 @@
-//! The shell that a command line of a person is handed to.
+//! The shell for a person's command lines.
 
 use std::path::PathBuf;
 use std::process::Command;
 
 use crate::exec::find::find;
 
-/// Returns the shell that scripts are written for, `None` where there is none.
+/// The shell for scripts.
 #[expect(clippy::unnecessary_wraps, reason = "elsewhere there may be none")]
 pub fn sh() -> Option<PathBuf> {
     Some(PathBuf::from("sh"))
 }
 
-/// Returns the program that runs a command line.
 pub fn line(command: &str) -> Command {
     let mut shell = Command::new("sh");
     shell.arg("-c").arg(command);
     shell
 }
 
-/// Returns the program that runs a command line with the words in `RALPH_WORDS` on its standard input.
+/// The command line reads the words of `RALPH_WORDS` on its standard input.
 pub fn line_with_words(command: &str) -> Command {
-    // The inner shell by its whole path: a name may be in a relative folder of the `PATH`, which is the project's.
+    // The whole path: a relative folder of the `PATH` could name the project's file.
     let sh = find("sh").unwrap_or_else(|| PathBuf::from("/bin/sh"));
     let mut shell = Command::new(&sh);
     shell.args(["-c", r#"printf '%s\n' "$RALPH_WORDS" | "$1" -c "$0""#, command]).arg(sh);

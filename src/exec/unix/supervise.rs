@@ -1,4 +1,4 @@
-//! This program as a supervisor: it runs one program and ends it when nobody wants it any more.
+//! This program as a supervisor: it runs one program, and ends it when nobody wants it any more.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
@@ -6,17 +6,15 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-
 use super::supervisor::{ALONE, SUPERVISE, awake_when_orphaned, can_be_one};
 use super::{beside, family};
 use crate::exec::{LIMIT_ALONE, Outputs, Program, ProgramEnd};
 
-/// The exit code of a supervisor whose program could not be started, as a shell has it.
+/// A shell's exit code for a program that did not start.
 const NOT_STARTED: i32 = 126;
 
-/// Makes this process a supervisor until it exits, when it was started as one; else notes that this program
-/// can be one, and that it runs one program at a time.
+/// Becomes a supervisor and exits, if this process was started as one. Otherwise notes that this program can be one,
+/// and that it runs one program at a time.
 pub fn supervise_if_asked() {
     can_be_one();
     family::alone();
@@ -24,7 +22,7 @@ pub fn supervise_if_asked() {
     let asked = arguments.next();
     let asked = [SUPERVISE, ALONE, beside::BESIDE, beside::KEEP]
         .into_iter()
-        .find(|it| asked.as_deref() == Some(OsStr::new(it)));
+        .find(|known| asked.as_deref() == Some(OsStr::new(known)));
     let Some((asked, program)) = asked.zip(arguments.next()) else { return };
     std::process::exit(match asked {
         beside::BESIDE => beside::start_keeper(&program, arguments),
@@ -34,14 +32,14 @@ pub fn supervise_if_asked() {
     });
 }
 
-/// Runs a program to its end or its limit, without one until standard input is closed, by hand or because its holder was
-/// killed; returns its exit code, 128 and more for a signal.
+/// Runs a program until it ends, reaches its limit or, without a limit, standard input closes (its holder closed it or
+/// was killed). Returns the exit code, or 128 plus the signal.
 fn keep(
     program: &OsStr,
     arguments: impl Iterator<Item = OsString>,
     limit: Option<Duration>,
 ) -> i32 {
-    // Out of reach of what is meant for the caller's process group, such as Ctrl-C.
+    // A session of its own keeps Ctrl-C away.
     let _ = rustix::process::setsid();
     awake_when_orphaned();
     let mut command = Command::new(program);
@@ -49,7 +47,7 @@ fn keep(
     let stdin = io::stdin();
     let mut program = Program::new(command, Duration::ZERO);
     program.limit = limit;
-    let mut interrupt = || limit.is_none() && is_closed(&stdin);
+    let mut interrupt = || limit.is_none() && beside::is_closed(&stdin, Duration::ZERO);
     let end = program.go(Outputs::Inherited, &mut interrupt, &mut |_, _| {});
     match end {
         Ok(ProgramEnd::Left(status)) => {
@@ -63,11 +61,4 @@ fn keep(
             NOT_STARTED
         }
     }
-}
-
-/// Whether the other end is closed: nothing is ever written to it.
-fn is_closed(stdin: &io::Stdin) -> bool {
-    let mut wanted = [PollFd::new(stdin, PollFlags::IN)];
-    let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
-    poll(&mut wanted, Some(&at_once)).is_ok_and(|ready| ready > 0)
 }

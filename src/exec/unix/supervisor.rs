@@ -1,7 +1,6 @@
 //! A supervisor: this program again, between this process and a program that must not outlive it.
 //!
-//! It is asked for by an argument and never by a variable: an environment that somebody else wrote starts
-//! nothing.
+//! An argument asks for it, never a variable: a foreign environment starts nothing.
 
 use std::io::{self, PipeWriter};
 use std::os::unix::process::CommandExt;
@@ -10,33 +9,32 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::exec::find::with_all_of;
 
-/// The argument that makes this program a supervisor of the program that follows.
+/// Makes this program a supervisor of the program that follows.
 pub const SUPERVISE: &str = "supervise-the-following";
-/// The argument that makes this program a supervisor of the program that follows, for a while and for nobody.
+/// Makes this program a supervisor that nobody holds, and that ends the program at a limit.
 pub const ALONE: &str = "supervise-for-a-while-the-following";
-/// The name of a supervisor, as the system lists it.
+/// A supervisor's name in the system's list of processes.
 const NAME: &str = "ralph-supervisor";
 
-/// Whether this program, started once more, knows to be a supervisor.
+/// This program supervises when it is started again.
 static KNOWN: AtomicBool = AtomicBool::new(false);
 
-/// Notes that this program can be a supervisor.
 pub fn can_be_one() {
     KNOWN.store(true, Ordering::Relaxed);
 }
 
-/// Has the system continue this process when its parent dies: somebody may have stopped it.
+/// The system continues this process when its parent dies, because somebody may have stopped it.
 #[cfg(target_os = "linux")]
 pub fn awake_when_orphaned() {
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::CONT));
 }
 
-/// Has the system continue this process when its parent dies; it cannot be asked to here.
+/// The system cannot continue an orphan here.
 #[cfg(not(target_os = "linux"))]
 pub fn awake_when_orphaned() {}
 
-/// Returns the command that starts a supervisor for `command`, and the end of a pipe whose closing has the
-/// program ended; `None` where this program knows no supervisor.
+/// The command of a supervisor for `command`, and a pipe whose closing ends the program. `None` where this program
+/// cannot supervise.
 pub fn of(command: &Command) -> io::Result<Option<(Command, PipeWriter)>> {
     let Some(mut supervisor) = over(SUPERVISE, command) else { return Ok(None) };
     let (watched, lifeline) = io::pipe()?;
@@ -44,14 +42,14 @@ pub fn of(command: &Command) -> io::Result<Option<(Command, PipeWriter)>> {
     Ok(Some((supervisor, lifeline)))
 }
 
-/// Returns the command that starts such a supervisor for `command`, `None` where this program knows none.
+/// `None` where this program cannot supervise.
 pub fn over(argument: &str, command: &Command) -> Option<Command> {
     let mut supervisor = own(argument)?;
     supervisor.arg(command.get_program());
     Some(with_all_of(supervisor, command))
 }
 
-/// Returns this program with this argument, under the name of a supervisor; `None` where it knows no supervisor.
+/// This program with this argument, under a supervisor's name. `None` where this program cannot supervise.
 pub fn own(argument: &str) -> Option<Command> {
     if !KNOWN.load(Ordering::Relaxed) {
         return None;

@@ -1,33 +1,28 @@
-//! Who descends from whom: the processes that a run has to leave none of.
+//! Who descends from whom: a run leaves none of its processes.
 
 use std::collections::BTreeSet;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// The most that is read of what the system says, in bytes.
+/// The most bytes that are read of a process file or a listing.
 #[cfg(target_os = "linux")]
 const MOST: u64 = 1 << 20;
 
-/// The letter of a process that is stopped, on both systems; one that a debugger has stopped has another one.
+/// The state letter of a stopped process on both systems; a debugger's stop has another letter.
 const STOPPED: char = 'T';
 
-/// A process as the system lists it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Process {
-    /// Its id.
     pub id: i32,
-    /// The id of its parent.
     pub parent: i32,
-    /// Its process group.
     pub group: i32,
-    /// Whether it has ended and only waits for its parent to ask.
+    /// A zombie: ended, but its parent has not asked yet.
     pub dead: bool,
-    /// Whether it is stopped, as by SIGSTOP: it does nothing until it is continued.
+    /// Stopped as by SIGSTOP.
     pub stopped: bool,
 }
 
-/// Returns the living among `all` that descend from `root`, belong to `group`, or were `seen` to belong
-/// to it before, and their descendants; never the root itself.
+/// The living below `root`, in `group` or `seen` before, with their descendants, but without `root`.
 pub fn members(
     all: &[Process],
     root: i32,
@@ -37,26 +32,26 @@ pub fn members(
     let mut found = BTreeSet::new();
     loop {
         let before = found.len();
-        for it in all.iter().filter(|it| it.id != root) {
-            let descends = it.parent == root || found.contains(&it.parent);
-            if descends || Some(it.group) == group || seen.contains(&it.id) {
-                found.insert(it.id);
+        for process in all.iter().filter(|process| process.id != root) {
+            let descends = process.parent == root || found.contains(&process.parent);
+            if descends || Some(process.group) == group || seen.contains(&process.id) {
+                found.insert(process.id);
             }
         }
         if found.len() == before {
             break;
         }
     }
-    found.retain(|id| all.iter().any(|it| it.id == *id && !it.dead));
+    found.retain(|id| all.iter().any(|process| process.id == *id && !process.dead));
     found
 }
 
-/// Returns `members` in an order in which none comes before its parent.
+/// Sorts parents before their children.
 pub fn parents_first(all: &[Process], members: &BTreeSet<i32>) -> Vec<i32> {
-    let parent = |id| all.iter().find(|it| it.id == id).map(|it| it.parent);
+    let parent = |id| all.iter().find(|process| process.id == id).map(|process| process.parent);
     let depth = |id: &i32| {
         let line = std::iter::successors(Some(*id), |id| parent(*id));
-        // The list is not of one moment: in it, a process may seem to descend from itself.
+        // The list is not of one moment: a process may seem to descend from itself.
         line.take(members.len()).take_while(|id| members.contains(id)).count()
     };
     let mut ordered: Vec<i32> = members.iter().copied().collect();
@@ -64,7 +59,7 @@ pub fn parents_first(all: &[Process], members: &BTreeSet<i32>) -> Vec<i32> {
     ordered
 }
 
-/// Sends a signal to each of `members`; those that have gone meanwhile are no error.
+/// A process that has gone meanwhile is no error.
 pub fn signal<'a>(members: impl IntoIterator<Item = &'a i32>, signal: Signal) {
     for id in members {
         if let Some(id) = Pid::from_raw(*id) {
@@ -73,20 +68,18 @@ pub fn signal<'a>(members: impl IntoIterator<Item = &'a i32>, signal: Signal) {
     }
 }
 
-/// Returns all processes of this machine that can be seen.
 #[cfg(target_os = "linux")]
 pub fn all() -> Vec<Process> {
     ids().filter_map(|id| of_stat(id, &of_system(id, "stat")?)).collect()
 }
 
-/// The ids of all processes of this machine that can be seen.
 #[cfg(target_os = "linux")]
 fn ids() -> impl Iterator<Item = i32> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// What the system says of a process under this name, at most 1 MiB of it.
+/// At most 1 MiB of a process's file.
 #[cfg(target_os = "linux")]
 #[expect(
     clippy::disallowed_methods,
@@ -95,49 +88,46 @@ fn ids() -> impl Iterator<Item = i32> {
 fn of_system(id: i32, name: &str) -> Option<Vec<u8>> {
     use std::io::Read;
     let mut bytes = Vec::new();
-    // The system's own files, which have no size and no writer that could be waited for.
+    // A file of the system itself: no size, and no writer to wait for.
     let file = std::fs::File::open(format!("/proc/{id}/{name}")).ok()?;
     file.take(MOST).read_to_end(&mut bytes).ok()?;
     Some(bytes)
 }
 
-/// Returns the process with this id, `None` when there is none.
 #[cfg(target_os = "linux")]
 pub fn process(id: i32) -> Option<Process> {
     of_stat(id, &of_system(id, "stat")?)
 }
 
-/// Returns whether there is a process with this id and it is stopped.
 #[cfg(target_os = "linux")]
 pub fn is_stopped(id: i32) -> bool {
-    process(id).is_some_and(|it| it.stopped)
+    process(id).is_some_and(|process| process.stopped)
 }
 
-/// Returns whether there is a process with this id and it is stopped.
 #[cfg(not(target_os = "linux"))]
 pub fn is_stopped(id: i32) -> bool {
     printed_by_ps(&["-o", "stat=", "-p", &id.to_string()]).trim_start().starts_with(STOPPED)
 }
 
-/// Returns a process with the time when it was started, by the system's count; `None` when there is none to see.
+/// A process and the start time by the system's count.
 #[cfg(target_os = "linux")]
 pub fn process_and_start(id: i32) -> Option<(Process, u64)> {
     let listed = of_system(id, "stat")?;
     let end = listed.iter().rposition(|byte| *byte == b')')?;
-    // The 22nd field; the third comes after the name.
-    let mut fields = listed[end + 1..].split(|byte| *byte == b' ').filter(|it| !it.is_empty());
+    // Field 22; the name ends before field 3.
+    let mut fields = listed[end + 1..].split(|byte| *byte == b' ').filter(|part| !part.is_empty());
     let start = std::str::from_utf8(fields.nth(19)?).ok()?;
     Some((of_stat(id, &listed)?, start.parse().ok()?))
 }
 
-/// Returns the command line of a process, its arguments joined, `None` when there is no such process.
+/// The command line, with blanks between the arguments.
 #[cfg(target_os = "linux")]
 pub fn name(id: i32) -> Option<String> {
     let command = of_system(id, "cmdline")?;
     Some(String::from_utf8_lossy(&command).trim_end_matches('\0').to_owned())
 }
 
-/// Returns whether two processes run the same file, as far as the system says.
+/// Both processes run the same file, as far as the system says.
 #[cfg(target_os = "linux")]
 pub fn run_the_same_program(one: i32, other: i32) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -146,20 +136,20 @@ pub fn run_the_same_program(one: i32, other: i32) -> bool {
     (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
 
-/// Returns the command lines of all processes that can be seen.
+/// The command lines of all visible processes.
 #[cfg(target_os = "linux")]
 pub fn names() -> Vec<String> {
     ids().filter_map(name).collect()
 }
 
-/// Returns the command lines of all processes that can be seen.
+/// The command lines of all visible processes.
 #[cfg(not(target_os = "linux"))]
 pub fn names() -> Vec<String> {
-    printed_by_ps(&["-axww", "-o", "command="]).lines().map(|it| it.trim_end().to_owned()).collect()
+    let lines = printed_by_ps(&["-axww", "-o", "command="]);
+    lines.lines().map(|line| line.trim_end().to_owned()).collect()
 }
 
-/// Returns whether a process was started with this variable in its environment, as far as the system
-/// tells.
+/// The process started with this variable in its environment, as far as the system tells.
 #[cfg(target_os = "linux")]
 pub fn has_variable(id: i32, name: &str, value: &str) -> bool {
     let wanted = format!("{name}={value}");
@@ -168,13 +158,13 @@ pub fn has_variable(id: i32, name: &str, value: &str) -> bool {
     })
 }
 
-/// Returns whether a process was started with this variable in its environment; that is not known here.
+/// The system does not tell here.
 #[cfg(not(target_os = "linux"))]
 pub fn has_variable(_: i32, _: &str, _: &str) -> bool {
     false
 }
 
-/// Reads `/proc/ID/stat`: the name in it may contain anything, so what counts comes after its last `)`.
+/// Reads `/proc/ID/stat`. The name may hold anything, so the fields count from the last `)`.
 #[cfg(target_os = "linux")]
 fn of_stat(id: i32, stat: &[u8]) -> Option<Process> {
     let end = stat.iter().rposition(|byte| *byte == b')')?;
@@ -187,13 +177,12 @@ fn of_stat(id: i32, stat: &[u8]) -> Option<Process> {
     Some(Process { id, parent, group, dead, stopped: state.starts_with(STOPPED) })
 }
 
-/// Returns all processes of this machine that can be seen.
 #[cfg(not(target_os = "linux"))]
 pub fn all() -> Vec<Process> {
     of_ps(&printed_by_ps(&["-axo", "pid=,ppid=,pgid=,stat="]))
 }
 
-/// What the system's own list of processes prints, without itself.
+/// The output of `ps`, without `ps` itself.
 #[cfg(not(target_os = "linux"))]
 #[expect(clippy::disallowed_methods, reason = "the supervisor itself asks for the list")]
 fn printed_by_ps(arguments: &[&str]) -> String {
@@ -208,7 +197,7 @@ fn printed_by_ps(arguments: &[&str]) -> String {
     text.lines().filter(|line| !is_own(line)).collect::<Vec<_>>().join("\n")
 }
 
-/// Reads what `ps -axo pid=,ppid=,pgid=,stat=` prints; lines that are none of it are skipped.
+/// Reads the output of `ps -axo pid=,ppid=,pgid=,stat=`; other lines are skipped.
 #[cfg(any(test, not(target_os = "linux")))]
 fn of_ps(text: &str) -> Vec<Process> {
     let line = |line: &str| {
@@ -298,6 +287,6 @@ mod tests {
     #[test]
     fn this_process_is_among_all() {
         let own = i32::try_from(std::process::id()).unwrap();
-        assert!(all().iter().any(|it| it.id == own && !it.dead));
+        assert!(all().iter().any(|process| process.id == own && !process.dead));
     }
 }

@@ -1,4 +1,4 @@
-//! Running a program on Windows: pipes read by threads, and jobs, whose processes the system ends with the last handle.
+//! Running a program on Windows: threads read the pipes, and a job ends with its last handle.
 
 pub mod family;
 mod job;

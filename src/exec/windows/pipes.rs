@@ -1,4 +1,4 @@
-//! The pipes to a running program: threads read them as it comes, and write as it takes.
+//! The pipes of a running program: threads read and write them.
 
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -6,30 +6,26 @@ use std::time::Duration;
 
 use crate::exec::{Outputs, Source};
 
-/// How much is read at once, in bytes.
+/// The most bytes of one read.
 const PIECE: usize = 16 << 10;
-/// How many pieces are read ahead.
 const AHEAD: usize = 16;
-/// How many pieces of an ended program are read: more than a pipe holds.
+/// How many pieces of an ended program are read: a pipe never holds more.
 const MOST_READS: usize = 256;
-/// How long the last piece of an ended program is waited for.
+/// How long the last piece of an ended program may take.
 const LAST: Duration = Duration::from_millis(200);
 
-/// The ends that the program gets.
+/// The program's ends.
 pub struct Writers {
-    /// Its standard output.
     pub output: PipeWriter,
-    /// Its standard error.
     pub errors: PipeWriter,
 }
 
-/// What comes out of a program.
+/// Our ends.
 pub struct Pipes {
     pieces: Receiver<(Source, Vec<u8>)>,
 }
 
 impl Pipes {
-    /// Returns the pipes for these outputs; an error when the system gives none.
     pub fn of(outputs: Outputs) -> io::Result<(Self, Writers)> {
         let (hand_on, pieces) = sync_channel(AHEAD);
         let (output, output_writer) = io::pipe()?;
@@ -44,7 +40,7 @@ impl Pipes {
         Ok((Self { pieces }, Writers { output: output_writer, errors: errors_writer }))
     }
 
-    /// Waits until something comes, for `patience` at most, and hands it on.
+    /// Waits for one piece, at most `patience`, and hands it on.
     pub fn turn(&mut self, patience: Duration, take: &mut dyn FnMut(Source, &[u8])) -> bool {
         let piece = self.pieces.recv_timeout(patience);
         if let Ok((source, piece)) = &piece {
@@ -53,7 +49,7 @@ impl Pipes {
         piece.is_ok()
     }
 
-    /// Hands on what an ended program has left; what one that escaped still writes is not waited for.
+    /// Hands on the rest of an ended program's output, without waiting for descendants that still write.
     pub fn take_the_rest(&mut self, take: &mut dyn FnMut(Source, &[u8])) {
         for _ in 0..MOST_READS {
             if !self.turn(LAST, take) {
@@ -86,13 +82,13 @@ fn listen(
     std::thread::Builder::new().spawn(reader).map(drop)
 }
 
-/// Returns the end from which a program reads these bytes, `None` for nothing.
+/// The program's end of a pipe with these bytes; `None` for empty input.
 pub fn feed(bytes: Vec<u8>) -> io::Result<Option<PipeReader>> {
     if bytes.is_empty() {
         return Ok(None);
     }
     let (reader, mut pipe) = io::pipe()?;
-    // A program that has closed its standard input wants no more of it.
+    // A program may close its standard input early.
     std::thread::Builder::new().spawn(move || drop(pipe.write_all(&bytes)))?;
     Ok(Some(reader))
 }

@@ -1,4 +1,4 @@
-//! A running program: listened to, ended at its limit with all that it started.
+//! A running program: its output, and at its limit the end of all that it started.
 
 use std::io;
 use std::os::windows::process::CommandExt;
@@ -12,18 +12,15 @@ use crate::exec::find::resolved;
 use crate::exec::{LOOK, Outputs, Program, ProgramEnd, Source};
 use crate::world::{self, Deadline};
 
-/// Starts a program without a window, and out of reach of Ctrl-C.
+/// Starts a program without a window, out of reach of Ctrl-C.
 const NO_WINDOW: u32 = 0x0800_0000;
 
-/// How long what a program has left behind has to leave by itself, where it is counted.
+/// The grace of a program's remains, where they are counted.
 const SETTLING: Duration = Duration::from_millis(100);
-/// Time between two looks at it.
 const ROUND: Duration = Duration::from_millis(5);
 
 impl Program {
-    /// Runs it to its end with these outputs, and returns how it ended.
-    ///
-    /// No program can be asked to end here: at its limit it is ended.
+    /// A program cannot be asked to end here, so it is killed at its limit.
     pub(in crate::exec) fn go(
         self,
         outputs: Outputs,
@@ -33,20 +30,19 @@ impl Program {
         self.go_on(outputs, Duration::ZERO, interrupt, take).map(|(end, _)| end)
     }
 
-    /// Runs it without outputs to its end and returns how it ended, `None` where it was ended at its limit.
+    /// Runs without outputs; `None` at the limit.
     pub fn run_or_leave(self) -> io::Result<Option<ExitStatus>> {
         Ok(self.run(0, &mut || false)?.status())
     }
 
-    /// Returns the program of `command`, which may take as long as it likes and has this on its standard input.
+    /// A program without a limit.
     pub(crate) fn unlimited(command: Command, input: Vec<u8>) -> Self {
         Self { command, input, limit: None, grace: Duration::ZERO, kept: false }
     }
 
-    /// Runs it to its end, hands on its output piece by piece, and returns how it ended, and what it had started and had to
-    /// be ended after it.
+    /// Hands on the output piece by piece. Also returns the descendants that had to be ended.
     ///
-    /// An error means that it could not be started. `interrupt` says whether it is to end early.
+    /// An error means: the program did not start. `interrupt` asks for an early end.
     pub(crate) fn stream_tree(
         self,
         interrupt: &mut dyn FnMut() -> bool,
@@ -62,7 +58,7 @@ impl Program {
         interrupt: &mut dyn FnMut() -> bool,
         take: &mut dyn FnMut(Source, &[u8]),
     ) -> io::Result<(ProgramEnd, EndedProcesses)> {
-        // Before there is a child: what descends from this process is in its job.
+        // The job has to be there before the first child.
         let _ = family::own_job();
         let (mut pipes, writers) = Pipes::of(outputs)?;
         let mut command = resolved(self.command)?;
@@ -82,7 +78,7 @@ impl Program {
     }
 }
 
-/// A running program; dropping it leaves nothing of it alive.
+/// Dropping it ends all of it.
 struct RunningProgram {
     child: Child,
     /// `None` where the system refuses one.
@@ -112,7 +108,7 @@ impl RunningProgram {
                 return Ok(ProgramEnd::Left(status));
             }
             if !came {
-                // Both outputs may be closed long before it leaves.
+                // A program may close both outputs long before it leaves.
                 world::pause(Duration::from_millis(1));
             }
             let wanted = look.is_over() && {
@@ -128,7 +124,7 @@ impl RunningProgram {
         }
     }
 
-    /// Ends all that is left of it, and returns what that was besides the program itself.
+    /// Ends the rest, and returns it without the program itself.
     fn end(&mut self, settling: Duration) -> EndedProcesses {
         let own = self.child.id();
         let members = |job: &Option<Job>| {

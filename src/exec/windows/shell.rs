@@ -1,5 +1,5 @@
-//! The shell that a command line of a person is handed to: that of Git for Windows, for which lists and settings that are
-//! shared with others are written; without it, the system's own.
+//! The shell for a person's command lines: that of Git for Windows, because shared lists and settings are written for
+//! it, else the system's own.
 
 use std::os::windows::process::CommandExt;
 use std::path::PathBuf;
@@ -9,7 +9,6 @@ use crate::exec::find::find;
 use crate::system::files::is_program;
 use crate::world;
 
-/// Returns the program that runs a command line.
 pub fn line(command: &str) -> Command {
     let Some(sh) = sh() else { return of_the_system(command) };
     let mut shell = Command::new(sh);
@@ -17,8 +16,8 @@ pub fn line(command: &str) -> Command {
     shell
 }
 
-/// Returns the program that runs a command line with the words in `RALPH_WORDS` on its standard input; the system's own
-/// shell has them in the variable alone.
+/// The command line reads the words of `RALPH_WORDS` on its standard input. The system's own shell has only the
+/// variable.
 pub fn line_with_words(command: &str) -> Command {
     let Some(sh) = sh() else { return of_the_system(command) };
     let mut shell = Command::new(&sh);
@@ -26,12 +25,12 @@ pub fn line_with_words(command: &str) -> Command {
     shell
 }
 
-/// Returns the shell that scripts are written for, `None` where there is none: that of Git for Windows, where Claude Code was told that it is, on the `PATH`, or beside `git`.
+/// The shell of Git for Windows: from Claude Code's setting, from the `PATH`, or beside `git`.
 pub fn sh() -> Option<PathBuf> {
     let told = world::folder("CLAUDE_CODE_GIT_BASH_PATH").filter(|path| is_program(path));
     told.or_else(|| find("sh")).or_else(|| {
         let git = find("git")?;
-        // `cmd\git.exe`, `bin\git.exe` or `mingw64\bin\git.exe` in its folder.
+        // git is `cmd\git.exe`, `bin\git.exe` or `mingw64\bin\git.exe` in that folder.
         let folders = git.ancestors().skip(2).take(2);
         folders.map(|folder| folder.join("bin").join("sh.exe")).find(|path| is_program(path))
     })
@@ -44,21 +43,19 @@ fn of_the_system(command: &str) -> Command {
     shell
 }
 
-/// The system's own shell with a command line.
 pub struct SystemShell {
-    /// Where it is: a program that is looked for again would get its line with other quotation marks.
+    /// The whole path: the system would quote the line of a name differently.
     pub program: PathBuf,
-    /// What makes it run one command line, whatever the person's settings are.
+    /// They run one command line, whatever the person's settings.
     pub arguments: [&'static str; 3],
-    /// The rest of its line, which it takes as it is, within one pair of quotation marks.
+    /// The shell takes this unchanged, within one pair of quotation marks.
     pub line: String,
 }
 
 impl SystemShell {
-    /// Returns the one that runs this command line.
     pub fn of(command: &str) -> Self {
         let in_system =
-            || world::folder("SystemRoot").map(|it| it.join("System32").join("cmd.exe"));
+            || world::folder("SystemRoot").map(|root| root.join("System32").join("cmd.exe"));
         let program = find("cmd").or_else(in_system).unwrap_or_else(|| PathBuf::from("cmd.exe"));
         Self { program, arguments: ["/D", "/S", "/C"], line: format!("\"{command}\"") }
     }

@@ -2,8 +2,7 @@
 
 use crate::system::processes::{self, start_of};
 
-/// Returns whether this process descends from the one with this id, as far as the system says: a parent that began later
-/// than its child is another process, to which the number was given again.
+/// As far as the system says. A parent that is younger than its child only got the number again.
 pub fn descends_from(ancestor: u32) -> bool {
     /// The most ancestors that are looked at.
     const GENERATIONS: usize = 64;

@@ -6,7 +6,7 @@ use super::event::{COMMAND, SESSION, STOP};
 use crate::hosts::answer::{AnswerForm, Effect, HookAnswer};
 use crate::text;
 
-/// Returns one JSON object without a line break, `None` for silence.
+/// One line of JSON; `None` for silence.
 pub fn render(answer: &HookAnswer, form: AnswerForm) -> Option<String> {
     let mut output = Map::new();
     let mut block = |reason: &str| {
@@ -32,7 +32,7 @@ pub fn render(answer: &HookAnswer, form: AnswerForm) -> Option<String> {
     (!output.is_empty()).then(|| Value::Object(output).to_string())
 }
 
-/// A notification (OSC 9, which no terminal shows twice) and a bell: each terminal takes what it knows.
+/// A notification (OSC 9, which no terminal shows twice) and a bell: each terminal uses the one that it knows.
 fn sequence(words: &str) -> String {
     let line = text::title(words.lines().next().unwrap_or_default(), 200);
     ["\x1b]9;", text::OURS, &line, "\x07\x07"].concat()

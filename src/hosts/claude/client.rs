@@ -1,37 +1,36 @@
-//! Which Claude Code runs a turn, as the environment that it gives its hooks says.
+//! The version of Claude Code that runs a turn, from its hook's environment.
 
 use crate::hosts::event::KnownClient;
 use crate::world;
 
-/// Names the program that a process works for: `claude-code_2-1-330_harness` in a hook of Claude Code, and the same with
-/// `_agent` in what its agent starts. Each version since 2.1.120 writes its own name over that of another Claude Code.
+/// The program that a process works for: `claude-code_2-1-330_harness` in a hook of Claude Code, `_agent` at the end in
+/// commands of its agent. Since 2.1.120, each version overwrites another Claude Code's name.
 const AGENT: &str = "AI_AGENT";
-/// Names the session of a hook, in the versions that continue a turn with more context, and in no older one.
+/// The hook's session. Exactly the versions that continue a turn with more context set this.
 const SESSION: &str = "CLAUDE_CODE_SESSION_ID";
-/// The first version that continues a turn when a Stop hook gives it more context.
+/// The first version that continues a turn when a Stop hook adds context.
 const TAKES_CONTEXT: u64 = number([2, 1, 163]);
 
-/// Returns what is known of the client that started a hook for this session. An environment that another client has left
-/// behind, to a program that it started, names another session, or its agent: then nothing is known.
+/// The client that started a hook for this session. An inherited environment names another session, or an agent: then
+/// the client is unknown.
 pub fn client_of(session: &str) -> KnownClient {
     let version = world::variable(AGENT).and_then(|agent| version_in(&agent)).unwrap_or_default();
     if version < TAKES_CONTEXT {
         return KnownClient { version, takes_context: false };
     }
-    let is_its_own = world::variable(SESSION).is_some_and(|it| it == session);
+    let is_its_own = world::variable(SESSION).is_some_and(|named| named == session);
     if is_its_own { KnownClient { version, takes_context: true } } else { KnownClient::default() }
 }
 
-/// The version in the name of the program that started a hook.
 fn version_in(agent: &str) -> Option<u64> {
     let mut parts = agent.strip_prefix("claude-code_")?.strip_suffix("_harness")?.split('-');
     let mut next = || parts.next()?.parse::<u16>().ok();
     let version = [next()?, next()?, next()?];
-    // A fourth part is no release that anybody has tried.
+    // Nobody has tried a release with four parts.
     parts.next().is_none().then(|| number(version))
 }
 
-/// A version as a number that is larger for a newer one.
+/// Larger for newer versions.
 const fn number([major, minor, patch]: [u16; 3]) -> u64 {
     (major as u64) << 32 | (minor as u64) << 16 | patch as u64
 }

@@ -1,28 +1,27 @@
-//! Slash commands without the plugin's prefix: files in a person's own folder, and which are ours.
+//! Slash commands without the plugin's prefix: files in a person's own folder. Some are ours.
 
 use std::path::{Path, PathBuf};
 
 use crate::store::read;
 use crate::world;
 
-/// What the plugin puts before its commands.
 const PREFIX: &str = "speckit:";
 /// The commands that a person may have without the plugin's prefix.
 pub const USER_COMMANDS: [&str; 3] = ["cancel-ralph", "ralph-loop", "ulw-loop"];
-/// Spec-kit's own implement command, as a skill and as a command; the first is its name here.
+/// Spec-kit's own implement command, as a skill and as a command. We use the first name for both.
 const SPEC_KIT: [&str; 2] = ["speckit-implement", "speckit.implement"];
-/// What Claude Code calls the source of a skill or command in the project.
+/// Claude Code's name for the project as a source.
 const PROJECT: &str = "projectSettings";
-/// The last line of a command's file that is ours.
+/// The last line of our own command files.
 pub const MARK: &str =
     "<!-- Put here by `spool setup --user-commands`; `spool setup --remove` takes it away. -->";
-/// What Claude Code calls the source of a command in a person's own folder.
+/// Claude Code's name for a person's own folder as a source.
 const PERSON: &str = "userSettings";
-/// The most that is read of a command's file, in bytes.
+/// The longest command file that is read, in bytes.
 const MOST: u64 = 1 << 16;
 
-/// Returns the name of our command without the plugin's prefix, or of spec-kit's own in the project; `None` for any other
-/// command, also when it has the same name. `source` is where Claude Code found it.
+/// The name without the plugin's prefix, if the command is ours or spec-kit's own in the project. A foreign command may
+/// have the same name, so `source` counts.
 pub fn ours<'a>(name: &'a str, source: &str) -> Option<&'a str> {
     if let Some(name) = name.strip_prefix(PREFIX) {
         return Some(name);
@@ -33,11 +32,11 @@ pub fn ours<'a>(name: &'a str, source: &str) -> Option<&'a str> {
     let config = world::folder("CLAUDE_CONFIG_DIR")
         .or_else(|| world::home().map(|home| home.join(".claude")));
     let config = config.filter(|_| USER_COMMANDS.contains(&name) && source == PERSON)?;
-    // A skill comes before a command of the same name: then it is the skill that was called.
+    // A skill takes precedence over a command of the same name.
     (is_ours(&file_of(&config, name)) && !skill_of(&config, name).exists()).then_some(name)
 }
 
-/// Returns name and arguments of our command in a line that was typed; `None` for any other line.
+/// The name and arguments of our command in a typed line.
 pub fn typed(line: &str) -> Option<(&str, &str)> {
     let line = line.trim().strip_prefix('/')?;
     let (name, arguments) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
@@ -45,17 +44,16 @@ pub fn typed(line: &str) -> Option<(&str, &str)> {
     Some((ours?, arguments.trim()))
 }
 
-/// Returns the file of a person's own command; `config` is where Claude Code keeps its settings.
+/// `config` is Claude Code's folder of settings.
 pub fn file_of(config: &Path, name: &str) -> PathBuf {
     config.join("commands").join(format!("{name}.md"))
 }
 
-/// Returns the folder of a person's own skill of this name.
 pub fn skill_of(config: &Path, name: &str) -> PathBuf {
     config.join("skills").join(name)
 }
 
-/// Returns whether a file is a command that we put there.
+/// The file ends with our mark.
 pub fn is_ours(file: &Path) -> bool {
     let content = read::read(file, MOST);
     content.is_ok_and(|content| content.bytes.trim_ascii_end().ends_with(MARK.as_bytes()))

@@ -18,36 +18,33 @@ use crate::hosts::transcript::Transcript;
 use crate::text::title;
 use crate::world;
 
-/// Claude Code in texts for people.
 const NAME: HostName = HostName { title: "Claude Code", oldest: "2.1.143" };
-/// The event of an agent that wants to end its turn.
+/// The agent wants to end its turn.
 pub const STOP: &str = "Stop";
-/// The event of a slash command before the agent reads it.
+/// A slash command, before the agent reads it.
 pub const COMMAND: &str = "UserPromptExpansion";
-/// The event of a question to the person.
 const PERMISSION: &str = "PermissionRequest";
-/// The event of a session that starts or continues.
+/// A session starts or continues.
 pub const SESSION: &str = "SessionStart";
-/// Names the folder that the session was started in.
+/// The folder where the session started.
 const STARTED_IN: &str = "CLAUDE_PROJECT_DIR";
 
-/// One hook event; fields that are missing or of another type are empty.
+/// A hook event; fields that are missing or of another type are empty.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClaudeEvent {
     hook_event_name: String,
     session_id: String,
     transcript_path: String,
     cwd: String,
-    /// The agent's last words.
     pub last_assistant_message: String,
-    /// Whether this turn continues only because a Stop hook blocked its end.
+    /// This turn continues only because a Stop hook blocked its end.
     pub stop_hook_active: bool,
-    /// The subagent that the event comes from, empty for none.
+    /// The subagent that sends the event; empty for the main thread.
     pub agent_id: String,
     background_tasks: Vec<BackgroundTask>,
-    /// The slash command's name, such as `speckit:implement`.
+    /// As in `speckit:implement`.
     pub command_name: String,
-    /// What was typed after the command, untouched.
+    /// The unchanged text behind the command.
     pub command_args: String,
     command_source: String,
     permission_mode: String,
@@ -63,7 +60,7 @@ impl<'de> Deserialize<'de> for ClaudeEvent {
     }
 }
 
-/// Reads an event field by field: what serde derives for it is four times as long.
+/// Serde's derived code would be four times as long.
 struct EventFields;
 
 impl<'de> Visitor<'de> for EventFields {
@@ -115,7 +112,7 @@ impl<'de> Visitor<'de> for EventFields {
 }
 
 impl ClaudeEvent {
-    /// Returns the event in these bytes, `None` when they are no JSON object.
+    /// `None` for anything but a JSON object.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         read_json(bytes)
@@ -125,7 +122,7 @@ impl ClaudeEvent {
         if !self.session_id.is_empty() {
             return &self.session_id;
         }
-        // An older client names the session only in its transcript's file name.
+        // An older client names the session only in the transcript's file name.
         let name = Path::new(&self.transcript_path).file_name().and_then(OsStr::to_str);
         let name = name.unwrap_or_default();
         name.strip_suffix(".jsonl").unwrap_or_default()
@@ -147,13 +144,15 @@ impl ClaudeEvent {
             SESSION if self.source == "clear" => EventKind::Cleared,
             PERMISSION => EventKind::AsksPermission { what: self.wanted() },
             "StopFailure" => EventKind::TurnFailed {
-                class: Some(take(&mut self.error)).filter(|it| it != "unknown").unwrap_or_default(),
+                class: Some(take(&mut self.error))
+                    .filter(|class| class != "unknown")
+                    .unwrap_or_default(),
             },
             _ => EventKind::Other,
         }
     }
 
-    /// What the agent wants to do, such as `Bash(cargo test)`.
+    /// As in `Bash(cargo test)`.
     fn wanted(&self) -> String {
         let mut names = ["command", "file_path", "url", "plan"].iter();
         let input = names.find_map(|name| self.tool_input.get(name)?.as_str());
@@ -164,7 +163,7 @@ impl ClaudeEvent {
         }
     }
 
-    /// What the person is asked about in this mode.
+    /// What the host asks the person about in this mode.
     fn asks(&self) -> &'static str {
         match self.permission_mode.as_str() {
             "default" => "commands and changes of files",
@@ -174,7 +173,7 @@ impl ClaudeEvent {
         }
     }
 
-    /// What runs in the background and wakes the session when it ends. A shell does not: a dev server runs forever.
+    /// Work in the background that wakes the session at its end. A shell does not count: a dev server runs forever.
     fn background(&self) -> Vec<String> {
         let wakes = |task: &&BackgroundTask| {
             let kind = task.kind.as_str();
@@ -191,7 +190,7 @@ impl ClaudeEvent {
 impl From<ClaudeEvent> for HookEvent {
     fn from(mut event: ClaudeEvent) -> Self {
         let absolute =
-            |path: &mut String| Some(PathBuf::from(take(path))).filter(|it| it.is_absolute());
+            |path: &mut String| Some(PathBuf::from(take(path))).filter(|path| path.is_absolute());
         Self {
             kind: event.kind(),
             host: NAME,
@@ -211,8 +210,8 @@ impl From<ClaudeEvent> for HookEvent {
     }
 }
 
-/// Returns what is known of an event that Claude Code did not hand over in time: of a stop what the environment
-/// says; an older client names no session there.
+/// The facts on an event that Claude Code did not deliver in time. For a stop, they come from the environment; older
+/// clients name no session there.
 pub fn late(event: &str) -> LateEvent {
     match event {
         STOP => {

@@ -1,41 +1,37 @@
-//! One field of an event, read into what can be meant by it: every stop reads them all, and most say nothing here.
+//! A field of an event, read into the few types that events use: every stop reads all fields, and most are of no use.
 
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-/// The value of a field.
 pub(super) enum EventField {
-    /// A text.
     Text(String),
-    /// `true` or `false`.
     Flag(bool),
-    /// A list, as what runs in the background.
+    /// A list of tasks in the background.
     Tasks(Vec<BackgroundTask>),
-    /// An object, as one thing that runs in the background.
+    /// An object: one task in the background.
     Task(BackgroundTask),
     /// Nothing, or a number.
     Other,
 }
 
-/// Something that runs in the background; what is missing or no text is empty.
+/// Work in the background; missing fields are empty.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct BackgroundTask {
-    /// What it is, such as `subagent`.
+    /// Such as `subagent`.
     pub kind: String,
-    /// How far it is, such as `running`.
+    /// Such as `running`.
     pub status: String,
-    /// What it does, in words.
     pub description: String,
 }
 
 impl EventField {
-    /// Returns the text, empty for everything else.
+    /// Empty for other types.
     pub fn into_text(self) -> String {
         if let Self::Text(text) = self { text } else { String::new() }
     }
 
-    /// Returns what runs in the background, nothing for everything that is no list.
+    /// Empty for other types.
     pub fn into_tasks(self) -> Vec<BackgroundTask> {
         if let Self::Tasks(tasks) = self { tasks } else { Vec::new() }
     }

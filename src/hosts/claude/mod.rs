@@ -1,4 +1,4 @@
-//! Claude Code: its events and answers, its slash commands, and its transcript. No other room knows them.
+//! Claude Code: events, answers, slash commands and transcript. No other room knows them.
 
 mod answer;
 mod client;
@@ -12,7 +12,6 @@ use super::answer::{AnswerForm, HookAnswer};
 use super::event::{HookEvent, LateEvent};
 use super::host::Host;
 
-/// Claude Code.
 pub struct ClaudeCode;
 
 impl Host for ClaudeCode {

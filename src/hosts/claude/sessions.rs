@@ -1,5 +1,5 @@
-//! The list that Claude Code keeps of its running programs: one file each, `sessions/PID.json` in its folder, which is
-//! gone when the program ends by itself and stays when it is killed.
+//! Claude Code's list of its running programs: a file `sessions/PID.json` for each. A killed program leaves its file
+//! behind.
 
 use std::path::Path;
 
@@ -9,19 +9,19 @@ use crate::hosts::json::read_json;
 use crate::hosts::transcript::HostProgram;
 use crate::store::read::{self, below};
 
-/// The most programs that are looked at.
+/// The most programs that are read.
 const MOST: usize = 1_000;
-/// The most that is read of one file, in bytes.
+/// The longest file that is read, in bytes.
 const MOST_BYTES: u64 = 64 << 10;
 
-/// Returns the programs that are listed in the folder in which this transcript is: `projects/PROJECT/SESSION.jsonl`.
+/// The programs in the settings folder of this transcript, `projects/PROJECT/SESSION.jsonl`.
 pub fn beside(transcript: &Path) -> Vec<HostProgram> {
     let projects = transcript.ancestors().nth(2).filter(|folder| folder.ends_with("projects"));
     let Some(config) = projects.and_then(Path::parent) else { return Vec::new() };
     let listed = read::entries(&below(config, &["sessions"]), MOST).entries.into_iter();
     let files = listed
         .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|it| it == "json"));
+        .filter(|path| path.extension().is_some_and(|extension| extension == "json"));
     files.filter_map(|path| program(&read::read(&path, MOST_BYTES).ok()?.bytes)).collect()
 }
 

@@ -1,7 +1,7 @@
-//! What an unfinished try left in the work tree, kept as a commit under a ref of ours.
+//! The work of an unfinished try, kept as a commit under a ref of ours.
 //!
-//! The commit is made with an index of its own: branch, index, stashes and files of the person stay as they are, and
-//! no hook of the repository runs.
+//! The commit uses its own index: the person's branch, index, stashes and files stay, and no hook of the repository
+//! runs.
 
 use std::ffi::OsStr;
 use std::fs::{self, Metadata};
@@ -14,17 +14,16 @@ use super::{Git, is_commit_name, joined};
 use crate::evidence::tree::is_own;
 use crate::store::read;
 
-/// What all of our refs begin with.
+/// The prefix of all our refs.
 const REFS: &str = "refs/ralph/";
-/// The most refs of one change that stay: the oldest ones go.
+/// The most refs of one change; the oldest ones go.
 const MOST_REFS: usize = 20;
-/// The most files that one commit takes.
 const MOST_FILES: usize = 20_000;
-/// The largest file that it takes, in bytes.
+/// The largest file in a commit, in bytes.
 const LARGEST: u64 = 64 << 20;
-/// The most bytes that it takes in all, and the largest index that is copied.
+/// The most bytes in a commit, and the largest index that is copied.
 const MOST_BYTES: u64 = 256 << 20;
-/// How the commit is signed: it is nobody's work yet, and the person may have no name set.
+/// A fixed signature, because the work is nobody's yet, and the person may have no name set.
 const SIGNATURE: [(&str, &str); 4] = [
     ("GIT_AUTHOR_NAME", "ralph-speckit"),
     ("GIT_AUTHOR_EMAIL", "ralph-speckit@localhost"),
@@ -32,32 +31,29 @@ const SIGNATURE: [(&str, &str); 4] = [
     ("GIT_COMMITTER_EMAIL", "ralph-speckit@localhost"),
 ];
 
-/// A try that did not come to its own end.
+/// A try that did not reach its own end.
 #[derive(Clone, Copy, Debug)]
 pub struct UnfinishedTry<'a> {
-    /// The change that it worked on.
     pub change: &'a str,
-    /// Its iteration.
     pub iteration: u32,
-    /// When it began, for a name: `20261123-145000`.
+    /// The start, for a name: `20261123-145000`.
     pub began: &'a str,
-    /// Why it is unfinished, in words.
+    /// The reason, in words.
     pub why: &'a str,
 }
 
-/// The work of a try as it was kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptWork {
-    /// The ref, such as `refs/ralph/add-login/20261123-145000-3`.
+    /// Such as `refs/ralph/add-login/20261123-145000-3`.
     pub name: String,
-    /// Files that were too large, cannot be read, or are repositories of their own: they are only in the work tree.
+    /// Files that are only in the work tree: they are too large, unreadable, or repositories of their own.
     pub left_out: Vec<PathBuf>,
 }
 
 impl Git {
-    /// Keeps all files that differ from what is checked out, new ones too and ignored ones not, and returns where;
-    /// `None` where none differs. What a ref of the change holds already is not kept twice. An error says why git did
-    /// not do it; nothing is changed then.
+    /// Keeps all files that differ from the commit, including new ones, without ignored ones. `None` where none
+    /// differs. Work that a ref of the change already holds is not kept twice. An error is git's own, and nothing is
+    /// changed then.
     pub fn keep(&self, unfinished: &UnfinishedTry<'_>) -> Result<Option<KeptWork>> {
         let mut dirty = self.status()?.dirty();
         dirty.retain(|file| !file.ancestors().any(is_own));
@@ -70,7 +66,7 @@ impl Git {
         self.copy_index(&index)?;
         let set = [("GIT_INDEX_FILE", index.as_os_str()), ("GIT_NO_LAZY_FETCH", OsStr::new("1"))];
         let git = |arguments: &[&str], input: &[u8]| self.run_with(&set, arguments, input);
-        // A mixture of line ends is no reason to lose a file.
+        // Mixed line ends are no reason to lose a file.
         let quiet = ["-c", "core.splitIndex=false", "-c", "core.safecrlf=false"];
         let add = [&quiet[..], &["update-index", "--add", "--remove", "--replace"]].concat();
         git(&[&add[..], &["-z", "--stdin"]].concat(), &joined(&files))
@@ -82,7 +78,7 @@ impl Git {
         {
             return Ok(None);
         }
-        // Where git cannot list them, because the commit of one is gone, none is known, and this one is kept all the same.
+        // git cannot list refs to a missing commit. This try is kept all the same.
         let refs = self.kept_below(&folder_of(unfinished.change)).unwrap_or_default();
         if let Some(same) = refs.iter().find(|kept| kept.tree == tree) {
             return Ok(Some(KeptWork { name: same.name.clone(), left_out }));
@@ -94,22 +90,22 @@ impl Git {
         let many = (refs.len() + 1).saturating_sub(MOST_REFS);
         let oldest: Vec<String> = refs[..many.min(refs.len())]
             .iter()
-            // One that the agent made may point to a branch: the ref itself goes, never what it points to.
+            // The agent may have made a symbolic ref; deleting it must not delete its target.
             .map(|old| format!("option no-deref\ndelete {}\n", old.name))
             .collect();
         if !oldest.is_empty() {
-            // What is kept now counts; the old ones go with the next.
+            // The new ref counts; the next try removes old ones again.
             let _ = git(&["update-ref", "--stdin"], oldest.concat().as_bytes());
         }
         Ok(Some(KeptWork { name, left_out }))
     }
 
-    /// Returns the ref that holds what a try left, `None` where there is none of its name.
+    /// The ref of a try.
     pub fn kept_of(&self, unfinished: &UnfinishedTry<'_>) -> Option<String> {
         Some(name_of(unfinished)).filter(|name| self.has_kept(name))
     }
 
-    /// Returns whether a ref is one of ours and is still there.
+    /// The name is one of our refs, and exists.
     pub fn has_kept(&self, name: &str) -> bool {
         name.starts_with(REFS)
             && self
@@ -117,18 +113,18 @@ impl Git {
                 .is_ok()
     }
 
-    /// The files that can be kept, and those that cannot.
+    /// Files that can be kept, and the others.
     fn within_bounds(&self, dirty: Vec<PathBuf>) -> (Vec<PathBuf>, Vec<PathBuf>) {
         let (mut bytes, mut files) = (0_u64, 0_usize);
         dirty.into_iter().partition(|file| {
-            // A slash at the end is a repository of its own, which no index takes.
+            // A slash at the end marks a repository, which no index takes.
             if file.as_os_str().as_encoded_bytes().ends_with(b"/") {
                 return false;
             }
             let path = self.worktree.join(file);
             let meta = path.symlink_metadata();
             let size = meta.as_ref().map_or(0, Metadata::len);
-            // One that cannot be read would have git take none.
+            // One unreadable file would make git take none.
             let is_shut = meta.is_ok_and(|meta| meta.is_file()) && read::open(&path).is_err();
             let fits = size <= LARGEST && bytes + size <= MOST_BYTES && files < MOST_FILES;
             let fits = fits && !is_shut;
@@ -139,7 +135,7 @@ impl Git {
         })
     }
 
-    /// Copies the person's index, so that git need not read every file again.
+    /// A copy of the person's index saves git from reading every file again.
     fn copy_index(&self, to: &Path) -> Result<()> {
         let printed = self.run(&["rev-parse", "--git-path", "index"], &[])?;
         let printed = printed.strip_suffix(b"\n").unwrap_or(&printed);
@@ -177,7 +173,7 @@ impl Git {
         Ok(commit)
     }
 
-    /// The refs of a change, oldest first.
+    /// Oldest first.
     fn kept_below(&self, folder: &str) -> Result<Vec<KeptRef>> {
         let form = "--format=%(refname) %(tree)";
         let printed = self.run(&["for-each-ref", "--sort=refname", form, folder], &[])?;
@@ -189,24 +185,22 @@ impl Git {
     }
 }
 
-/// A ref of ours.
 struct KeptRef {
     name: String,
     tree: String,
 }
 
-/// What the refs of a change begin with.
+/// The prefix of a change's refs.
 fn folder_of(change: &str) -> String {
     format!("{REFS}{}/", ref_part(change))
 }
 
-/// The name for a try.
 fn name_of(unfinished: &UnfinishedTry<'_>) -> String {
     let UnfinishedTry { change, iteration, began, .. } = unfinished;
     format!("{}{began}-{iteration}", folder_of(change))
 }
 
-/// The same, another one where it is taken: two tries may begin in the same second.
+/// A free name: two tries may begin in the same second.
 fn free_name(unfinished: &UnfinishedTry<'_>, refs: &[KeptRef]) -> String {
     let name = name_of(unfinished);
     let is_taken = |name: &String| refs.iter().any(|kept| kept.name == *name);
@@ -214,7 +208,7 @@ fn free_name(unfinished: &UnfinishedTry<'_>, refs: &[KeptRef]) -> String {
     std::iter::once(name.clone()).chain(more).find(|name| !is_taken(name)).unwrap_or(name)
 }
 
-/// A change's id as a part of a ref's name, which may have fewer characters.
+/// A change's id in a ref's name, which allows fewer characters.
 fn ref_part(id: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     id.bytes()

@@ -1,32 +1,31 @@
-//! What is checked out, and the commits between two moments.
+//! The commit that is checked out, and the commits between two moments.
 
 use anyhow::{Result, bail};
 
 use super::{Git, MOST};
 use crate::evidence::commits::{LogPlace, log_place};
 
-/// What the repository looked like at one moment.
+/// The repository at one moment.
 #[derive(Clone, Debug, Default)]
 pub struct GitMoment {
     pub(super) fingerprint: u64,
-    /// The commit that is checked out, `None` before the first one.
+    /// The commit that is checked out; `None` before the first one.
     pub head: Option<String>,
-    /// The commits that all branches, tags and remotes stand at, one a line.
+    /// The commits of all branches, tags and remotes, one a line.
     pub(super) tips: Vec<u8>,
-    /// Whether git has answered.
+    /// git has answered.
     pub(super) known: bool,
 }
 
 impl GitMoment {
-    /// Returns whether the same commits are checked out, and at all branches, tags and remotes, as at another moment;
-    /// `false` where git did not say.
+    /// The same commit is checked out, and no branch, tag or remote moved; `false` where git did not say.
     pub fn has_commits_of(&self, other: &Self) -> bool {
         self.known && other.known && self.head == other.head && self.tips == other.tips
     }
 }
 
 impl Git {
-    /// Returns what the repository looks like now; the one before is taken over where nothing moved.
+    /// Reuses `before` where nothing moved.
     pub fn moment(&self, before: Option<GitMoment>) -> GitMoment {
         let LogPlace { length: log, line } = log_place(&self.worktree);
         let fingerprint = log.wrapping_add(line);
@@ -39,16 +38,14 @@ impl Git {
             (head, Ok(tips)) if !self.is_silent() => {
                 GitMoment { fingerprint, head, tips, known: true }
             }
-            // What is not known now is no news: it is asked again.
+            // Unknown is no news, so git is asked again.
             _ => GitMoment { fingerprint: 0, ..last },
         }
     }
 
-    /// Returns the commits that are reachable from what is checked out at the moment `now` and were not
-    /// reachable from any branch or tag then, oldest first.
+    /// New commits, oldest first: reachable from the commit at `now`, and `then` from no branch or tag.
     ///
-    /// Switching to another branch makes no commit, whatever is on it. An error says that git could
-    /// not be asked.
+    /// Switching to another branch makes no commit. An error means that git did not answer.
     pub fn commits_between(&self, then: &GitMoment, now: &GitMoment) -> Result<Vec<String>> {
         if !then.known || !now.known {
             bail!("it did not say what is checked out");
@@ -56,16 +53,16 @@ impl Git {
         let Some(head) = now.head.as_ref().filter(|head| then.head.as_ref() != Some(*head)) else {
             return Ok(Vec::new());
         };
-        // A tip may be a tag on something else than a commit, or be gone by now.
+        // A tip may be a tag on something else, or be gone by now.
         let asked = ["rev-list", "--reverse", "--ignore-missing", "--max-count", MOST, "--stdin"];
         let printed = self.run(&asked, &wanted(head, then))?;
         Ok(String::from_utf8_lossy(&printed).lines().map(str::to_owned).collect())
     }
 }
 
-/// What is asked of `git rev-list --stdin`: one commit, without those that were there then.
+/// Input of `git rev-list --stdin`: one commit, without those of `then`.
 ///
-/// Each one is excluded by itself: git before 2.42 takes no `--not` there.
+/// Each commit is excluded by itself: git before 2.42 takes no `--not` there.
 pub(super) fn wanted(head: &str, then: &GitMoment) -> Vec<u8> {
     let mut wanted = format!("{head}\n").into_bytes();
     let before = then.head.as_deref().map(str::as_bytes);

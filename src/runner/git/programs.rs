@@ -1,4 +1,5 @@
-//! What a repository's configuration and hooks have git start: only what was there when the loop was armed.
+//! Programs that git starts by a repository's configuration and hooks: only those from before the loop was armed may
+//! run.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -16,28 +17,28 @@ use crate::system::files::changed_at;
 use crate::text::title;
 use crate::world::WallTime;
 
-/// The sections and keys with which a command of ours starts a program, or takes in more of the configuration. Editors, pagers,
-/// aliases, merge drivers and trailers belong to commands that no call of ours makes, and `diff` is told to leave its programs out;
-/// `remote` and what it needs is there for the objects that a partial clone fetches later.
+/// Sections and keys with which a git command of ours starts a program, or includes more configuration. Editors,
+/// pagers, aliases, merge drivers and trailers belong to commands that we do not call, and `diff` is told to leave its
+/// programs out. `remote` fetches the missing objects of a partial clone.
 const SECTIONS: &str = "credential filter gpg hook include includeif protocol";
 const KEYS: &str =
     "core.alternaterefscommand core.askpass core.gitproxy core.sshcommand gc.recentobjectshook";
 const OF_REMOTES: &str = "promisor uploadpack vcs";
-/// The most that is read of a hook, in bytes.
+/// The longest hook that is read, in bytes.
 const HOOK: u64 = 1 << 20;
 
 impl Git {
-    /// Returns this repository for a loop that was armed at this time: what stands in a file that was changed later counts as new.
+    /// Programs count as new if their file changed after `time`.
     pub fn armed_at(mut self, time: WallTime) -> Self {
         let is_old = |meta: io::Result<Metadata>| {
             meta.is_ok_and(|meta| changed_at(&meta).seems_before(time, Duration::ZERO))
         };
-        // A link may be newer than what it leads to.
+        // A link may be newer than its target.
         self.armed.retain(|(_, file)| is_old(file.metadata()) && is_old(file.symlink_metadata()));
         self
     }
 
-    /// Returns what git would start now; hooks are only started by a commit.
+    /// The programs that git would start now. Only a commit starts hooks.
     pub(super) fn startable(&self, commits: bool) -> Result<Vec<GitProgram>> {
         let mut found = self.configured()?;
         let hooks = self.hooks.iter().filter(|_| commits).flat_map(fs::read_dir).flatten();
@@ -48,9 +49,9 @@ impl Git {
         Ok(found)
     }
 
-    /// Returns what the configuration starts; git is asked again once one of its files, or of those that it may have, is another.
+    /// The programs of the configuration; git is asked again when one of its files, present or possible, has changed.
     fn configured(&self) -> Result<Vec<GitProgram>> {
-        // Each commit changes the time of a folder, such as `.git`.
+        // A commit changes the time of folders such as `.git`.
         let meta = |file: &Path| file.metadata().ok().filter(Metadata::is_file);
         let time = |file: &Path| meta(file).as_ref().map(changed_at);
         if let Some((files, found)) = &*self.configured.borrow()
@@ -60,7 +61,7 @@ impl Git {
         }
         let printed = self.run(&["config", "--list", "--show-origin", "-z"], &[])?;
         let mut parts = printed.split(|byte| *byte == 0);
-        // What git names without the whole path is named from the top.
+        // git names relative paths from the top.
         let top = top_of(&self.worktree).unwrap_or(&self.worktree);
         let data = repository_of(&self.worktree).unwrap_or_default();
         let mut files = config_files(&common_folder(&data));
@@ -76,7 +77,7 @@ impl Git {
                 files.push(file);
             }
         }
-        // A file that is included may come later.
+        // An included file may appear later.
         if printed.windows(8).any(|word| word == b"\0include") {
             return Ok(found);
         }
@@ -86,7 +87,7 @@ impl Git {
         Ok(found)
     }
 
-    /// Refuses to ask git for anything where it would start what was not there when the loop was armed.
+    /// Refuses to call git if git would start a program from after the arming.
     pub(super) fn refuse_new_programs(&self, commits: bool) -> Result<()> {
         let is_new = |(entry, _): &GitProgram| self.armed.iter().all(|(known, _)| known != entry);
         let Some((new, _)) = self.startable(commits)?.into_iter().find(is_new) else {

@@ -1,5 +1,5 @@
-//! Temporary files in git's own folder: named by the process that made them and locked by it, so that what a killed runner has left
-//! there is known by that.
+//! Temporary files in git's own folder. Each has its process's id in its name, and is locked, so that a killed runner's
+//! leftovers can be told.
 
 use std::fs::{self, File};
 use std::io;
@@ -9,32 +9,31 @@ use crate::evidence::commits::repository_of;
 use crate::store::read;
 use crate::system::processes;
 
-/// How their names begin; the number of the process and a word by chance follow.
+/// The prefix; the process id and a random word follow.
 const BEGINNING: &str = "ralph-";
-/// The length of that word.
+/// The length of the random word.
 const CHANCE: usize = 6;
-/// What holds a folder for its process.
+/// The lock within a folder.
 const HELD: &str = "held";
 
-/// A temporary folder, removed with what is in it when it is dropped.
+/// A temporary folder. Dropping it removes all that is in it.
 pub(super) struct ScratchFolder {
     // Closed first: Windows removes no folder with an open file.
     _held: File,
-    /// The folder.
     pub(super) folder: tempfile::TempDir,
 }
 
-/// How the names of this process's files begin.
+/// The prefix of this process's files.
 pub(super) fn beginning() -> String {
     format!("{BEGINNING}{}-", std::process::id())
 }
 
-/// Holds a file as long as it is open. Others may read it; where the file system has no locks, nobody removes what is left.
+/// Locks an open file; others may read it. Where the file system has no locks, leftovers stay.
 pub(super) fn hold(file: &File) {
     let _ = file.lock_shared();
 }
 
-/// Returns a new temporary folder in git's own folder; the one for all programs may be read-only, as in a container.
+/// In git's own folder: the folder for all programs may be read-only, as in a container.
 pub(super) fn scratch_folder(worktree: &Path) -> io::Result<ScratchFolder> {
     let folder = match repository_of(worktree) {
         Some(repository) => tempfile::TempDir::with_prefix_in(beginning(), repository)?,
@@ -45,13 +44,13 @@ pub(super) fn scratch_folder(worktree: &Path) -> io::Result<ScratchFolder> {
     Ok(ScratchFolder { _held: held, folder })
 }
 
-/// Removes the temporary files that a killed runner has left in git's own folder: those with a name of ours whose process is
-/// gone and that nobody holds. What cannot be removed stays for the next run.
+/// Removes a killed runner's files from git's own folder: those with our name whose process is gone and that nobody
+/// locks. The next run tries the rest again.
 pub(super) fn remove_leftovers(worktree: &Path) {
     let Some(repository) = repository_of(worktree) else { return };
     for entry in fs::read_dir(repository).into_iter().flatten().flatten() {
         let owner = entry.file_name().to_str().and_then(owner_of);
-        // Of a link this is not what it leads to.
+        // The kind of a link itself.
         let kind = entry.file_type().ok();
         let (Some(owner), Some(kind)) = (owner, kind) else { continue };
         let is_gone = owner != std::process::id() && !processes::is_alive(owner);
@@ -64,21 +63,21 @@ pub(super) fn remove_leftovers(worktree: &Path) {
     }
 }
 
-/// The process that has made a file of this name, `None` for one that is not ours.
+/// The process id in a file's name; `None` for foreign files.
 fn owner_of(name: &str) -> Option<u32> {
     let (process, chance) = name.strip_prefix(BEGINNING)?.split_once('-')?;
-    let is_ours = chance.len() == CHANCE && chance.bytes().all(|it| it.is_ascii_alphanumeric());
-    process.parse().ok().filter(|_| is_ours && process.bytes().all(|it| it.is_ascii_digit()))
+    let is_ours = chance.len() == CHANCE && chance.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    process.parse().ok().filter(|_| is_ours && process.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Whether no process holds a file: one in another container may, whose number says nothing here.
+/// Nobody locks the file. A process in another container may, whose id says nothing here.
 fn is_free(path: &Path) -> bool {
     match path.symlink_metadata() {
         Ok(meta) if meta.is_file() => {
             read::open(path).is_ok_and(|(file, _)| file.try_lock().is_ok())
         }
         Ok(_) => false,
-        // It was killed before it could hold its folder.
+        // The process was killed before it could lock its folder.
         Err(error) => error.kind() == io::ErrorKind::NotFound,
     }
 }

@@ -1,4 +1,4 @@
-//! What git calls changed, new or ignored, and a commit of that.
+//! Changed, new and ignored files by git's word, and a commit of them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -9,12 +9,11 @@ use super::{Git, NOT_INSIDE, joined, path, paths, succeeded};
 use crate::runner::capture::Captured;
 use crate::runner::harness::Launch;
 
-/// What git says of the files of a work tree: two letters for each, and its path.
+/// git's two letters for each file, with its path.
 #[derive(Debug)]
 pub struct GitStatus(Vec<([u8; 2], PathBuf)>);
 
 impl GitStatus {
-    /// Returns these files without the ignored ones.
     pub fn not_ignored(&self, mut files: Vec<PathBuf>) -> Vec<PathBuf> {
         let ignored = self.0.iter().filter(|(letters, _)| letters == b"!!");
         // A folder stands for all that is in it.
@@ -28,14 +27,14 @@ impl GitStatus {
         self.0.into_iter().filter(|(letters, _)| letters != b"!!").map(|(_, path)| path).collect()
     }
 
-    /// Those of these files that differ, and of them those that git has to be told of before it commits them.
+    /// The files among these that differ, and those of them that git does not know yet.
     pub(super) fn to_commit(&self, files: &[PathBuf]) -> (Vec<PathBuf>, Vec<PathBuf>) {
         let wanted: BTreeSet<&PathBuf> = files.iter().collect();
         let differs =
             |(letters, path): &&([u8; 2], PathBuf)| letters != b"!!" && wanted.contains(path);
         let (mut all, mut unknown) = (BTreeSet::new(), Vec::new());
         for ([index, file], path) in self.0.iter().filter(differs) {
-            // What has conflicts is not known either.
+            // git does not know files with conflicts either.
             if !b" MDT".contains(file) || *index == b'U' {
                 unknown.push(path.clone());
             }
@@ -46,12 +45,12 @@ impl GitStatus {
 }
 
 impl Git {
-    /// Returns the files that git calls changed or new, ignored ones left out.
+    /// Changed and new files, without ignored ones.
     pub fn dirty(&self) -> Vec<PathBuf> {
         self.status().map(GitStatus::dirty).unwrap_or_default()
     }
 
-    /// Returns what git calls changed, new or ignored.
+    /// Changed, new and ignored files.
     pub fn status(&self) -> Result<GitStatus> {
         let asked = [
             "status",
@@ -63,26 +62,25 @@ impl Git {
             "--ignored=matching",
         ];
         let printed = self.run(&asked, &[]).context("`git status` failed")?;
-        // Each entry is two letters, a blank and the path.
+        // An entry is two letters, a blank and the path.
         let entries = printed.split(|byte| *byte == 0).filter(|entry| entry.len() > 3);
         Ok(GitStatus(entries.map(|entry| ([entry[0], entry[1]], path(&entry[3..]))).collect()))
     }
 
-    /// Returns these files without the ignored ones.
     pub fn not_ignored(&self, files: Vec<PathBuf>) -> Vec<PathBuf> {
         if files.is_empty() {
             return files;
         }
-        // Its code is 1 when none is ignored: no error, and nothing printed.
+        // Code 1 with no output means that none is ignored.
         let ignored = self.run(&["check-ignore", "-z", "--stdin"], &joined(&files));
         let ignored = paths(&ignored.unwrap_or_default());
         files.into_iter().filter(|file| !ignored.contains(file)).collect()
     }
 
-    /// Commits those of these files that git calls changed or new, and no others; returns whether there are any.
+    /// Commits only changed and new files among these; returns whether there are any.
     ///
-    /// What the person has staged stays staged. A commit runs programs of the repository's own, its
-    /// hooks, which take as long as they like: `run` runs git in a way that can be ended.
+    /// Staged files stay staged. A commit runs the repository's hooks, which take any time, so `run` runs git in a way
+    /// that can be ended.
     pub fn commit(
         &self,
         files: &[PathBuf],

@@ -1,4 +1,4 @@
-//! A repository that git cannot read: which one, what git says of it, and what permits it.
+//! A repository that git cannot read: its place, git's words, and the remedy.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -7,21 +7,20 @@ use super::{Git, Patience};
 use crate::mask::masked_text;
 use crate::text::title;
 
-/// How many folders are looked at for a repository, as everywhere.
+/// How many levels up to look, as everywhere.
 const LEVELS: usize = 64;
-/// The most letters of what git says.
+/// The most letters of git's words.
 const SAID: usize = 300;
-/// The setting with which git reads the repository of another user.
+/// The setting that permits another user's repository.
 const OWNER: &str = "safe.directory";
 
-/// A repository that git cannot read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnreadRepository {
-    /// Its `.git`, a folder or a file.
+    /// `.git`, a folder or a file.
     pub place: PathBuf,
-    /// What git says, in one line that a terminal only shows.
+    /// git's words, in one safe line.
     pub said: String,
-    /// The command that permits it, as git names it; `None` where it names none.
+    /// The command that permits the repository, as git names it.
     pub remedy: Option<String>,
 }
 
@@ -29,22 +28,21 @@ impl UnreadRepository {
     fn of(place: PathBuf, said: &str) -> Self {
         let mut lines = said.lines().map(str::trim);
         let shown = |line: &str| title(&masked_text(line), SAID);
-        // Warnings and hints may come before what ended it.
+        // Warnings and hints may come before the error.
         let fatal = lines.clone().find(|line| line.starts_with("fatal: "));
         let first = lines.clone().find(|line| !line.is_empty()).unwrap_or("it says nothing");
         let remedy = lines.find(|line| line.starts_with("git config ") && line.contains(OWNER));
-        // A command of which something is missing permits another folder.
+        // A mutilated command could permit another folder.
         let remedy = remedy.filter(|line| shown(line) == *line).map(str::to_owned);
         Self { place, said: shown(fatal.unwrap_or(first)), remedy }
     }
 }
 
 impl Git {
-    /// Returns the repository around a work tree that git cannot read; `None` where there is none, where git can read it, and where
-    /// git does not answer in time.
+    /// `None` where there is no repository, where git can read it, and where git does not answer in time.
     pub fn unread(worktree: &Path) -> Option<UnreadRepository> {
         let mut places = worktree.ancestors().take(LEVELS).map(|folder| folder.join(".git"));
-        // A link that leads nowhere is there, too.
+        // A dangling link counts.
         let place = places.find(|place| place.symlink_metadata().is_ok())?;
         let patience =
             Patience { interrupt: Box::new(|| false), until: None, silent: RefCell::default() };

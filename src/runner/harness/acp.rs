@@ -1,4 +1,4 @@
-//! Any agent program that speaks the Agent Client Protocol: JSON-RPC, one message a line, over its standard input and output.
+//! Any agent program that speaks the Agent Client Protocol: JSON-RPC, one message a line, on standard input and output.
 
 use std::path::PathBuf;
 
@@ -17,11 +17,11 @@ use super::{
 
 /// The version of the protocol.
 const VERSION: u64 = 1;
-/// The number of an error that says that a login is missing.
+/// The error code for a missing login.
 const AUTH_REQUIRED: i64 = -32_000;
-/// The number of an error that says that there is no such method.
+/// The JSON-RPC error code for an unknown method.
 const NO_METHOD: i64 = -32_601;
-/// The kinds of tools that the protocol has.
+/// The protocol's kinds of tools.
 const KINDS: &str = "read, edit, delete, move, search, execute, think, fetch, switch_mode, other";
 
 const EMPTY: &str =
@@ -39,23 +39,22 @@ const ACCEPTS: Accepts = Accepts {
     ours: &[],
 };
 
-/// Any agent program that speaks the protocol.
 #[derive(Clone, Debug)]
 pub struct Acp {
     program: PathBuf,
     arguments: Vec<String>,
-    /// Whether a kept log is read, and not a program that runs.
+    /// The harness only reads a kept log.
     reads_log: bool,
 }
 
 impl Acp {
-    /// Returns the harness for a command line; it is split as a shell would, and never given to one.
+    /// Splits the line as a shell would, but starts no shell.
     pub fn new(line: &str) -> Result<Self> {
         let (program, arguments) = program_of(line)?.context(EMPTY)?;
         Ok(Self { program: program::from_here(program), arguments, reads_log: false })
     }
 
-    /// Returns the harness that reads the log of an iteration; which program it was makes no difference to that.
+    /// A reader for the log of an iteration. The log of every program reads the same.
     pub fn of_log() -> Self {
         Self { program: PathBuf::from("agent"), arguments: Vec::new(), reads_log: true }
     }
@@ -140,7 +139,7 @@ impl Harness for Acp {
     }
 }
 
-/// What is asked of the program, one after the other; its place is the number of the request.
+/// The requests, in their order; a request's id is its place here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DialogStep {
     Initialize,
@@ -165,16 +164,15 @@ impl DialogStep {
     }
 }
 
-/// How the session of a turn begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum SessionOpening {
     New,
     Load(String),
-    /// As the answers in a kept log say.
+    /// A kept log does not hold the request, so the answer decides.
     AsLogged,
 }
 
-/// What is answered when the program asks whether a tool may run.
+/// Answers a program that asks whether a tool may run.
 #[derive(Debug)]
 struct Policy {
     all: bool,
@@ -183,9 +181,9 @@ struct Policy {
 }
 
 impl Policy {
-    /// What is denied by its kind is denied also where everything else may run.
+    /// A denied kind stays denied where all else is allowed.
     fn allows(&self, kind: &str) -> bool {
-        let has = |list: &[String]| list.iter().any(|it| it == kind);
+        let has = |kinds: &[String]| kinds.iter().any(|listed| listed == kind);
         !has(&self.deny) && (self.all || has(&self.allow))
     }
 }
@@ -198,7 +196,7 @@ fn request(step: DialogStep, params: &Value) -> Vec<u8> {
     line(&json!({ "jsonrpc": "2.0", "id": step as u8, "method": step.method(), "params": params }))
 }
 
-/// Plays the runner's side of the protocol.
+/// The runner's side of the protocol.
 #[derive(Debug)]
 struct AcpReader {
     name: String,
@@ -208,16 +206,15 @@ struct AcpReader {
     opening: SessionOpening,
     policy: Policy,
     step: DialogStep,
-    /// Whether the program was told to cancel.
     cancelled: bool,
-    /// Tool calls that have ended, by id.
+    /// The ids of ended tool calls.
     ended: Once,
-    /// Words of the agent that are not shown yet: they come in pieces.
+    /// The agent's words arrive in pieces; these are not shown yet.
     sentence: String,
     told: Told,
-    /// Whether some tokens are reported nowhere: all, until the answer is there.
+    /// Some tokens are reported nowhere: all of them until the answer, part of them later.
     lost: bool,
-    /// Whether its answer counts the last reply of the model alone, as that of opencode does.
+    /// opencode's answer counts the model's last reply only.
     counts_a_part: bool,
     run: RunState,
 }
@@ -248,7 +245,7 @@ impl AcpReader {
     }
 
     fn message(&mut self, message: &Value) {
-        // A log does not say what was asked: the answer does.
+        // A log does not hold the request, so the answer tells which one it was.
         if self.opening == SessionOpening::AsLogged
             && self.step == DialogStep::NewSession
             && message["id"] == json!(DialogStep::LoadSession as u8)
@@ -292,7 +289,7 @@ impl AcpReader {
             RunOutcome::SessionGone(message)
         } else if self.step == DialogStep::Prompt {
             let words = if detail.is_empty() { &said } else { detail };
-            // Some give the status of the service's answer as the number of the error.
+            // Some programs send the HTTP status as the error code.
             lines::failure(error["code"].as_u64(), words, message)
         } else {
             RunOutcome::Lasting(message)
@@ -350,12 +347,13 @@ impl AcpReader {
             )));
         };
         let options = result["configOptions"].as_array().map_or(&[][..], Vec::as_slice);
-        let option = options.iter().find(|it| it["category"] == "model").unwrap_or(&Value::Null);
+        let option =
+            options.iter().find(|option| option["category"] == "model").unwrap_or(&Value::Null);
         let current = [&result["models"]["currentModelId"], &option["currentValue"]];
         self.run.model = current.into_iter().find_map(stream::model);
         let Some(model) = self.model.clone() else { return self.prompts() };
         let offered = result["models"]["availableModels"].as_array();
-        let offered = offered.into_iter().flatten().map(|it| text(&it["modelId"]));
+        let offered = offered.into_iter().flatten().map(|model| text(&model["modelId"]));
         let mut names: Vec<&str> = offered.collect();
         if names.contains(&model.as_str()) {
             let params = json!({ "sessionId": session, "modelId": model });
@@ -391,7 +389,7 @@ impl AcpReader {
         self.run.tokens = TokenUsage::of_turn(&result["usage"]);
         self.lost = self.counts_a_part || self.run.tokens.is_none();
         if self.run.tokens.is_none() {
-            // Gemini CLI counts in a place of its own, without what the model thought.
+            // Gemini CLI counts in a field of its own, without thoughts.
             self.run.tokens = TokenUsage::of_quota(&result["_meta"]["quota"]["token_count"]);
         }
         match text(&result["stopReason"]) {
@@ -411,7 +409,7 @@ impl AcpReader {
     }
 
     fn update(&mut self, params: &Value) {
-        // What comes before the prompt is the session as it was.
+        // Updates before the prompt replay the loaded session.
         if self.step != DialogStep::Prompt {
             return;
         }
@@ -445,7 +443,7 @@ impl AcpReader {
         }
     }
 
-    /// Counts a tool call that is new.
+    /// Counts and shows a tool call once.
     fn begins(&mut self, call: &Value) {
         let id = text(&call["toolCallId"]);
         if id.is_empty() || !self.run.calls.is_new(id) {
@@ -464,7 +462,8 @@ impl AcpReader {
         let wanted =
             if allows { ["allow_once", "allow_always"] } else { ["reject_once", "reject_always"] };
         let options = params["options"].as_array().map_or(&[][..], Vec::as_slice);
-        let option = wanted.iter().find_map(|kind| options.iter().find(|it| it["kind"] == **kind));
+        let option =
+            wanted.iter().find_map(|kind| options.iter().find(|option| option["kind"] == **kind));
         let outcome = match option {
             Some(option) if !self.cancelled => {
                 json!({ "outcome": "selected", "optionId": option["optionId"] })
@@ -483,13 +482,13 @@ impl AcpReader {
     }
 }
 
-/// What an option can be set to; a program may put its values into groups.
+/// The values of an option; a program may group them.
 fn values(option: &Value) -> Vec<&str> {
-    fn list(it: &Value) -> &[Value] {
-        it["options"].as_array().map_or(&[], Vec::as_slice)
+    fn list(option: &Value) -> &[Value] {
+        option["options"].as_array().map_or(&[], Vec::as_slice)
     }
-    let each = list(option).iter().flat_map(|it| std::iter::once(it).chain(list(it)));
-    each.map(|it| text(&it["value"])).filter(|value| !value.is_empty()).collect()
+    let each = list(option).iter().flat_map(|entry| std::iter::once(entry).chain(list(entry)));
+    each.map(|value| text(&value["value"])).filter(|value| !value.is_empty()).collect()
 }
 
 fn kind(call: &Value) -> String {
@@ -506,7 +505,7 @@ impl OutputReader for AcpReader {
     fn line(&mut self, stream: Stream, line: &[u8], heard: &mut dyn FnMut(AgentEvent)) {
         match lines::value(line).filter(|_| stream == Stream::Output) {
             Some(message) if message.is_object() => self.message(&message),
-            // Standard error, and what a program prints beside the protocol.
+            // Standard error, or a line outside of the protocol.
             _ => self.run.errors.add(line),
         }
         self.run.reports(heard);
@@ -537,27 +536,14 @@ impl OutputReader for AcpReader {
 
     fn report(&mut self, left: &ExitInfo) -> AgentReport {
         let end = &self.run.stream_end;
-        // Its answer is whole; some programs are ended by the end of their input with another code.
+        // The answer is whole. Some programs then leave with another code because their input was closed.
         let answered = *end == StreamEnd::Result && !left.cut;
         let outcome = if answered {
             RunOutcome::Finished
         } else {
             lines::outcome(&self.name, end, left, &self.run.errors, &[])
         };
-        AgentReport {
-            final_text: self.run.text.take(),
-            tool_calls: Some(self.run.calls.count()),
-            failed_calls: self.run.failed_calls,
-            denied: self.run.refusals.take(),
-            session: self.run.session.take(),
-            tokens: self.run.tokens,
-            cost: self.run.cost,
-            missing: if self.lost { Missing::Lost } else { Missing::Nothing },
-            status: None,
-            tokens_of_session: false,
-            model: self.run.model.take(),
-            near_usage_limit: false,
-            outcome,
-        }
+        let missing = if self.lost { Missing::Lost } else { Missing::Nothing };
+        AgentReport { missing, ..self.run.report_on(outcome) }
     }
 }

@@ -31,17 +31,17 @@ const PROGRAM: KnownProgram = KnownProgram {
     accepts: ACCEPTS,
 };
 
-/// What it says when there is no such session.
+/// Claude Code's words for a missing session.
 const GONE: &str = "No conversation found";
-/// What leaves it nothing but reading: no server of tools, and no hook, allowance or instruction of the project.
+/// Only reading is left: no tool server, and no hook, permission or instruction of the project.
 const READ_ONLY: [&str; 5] =
     ["--tools", "Read,Grep,Glob", "--strict-mcp-config", "--setting-sources", "user"];
-/// Nobody answers a question of the program: what would ask is denied at once, also where its own settings name who answers.
+/// Nobody can answer questions of the program, so Claude Code denies them at once, whoever its settings name.
 const NO_PROMPTS: [&str; 2] = ["--permission-prompts", "none"];
-/// The version that has it first, by its list of changes.
+/// The first version with the flag, by its changelog.
 const NO_PROMPTS_SINCE: Version = Version(2, 1, 259);
 
-/// Seen in the help of 2.1.143 and 2.1.330.
+/// Taken from the help of 2.1.143 and 2.1.330.
 const ACCEPTS: Accepts = Accepts {
     title: "Claude Code",
     denies: "without --allow-all, Claude Code denies what it would ask you for: edits, and most commands",
@@ -70,7 +70,6 @@ const ACCEPTS: Accepts = Accepts {
     ],
 };
 
-/// Claude Code.
 #[derive(Clone, Copy, Debug)]
 pub struct Claude;
 
@@ -81,7 +80,7 @@ impl Harness for Claude {
 
     fn check(&self) -> Result<Option<String>> {
         let version = PROGRAM.check()?;
-        // The program itself is asked: keychains and helpers are its own affair.
+        // Only the program itself knows of keychains and helpers.
         let logged_in = PROGRAM
             .ask(&["auth", "status"])
             .ok()
@@ -119,10 +118,10 @@ impl Harness for Claude {
     }
 
     fn session_tokens(&self, session: &str, since: WallTime) -> Option<TokenUsage> {
-        // `projects/<project>/<session>.jsonl`, and the sub-agents' in a folder of the session's name.
+        // `projects/<project>/<session>.jsonl`; sub-agents write into a folder with the session's name.
         let is_its = |path: &Path| {
             let is_session = |name: Option<&OsStr>| name.is_some_and(|name| name == session);
-            path.extension().is_some_and(|it| it == "jsonl")
+            path.extension().is_some_and(|extension| extension == "jsonl")
                 && (is_session(path.file_stem())
                     || path.ancestors().skip(1).any(|folder| is_session(folder.file_name())))
         };
@@ -132,7 +131,7 @@ impl Harness for Claude {
             if line["type"] != "assistant" || sessions::time(&line["timestamp"]) < since {
                 return;
             }
-            // The last line of a message has what it came to.
+            // A message's last line has the full count.
             if let (Some(id), Some(used)) = (message["id"].as_str(), usage(&message["usage"])) {
                 messages.add(id, used);
             }
@@ -141,8 +140,8 @@ impl Harness for Claude {
     }
 
     fn caution(&self, version: &str) -> Option<String> {
-        // The oldest one that is driven is proven as well.
-        let is_oldest = Version::find(version).is_some_and(|it| Some(it) == PROGRAM.oldest);
+        // The oldest driven version is proven as well.
+        let is_oldest = Version::find(version) == PROGRAM.oldest;
         if is_oldest { None } else { PROGRAM.caution(version) }
     }
 }
@@ -151,7 +150,7 @@ fn logged_in(answer: &str) -> Option<bool> {
     serde_json::from_str::<Value>(answer).ok()?["loggedIn"].as_bool()
 }
 
-/// Whether settings of the project may hold credentials: `auth status` does not look at them.
+/// Project settings may hold credentials, which `auth status` does not see.
 fn may_log_in_by_project(start: &Path) -> bool {
     start.ancestors().any(|folder| {
         ["settings.json", "settings.local.json"].iter().any(|name| {
@@ -165,8 +164,7 @@ fn may_log_in_by_project(start: &Path) -> bool {
     })
 }
 
-/// Which rights the program has: it refuses to run without consent as root, unless a variable says that
-/// this is a sandbox.
+/// Root has to declare a sandbox, or Claude Code refuses to run without consent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rights {
     Root,
@@ -181,12 +179,12 @@ fn launch(order: &AgentOrder<'_>, rights: Rights) -> Result<Launch> {
     let (prompt, input) = program::way(order.prompt)?;
     let mut arguments = vec!["-p"];
     arguments.extend(prompt);
-    // Not last: what follows a flag that takes a list would be part of it, and so would a prompt.
+    // These do not come last: a flag that takes a list would swallow what follows, the prompt as well.
     let permitted = order.permissions.arguments(&ACCEPTS);
     arguments.extend(permitted.iter().map(String::as_str));
-    // A person may have said who answers.
-    let has_prompts = permitted.iter().any(|it| it.starts_with("--permission-prompt"));
-    let knows_it = Version::find(order.version).is_some_and(|it| it >= NO_PROMPTS_SINCE);
+    // A person may have named who answers.
+    let has_prompts = permitted.iter().any(|argument| argument.starts_with("--permission-prompt"));
+    let knows_it = Version::find(order.version).is_some_and(|version| version >= NO_PROMPTS_SINCE);
     if knows_it && !has_prompts && order.approval != Approval::All {
         arguments.extend(NO_PROMPTS);
     }
@@ -210,49 +208,48 @@ fn launch(order: &AgentOrder<'_>, rights: Rights) -> Result<Launch> {
     Ok(launch)
 }
 
-/// Returns a reader of `--output-format stream-json`.
 fn reader(order: &AgentOrder<'_>) -> StreamReader<ClaudeStream> {
     StreamReader::new(ClaudeStream::default(), order)
 }
 
-/// `--output-format stream-json`.
+/// The events of `--output-format stream-json`.
 #[derive(Debug, Default)]
 pub struct ClaudeStream {
     tokens: ResultTokens,
-    /// Agents that work in the background: their end wakes the session for another turn.
+    /// Sub-agents in the background; the end of one starts another turn.
     background: usize,
-    /// Whether the end of one was reported in this turn: it may wait for its own turn after the result.
+    /// A sub-agent's end was reported in this turn, so another turn may follow the result.
     notified: bool,
     limit: Option<Limit>,
-    /// What kind of error the program's own words, put in the agent's place, stand for.
+    /// The kind of error that the client reported in the agent's place.
     trouble: Option<String>,
-    /// Tool calls that were denied or failed.
+    /// Denied and failed tool calls.
     failed_calls: Once,
-    /// What the messages used according to their lines; what each came to write is not in them yet.
+    /// Usage by message. Output tokens are incomplete until the message ends.
     messages: MessageUsage,
 }
 
-/// A usage limit that was hit, from a structured event.
+/// A usage limit, from a structured event.
 #[derive(Clone, Debug)]
 struct Limit {
     resets_at: Option<u64>,
 }
 
-/// Tokens as the results report them.
+/// Token counts of the `result` events.
 #[derive(Clone, Copy, Debug, Default)]
 struct ResultTokens {
-    /// The sum of what each result calls its own share, sub-agents included (newer clients).
+    /// The sum of the results' own shares with sub-agents (newer clients).
     shares: Option<TokenUsage>,
-    /// What the last result has for the whole process, sub-agents included.
+    /// The last result's count for the whole process, with sub-agents.
     process: Option<TokenUsage>,
-    /// The sum of what each result reports of the main thread.
+    /// The sum over the results of the main thread.
     main: Option<TokenUsage>,
 }
 
 impl ClaudeStream {
     fn system(&mut self, run: &mut RunState, line: &Value) {
         match text(&line["subtype"]) {
-            // Every turn begins like this, also one after a result.
+            // Every turn begins with `init`, also one after a result.
             "init" => {
                 self.notified = false;
                 run.session = lines::session(&line["session_id"]).or(run.session.take());
@@ -261,8 +258,9 @@ impl ClaudeStream {
             "api_retry" => {
                 let (attempt, most) = (&line["attempt"], &line["max_retries"]);
                 let why = line["error"].as_str().unwrap_or("an error");
-                let status =
-                    line["error_status"].as_u64().map_or(String::new(), |it| format!(" ({it})"));
+                let status = line["error_status"]
+                    .as_u64()
+                    .map_or(String::new(), |status| format!(" ({status})"));
                 run.trouble(format!(
                     "the model is asked again, {attempt} of {most}: {}{status}",
                     lines::one_line(why, 80)
@@ -288,10 +286,8 @@ impl ClaudeStream {
     fn assistant(&mut self, run: &mut RunState, line: &Value) {
         run.session = run.session.take().or_else(|| lines::session(&line["session_id"]));
         let message = &line["message"];
-        let Some(blocks) = message["content"].as_array() else {
-            return;
-        };
-        // The client speaks in the agent's place when something fails: these are not the agent's words.
+        let Some(blocks) = message["content"].as_array() else { return };
+        // On an error the client speaks in the agent's place.
         if message["model"] == "<synthetic>" || line["is_api_error_message"] == true {
             self.trouble = line["error"].as_str().map(str::to_owned);
             let limit = &line["api_error_params"]["rate_limit_info"];
@@ -325,7 +321,7 @@ impl ClaudeStream {
         }
     }
 
-    /// What tools came to.
+    /// The results of tools.
     fn user(&mut self, run: &mut RunState, line: &Value) {
         for block in line["message"]["content"].as_array().into_iter().flatten() {
             if block["type"] != "tool_result" {
@@ -342,7 +338,7 @@ impl ClaudeStream {
     fn limited(&mut self, run: &mut RunState, line: &Value) {
         let info = &line["rate_limit_info"];
         match text(&info["status"]) {
-            // With a subscription, a service that is merely busy is reported like this as well, with no limit that was hit.
+            // With a subscription, a merely busy service is reported the same way, but without a limit.
             "rejected" if info["rateLimitType"].is_string() || info["resetsAt"].is_u64() => {
                 self.limit = Some(Limit { resets_at: info["resetsAt"].as_u64() });
             }
@@ -378,7 +374,7 @@ impl ClaudeStream {
                 run.text.set(said);
             }
         }
-        // A run that is reported as finished may be ended: not while there is more to come.
+        // More turns may come while agents work in the background: a finished run may be ended.
         if self.background == 0 && !self.notified {
             run.finished();
         }
@@ -387,7 +383,8 @@ impl ClaudeStream {
     fn failure(&mut self, run: &mut RunState, line: &Value, said: &str) -> RunOutcome {
         let more: Vec<&str> =
             line["errors"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-        let subtype = line["subtype"].as_str().filter(|it| *it != "success").unwrap_or_default();
+        let subtype =
+            line["subtype"].as_str().filter(|subtype| *subtype != "success").unwrap_or_default();
         let message =
             lines::message("`claude` failed", &[said, &more.join(" "), subtype].join(" "));
         let limit = self.limit.take();
@@ -429,13 +426,13 @@ impl Format for ClaudeStream {
     }
 
     fn costs_more(&self, run: &RunState) -> bool {
-        // Agents in the background wake the session after its result.
+        // Background agents wake the session after its result.
         run.cost.is_some() && run.stream_end == StreamEnd::Nothing
     }
 
     fn report(&mut self, run: &mut RunState, left: &ExitInfo) -> AgentReport {
         run.tokens = self.tokens.of_this_run(run.resumed).or_else(|| {
-            // A run that was cut has no result: the messages report the tokens, each counted once.
+            // A cut run has no result, so the messages report the tokens.
             self.messages.sum().filter(|_| run.stream_end == StreamEnd::Nothing)
         });
         run.report(&PROGRAM, left)
@@ -455,15 +452,14 @@ impl ResultTokens {
         }
     }
 
-    /// Newer clients count `modelUsage` from the first day of a resumed session, older ones leave
-    /// sub-agents out of `usage`: what is right for both depends on the session.
+    /// Newer clients count `modelUsage` from the first day of a resumed session; older ones leave sub-agents out of
+    /// `usage`.
     fn of_this_run(self, resumed: bool) -> Option<TokenUsage> {
         let process = if resumed { None } else { self.process };
         self.shares.or(process).or(self.main)
     }
 }
 
-/// What a `usage` says, `None` where there is none.
 fn usage(usage: &Value) -> Option<TokenUsage> {
     usage.is_object().then(|| TokenUsage {
         input: lines::number(&usage["input_tokens"]),
@@ -473,7 +469,7 @@ fn usage(usage: &Value) -> Option<TokenUsage> {
     })
 }
 
-/// The sum over all models, `None` where nothing is reported.
+/// The sum over all models.
 fn of_models(usage: &Value) -> Option<TokenUsage> {
     TokenUsage::sum(usage.as_object()?.values().map(|model| TokenUsage {
         input: lines::number(&model["inputTokens"]),

@@ -32,15 +32,15 @@ const PROGRAM: KnownProgram = KnownProgram {
     accepts: ACCEPTS,
 };
 
-/// How it shows a service that is out of order: the status is not in its text.
+/// Codex's words for a service that is out of order; the text has no status.
 const OVERLOADED: &[&str] =
     &["We're currently experiencing high demand", "Selected model is at capacity"];
 
-/// What is counted as a tool call; other items are words, plans and warnings.
+/// Items that are tool calls; others are words, plans and warnings.
 const TOOLS: &[&str] =
     &["command_execution", "file_change", "mcp_tool_call", "web_search", "collab_tool_call"];
 
-/// Seen in the help of `codex exec` 0.169.0.
+/// Taken from the help of `codex exec` 0.169.0.
 const ACCEPTS: Accepts = Accepts {
     title: "Codex",
     denies: "without --allow-all, Codex can only read files, and does not say so when it may not write them",
@@ -61,7 +61,6 @@ const ACCEPTS: Accepts = Accepts {
     ],
 };
 
-/// Codex.
 #[derive(Clone, Copy, Debug)]
 pub struct Codex;
 
@@ -102,7 +101,7 @@ impl Harness for Codex {
         }
         let (prompt, input) = program::way(order.prompt)?;
         arguments.push(prompt.unwrap_or("-"));
-        // It ends its tools on this one only.
+        // Codex ends its tools on SIGINT only.
         let launch = PROGRAM.launch(arguments, input);
         Ok(Launch { ending: Ending::Interrupt, folder: order.own_folder(), ..launch })
     }
@@ -131,12 +130,12 @@ impl Harness for Codex {
                 used(last).add_to(&mut turns);
             }
         });
-        // Older versions write down only what each turn with its tools came to.
+        // Older versions record each turn with its tools only.
         answers.or(turns)
     }
 }
 
-/// Whether a key in the environment or a provider of a person's own makes a login needless.
+/// A key in the environment, or a person's own provider, needs no login.
 fn may_do_without_login() -> bool {
     if ["CODEX_API_KEY", "OPENAI_API_KEY"].iter().any(|name| world::variable(name).is_some()) {
         return true;
@@ -161,19 +160,19 @@ fn now() -> Zoned {
     Timestamp::from_millisecond(millis).unwrap_or_default().to_zoned(TimeZone::system())
 }
 
-/// Returns a reader of `exec --json`; a time of day in a message is one after `now`.
+/// `now` resolves a time of day in a message: the next such time is meant.
 pub(super) fn reader(order: &AgentOrder<'_>, now: Zoned) -> StreamReader<CodexStream> {
     StreamReader::new(CodexStream { now, trouble: String::new() }, order)
 }
 
-/// `exec --json`.
+/// The events of `exec --json`.
 ///
-/// A command that fails on the sandbox shows in no event: without `--allow-all`, there may have been
-/// more tool calls than are counted, and refused ones have no name.
+/// No event shows a command that the sandbox stopped: without `--allow-all`, Codex may have made more tool calls than
+/// are counted, and refused ones have no name.
 #[derive(Debug)]
 pub(super) struct CodexStream {
     now: Zoned,
-    /// The last top-level error: a retry, unless the stream ends after it.
+    /// The last top-level error: a retry, unless the stream ends behind it.
     trouble: String,
 }
 
@@ -193,7 +192,7 @@ impl CodexStream {
         match text(&item["type"]) {
             kind if TOOLS.contains(&kind) => tool_completed(run, kind, item),
             "agent_message" => run.says_finally(text(&item["text"])),
-            // A warning, whatever its name says: only `turn.failed` is final.
+            // A warning in spite of its name: only `turn.failed` is final.
             "error" => run.trouble(lines::words(
                 item["message"].as_str().unwrap_or("a warning without words"),
             )),
@@ -204,7 +203,7 @@ impl CodexStream {
     fn turn_completed(_: &mut Self, run: &mut RunState, line: &Value) {
         let usage = &line["usage"];
         if usage.is_object() {
-            // A later turn counts on from the one before: the last figure is the whole.
+            // Later turns count on from earlier ones, so the last figure is the whole.
             run.uses(used(usage));
         }
         run.stream_end = StreamEnd::Result;
@@ -229,7 +228,7 @@ impl CodexStream {
     }
 }
 
-/// A tool, and what it is used with.
+/// A tool, and its input.
 fn tool<'a>(kind: &'a str, item: &'a Value) -> (&'a str, String) {
     let with = if item["changes"].is_null() { item } else { &item["changes"][0] };
     (item["tool"].as_str().unwrap_or(kind), lines::what(with))
@@ -240,14 +239,10 @@ fn tool_completed(run: &mut RunState, kind: &str, item: &Value) {
     if !run.calls.is_new(text(&item["id"])) {
         return;
     }
-    run.failed_calls += u64::from(matches!(text(&item["status"]), "declined" | "failed"));
-    let outcome = match text(&item["status"]) {
-        "declined" => CallOutcome::Denied,
-        "failed" => CallOutcome::Failed,
-        _ => CallOutcome::Done,
-    };
-    run.ends(text(&item["id"]), outcome);
-    if outcome == CallOutcome::Denied {
+    let (is_denied, is_failed) = (item["status"] == "declined", item["status"] == "failed");
+    run.failed_calls += u64::from(is_denied || is_failed);
+    run.ends(text(&item["id"]), CallOutcome::of(is_denied, is_failed));
+    if is_denied {
         let (tool, what) = tool(kind, item);
         run.refuses(tool, &what);
     }
@@ -273,7 +268,7 @@ impl Format for CodexStream {
     }
 
     fn usage_so_far(&self, run: &RunState) -> TokenUsage {
-        // A session that is resumed is counted from its first day.
+        // A resumed session counts from its first day.
         run.tokens.filter(|_| !run.resumed).unwrap_or_default()
     }
 
@@ -289,30 +284,30 @@ impl Format for CodexStream {
     }
 }
 
-/// What a usage counts; what came from a cache is in its input.
+/// The input includes cached tokens.
 fn used(usage: &Value) -> TokenUsage {
     let names =
         ["input_tokens", "output_tokens", "cached_input_tokens", "cache_write_input_tokens"];
     TokenUsage::of_all_in(usage, names)
 }
 
-/// Whether a failed turn shows a usage limit. There is no field for it, only these words, at the
-/// beginning of a message that no agent can write.
+/// Codex has no field for a usage limit, only these words at the beginning of a message. No agent can write that
+/// message.
 fn is_usage_limit(said: &str) -> bool {
     said.replace('’', "'").starts_with("You've hit your usage limit")
 }
 
-/// The status of an answer, `…status: 429 Too Many Requests` or `unexpected status 401 …`.
+/// Reads `…status: 429 Too Many Requests` and `unexpected status 401 …`.
 fn status_in(said: &str) -> Option<u64> {
     let (_, behind) = said.split_once("status")?;
     let digits = behind.trim_start_matches([':', ' ']).get(..3)?;
     digits.parse().ok().filter(|status| (100..600).contains(status))
 }
 
-/// Returns when a limit is lifted, in seconds since the Unix epoch, from `… try again at TIME.`:
-/// `3:45 PM` for today, or `Nov 22nd, 2026 12:59 AM`, both in the local time zone.
+/// Reads `… try again at TIME.` as seconds since the Unix epoch. TIME is `3:45 PM` for today, or `Nov 22nd, 2026 12:59
+/// AM`, in the local time zone.
 ///
-/// What cannot be read for certain, and a time that is past or more than 40 days away, is `None`.
+/// `None` for an uncertain, a past time, or one more than 40 days ahead.
 fn resets_at(said: &str, now: &Zoned) -> Option<u64> {
     let (_, behind) = said.rsplit_once("try again at ")?;
     let time = behind.trim().trim_end_matches('.');
@@ -327,11 +322,11 @@ fn resets_at(said: &str, now: &Zoned) -> Option<u64> {
     })?;
     let then = parsed.to_zoned(now.time_zone().clone()).ok()?;
     let away = now.duration_until(&then);
-    // The minute is cut off: a limit that is lifted within this minute seems to be past already.
+    // The message has no seconds: a limit that ends in this minute seems past.
     if away < SignedDuration::from_mins(-1) || away > SignedDuration::from_hours(40 * 24) {
         return None;
     }
-    // The end of the named minute, not its beginning: the seconds were cut off.
+    // The end of the named minute, since the message has no seconds.
     u64::try_from(then.timestamp().as_second()).ok().map(|second| second + 59)
 }
 

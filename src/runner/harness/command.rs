@@ -14,31 +14,30 @@ use super::{
 use crate::store::write::{Flush, write_whole};
 use crate::text::distance;
 
-/// The most that is kept of what a program prints, in bytes: its end, where a promise stands.
+/// The longest kept output, in bytes: its end, where a promise stands.
 const TAIL: usize = 256 << 10;
-/// The longest argument that Linux takes, in bytes.
+/// In bytes; Linux takes no longer argument.
 const LONGEST_ARGUMENT: usize = 128 << 10;
-/// The file in the iteration's own folder that holds the prompt.
 const PROMPT_FILE: &str = "prompt.md";
-/// What is replaced in an argument.
+/// Placeholders in arguments.
 const PLACES: [&str; 4] = ["{prompt_file}", "{prompt}", "{model}", "{session}"];
 
-/// Programs that make one command line of all their arguments.
+/// Programs that join all their arguments to one command line.
 const JOINERS: [&str; 7] = ["ssh", "cmd", "powershell", "pwsh", "watch", "wsl", "eval"];
 
 const EMPTY: &str = "the command is empty\nname a program, as in --harness-command \"my-agent --file {prompt_file}\"";
 
-/// Any program.
+/// Any program, by its command line.
 #[derive(Clone, Debug)]
 pub struct Any {
     program: PathBuf,
     arguments: Vec<String>,
-    /// Makes the session ids of this loop its own.
+    /// Makes session ids unique to this loop.
     salt: RandomState,
 }
 
 impl Any {
-    /// Returns the harness for a command line; it is split as a shell would, and never given to one.
+    /// Splits the line as a shell would, but starts no shell.
     pub fn new(line: &str) -> Result<Self> {
         let (program, arguments) = program_of(line)?.context(EMPTY)?;
         if PLACES.iter().any(|place| program.contains(place)) {
@@ -61,8 +60,7 @@ impl Any {
         self.arguments.iter().any(|argument| argument.contains(place))
     }
 
-    /// The session of an order: the one to continue with, or a new id, which is the same whenever it is
-    /// asked for.
+    /// The session to continue, else a new id; the same order always gets the same id.
     fn session(&self, order: &AgentOrder<'_>) -> Option<String> {
         if !self.asks_for("{session}") {
             return None;
@@ -70,10 +68,10 @@ impl Any {
         if let Some(session) = order.resume {
             return Some(session.to_owned());
         }
-        // No two iterations have the same prompt: it has their number.
+        // Each iteration's prompt is unique, because it has the iteration's number.
         let own = |part: u8| self.salt.hash_one((order.scratch, order.prompt, part));
         let (high, low) = (own(0), own(1));
-        // The form of a random UUID: some programs take nothing else.
+        // The form of a random UUID: some programs accept nothing else.
         Some(format!(
             "{:08x}-{:04x}-4{:03x}-8{:03x}-{:012x}",
             high >> 32,
@@ -135,7 +133,7 @@ impl Harness for Any {
         let is_given = self.asks_for("{prompt}") || self.asks_for("{prompt_file}");
         Ok(Launch {
             program: self.program.clone(),
-            arguments: self.arguments.iter().map(|it| filled(it, &values).into()).collect(),
+            arguments: self.arguments.iter().map(|word| filled(word, &values).into()).collect(),
             unset: environment::scrubbed(),
             input: if is_given { Input::Nothing } else { input },
             ..Launch::default()
@@ -147,7 +145,7 @@ impl Harness for Any {
     }
 }
 
-/// Returns a model's name that may stand in a command; an error for one that a shell there could take for more than a name.
+/// Refuses a model name that a shell in the command could read as more than a name.
 pub fn plain_model(name: &str) -> Result<&str> {
     let is_plain = |letter: char| letter.is_alphanumeric() || "-_.:/@+[]".contains(letter);
     if !name.chars().all(is_plain) {
@@ -159,7 +157,7 @@ pub fn plain_model(name: &str) -> Result<&str> {
     program::model(name)
 }
 
-/// A name in braces that nothing is put in the place of.
+/// A name in braces that is no placeholder.
 fn unknown_place(argument: &str) -> Option<&str> {
     argument.match_indices('{').find_map(|(at, _)| {
         let place = &argument[at..=at + argument[at..].find('}')?];
@@ -167,14 +165,14 @@ fn unknown_place(argument: &str) -> Option<&str> {
         let is_near = |known: &str| distance(known, place) <= 2;
         let is_typed = place.len() > 2 && place[1..place.len() - 1].chars().all(is_name);
         let is_one = is_typed && !PLACES.contains(&place) && !argument[..at].ends_with('$');
-        // Among other words it may be code: `awk '{print}'`.
+        // Among other words, braces may be code: `awk '{print}'`.
         let is_word = !argument.contains(char::is_whitespace);
         (is_one && (is_word || PLACES.into_iter().any(is_near))).then_some(place)
     })
 }
 
-/// The word of a command line that has a prompt run as code: one with more than the prompt in it, a flag before it as in `sh -c`, or
-/// a program that joins its arguments.
+/// The word that makes the prompt run as code: a word with more than the prompt, a flag in front as in `sh -c`, or a
+/// program that joins its arguments.
 fn runs_prompt<'a>(program: &'a str, arguments: &'a [String]) -> Option<&'a str> {
     let words = || std::iter::once(program).chain(arguments.iter().map(String::as_str));
     let joiner = words().take_while(|word| !word.contains("{prompt}")).find(|word| {
@@ -187,7 +185,7 @@ fn runs_prompt<'a>(program: &'a str, arguments: &'a [String]) -> Option<&'a str>
     })
 }
 
-/// Whether a flag is followed by code, whatever the program: `-c`, `-lc`, `/C`, `-e`, `--command`.
+/// Flags that code follows in any program: `-c`, `-lc`, `/C`, `-e`, `--command`.
 fn takes_code(flag: &str) -> bool {
     let name = flag.trim_start_matches(['-', '/']).to_ascii_lowercase();
     let is_short = name.len() + 1 == flag.len() && name.len() <= 4;
@@ -195,7 +193,7 @@ fn takes_code(flag: &str) -> bool {
         || (name.len() < flag.len() && matches!(&*name, "command" | "eval"))
 }
 
-/// Returns the program of a command line and its arguments, `None` where it names none.
+/// `None` where the line names no program.
 pub fn program_of(line: &str) -> Result<Option<(String, Vec<String>)>> {
     let words = split(line);
     let mut words = words
@@ -205,9 +203,9 @@ pub fn program_of(line: &str) -> Result<Option<(String, Vec<String>)>> {
     Ok(program.map(|program| (program, words.collect())))
 }
 
-/// Returns the words of a command line, split as a shell would; an error for a quotation mark that is never closed.
+/// Splits as a shell would; an open quotation mark is an error.
 ///
-/// On Windows a backslash is one of a path, and nothing more.
+/// On Windows, a backslash is part of a path and escapes nothing.
 pub fn split(line: &str) -> Result<Vec<String>, shell_words::ParseError> {
     if cfg!(windows) {
         shell_words::split(&with_plain_backslashes(line))
@@ -216,7 +214,7 @@ pub fn split(line: &str) -> Result<Vec<String>, shell_words::ParseError> {
     }
 }
 
-/// The line with each backslash as a shell would have to be told of it.
+/// Doubles the backslashes that a shell would take away.
 fn with_plain_backslashes(line: &str) -> String {
     let (mut out, mut quote) = (String::with_capacity(line.len()), None);
     for letter in line.chars() {
@@ -231,7 +229,7 @@ fn with_plain_backslashes(line: &str) -> String {
     out
 }
 
-/// The argument with its places filled, in one pass: what is filled in is not looked at again.
+/// Fills the placeholders in one pass: inserted text is not searched again.
 fn filled(argument: &str, values: &[(&str, &str)]) -> String {
     let mut out = String::new();
     let mut rest = argument;
@@ -251,7 +249,7 @@ fn filled(argument: &str, values: &[(&str, &str)]) -> String {
     out + rest
 }
 
-/// Takes all of standard output for the agent's own words: nothing distinguishes them from the rest.
+/// All of standard output is the agent's words: nothing sets them apart.
 #[derive(Debug)]
 pub(super) struct CommandReader {
     name: String,
@@ -269,8 +267,8 @@ impl CommandReader {
         Self { name, session, prompt, tail: Vec::new(), errors: Errors::default() }
     }
 
-    /// The end of what was printed. A program that repeats its prompt repeats the promise that the
-    /// prompt asks for: that is taken out, also where the program indents or marks each line.
+    /// The end of the output, without the prompt. A program that repeats its prompt also repeats the promise in it,
+    /// perhaps with each line indented or marked.
     fn words(&self) -> String {
         let text = String::from_utf8_lossy(end_of(&self.tail)).into_owned();
         if self.prompt.is_empty() {
@@ -281,8 +279,8 @@ impl CommandReader {
     }
 }
 
-/// Whether a line of a prompt asks for a promise or for the words of a blocked agent. One that is nothing
-/// but a promise is no such line: an agent that keeps it writes the same.
+/// The line asks for a promise or for the words of a blocked agent. A line that is only a promise does not: an agent
+/// that keeps the promise writes the same.
 fn asks(line: &str) -> bool {
     let is_promise = line.starts_with("<promise>") && line.ends_with("</promise>");
     line.contains("<blocked>") || (line.contains("<promise>") && !is_promise)
@@ -314,7 +312,7 @@ impl OutputReader for CommandReader {
     fn report(&mut self, left: &ExitInfo) -> AgentReport {
         let stream_end = if left.code == Some(0) { StreamEnd::Result } else { StreamEnd::Nothing };
         let outcome = match lines::outcome(&self.name, &stream_end, left, &self.errors, &[]) {
-            // There is no result that could be missing: the exit code is all that is known.
+            // This program reports no result; only the exit code counts.
             RunOutcome::Failed(message) => {
                 RunOutcome::Failed(message.replacen(" and without a result", "", 1))
             }

@@ -30,15 +30,15 @@ const PROGRAM: KnownProgram = KnownProgram {
     accepts: ACCEPTS,
 };
 
-/// What leaves it nothing but reading: no other tool is known to it.
+/// Only reading is left: Copilot CLI knows no other tool.
 const READ_ONLY: [&str; 3] =
     ["--available-tools=view,grep,glob", "--disable-builtin-mcps", "--no-custom-instructions"];
-/// The file in the iteration's own folder in which the program counts its tokens.
+/// Copilot CLI's token counts, in the iteration's own folder.
 const USAGE: &str = "copilot-usage.json";
-/// The most of that file that is read, in bytes.
+/// The longest usage file that is read, in bytes.
 const USAGE_SIZE: u64 = 1 << 20;
 
-/// Seen in the help of 1.0.102.
+/// Taken from the help of 1.0.102.
 const ACCEPTS: Accepts = Accepts {
     title: "Copilot CLI",
     denies: "without --allow-all, Copilot CLI denies what it would ask you for: edits and commands",
@@ -61,7 +61,6 @@ const ACCEPTS: Accepts = Accepts {
     ],
 };
 
-/// Copilot CLI.
 #[derive(Clone, Copy, Debug)]
 pub struct Copilot;
 
@@ -79,7 +78,7 @@ impl Harness for Copilot {
         arguments.extend(order.permissions.arguments(&ACCEPTS).into_iter().map(Into::into));
         arguments.extend(["--output-format".into(), "json".into()]);
         if order.approval == Approval::All {
-            // `--allow-all-tools` alone still refuses what lies outside of the folder.
+            // `--allow-all-tools` alone still refuses paths outside of the folder.
             arguments.push("--allow-all".into());
         }
         if order.approval == Approval::ReadOnly {
@@ -123,16 +122,16 @@ impl Harness for Copilot {
     }
 }
 
-/// `--output-format json`, and the file with the tokens when the run has ended.
+/// The events of `--output-format json`, and the usage file behind the run's end.
 #[derive(Debug, Default)]
 struct CopilotStream {
-    /// The file with the tokens, which counts a resumed session from its first day.
+    /// The usage file; a resumed session counts from its first day.
     usage: PathBuf,
-    /// Whether a turn of the agent is running: a result in its middle is that of an end by force.
+    /// A turn is running: a result within a turn comes from a forced end.
     in_turn: bool,
     failure: Option<RunOutcome>,
     exit: Option<i64>,
-    /// What the service said in its last failed answer.
+    /// The service's words in its last failed answer.
     answer: String,
 }
 
@@ -183,7 +182,8 @@ impl CopilotStream {
 
     fn call_failure(&mut self, run: &mut RunState, line: &Value) {
         let data = &line["data"];
-        let status = data["statusCode"].as_u64().map_or(String::new(), |it| format!(" ({it})"));
+        let status =
+            data["statusCode"].as_u64().map_or(String::new(), |status| format!(" ({status})"));
         let said = text(&data["errorMessage"]);
         self.answer = lines::words(said);
         run.trouble(lines::message(&format!("the model did not answer{status}"), said));
@@ -196,7 +196,7 @@ impl CopilotStream {
         let message = lines::message("`copilot` failed", &said);
         run.status = data["statusCode"].as_u64();
         self.failure = Some(match text(&data["errorType"]) {
-            // What the service itself has said says more: no credit is a 429, too.
+            // The service's own words outrank the type: no credit is a 429, too.
             _ if lines::is_lasting(&self.answer) => {
                 RunOutcome::Lasting(lines::message(&message, &self.answer))
             }
@@ -226,7 +226,7 @@ impl CopilotStream {
         }
     }
 
-    /// The tokens of the session, from the program's own file.
+    /// The session's tokens, from the usage file.
     fn tokens(&self) -> Option<TokenUsage> {
         let file = read::read(&self.usage, USAGE_SIZE).ok()?;
         let usage: Value = serde_json::from_slice(&file.bytes).ok()?;
@@ -235,7 +235,7 @@ impl CopilotStream {
     }
 }
 
-/// What a usage counts; what came from a cache is in its input.
+/// The input includes cached tokens.
 fn used(usage: &Value) -> TokenUsage {
     let names = ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens"];
     TokenUsage::of_all_in(usage, names)
@@ -247,7 +247,7 @@ impl Format for CopilotStream {
             "assistant.turn_start" => Self::turn_start,
             "assistant.turn_end" => |format, _, _| format.in_turn = false,
             "assistant.message" => Self::message,
-            // The prompt, or a hook that sent the agent back: what it said was not its last word.
+            // The prompt, or a hook that sent the agent back: the words before were not its last.
             "user.message" => |_, run, _| run.text.clear(),
             "tool.execution_start" => Self::tool_start,
             "tool.execution_complete" => Self::tool_complete,

@@ -1,5 +1,4 @@
-//! The embedded scripted agent of `spool ralph --harness demo`: this program started again. What a person sees is the runner's
-//! real work: real files, real verdicts.
+//! The scripted agent of `spool ralph --harness demo`: this program, started again. Files and verdicts are real.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
@@ -16,14 +15,13 @@ use crate::feature::SIGNAL;
 use crate::runner::script::{self, ScriptTurn, TURNS};
 use crate::world;
 
-/// The first argument of this program when it is to be the agent.
+/// Makes this program the agent.
 const ARGUMENT: &str = "__demo-agent";
-/// The time between two steps, for a person to follow.
+/// Time between two steps, for a person to follow.
 const PACE: Duration = Duration::from_millis(150);
-/// The most of a prompt that is read, in bytes.
+/// The longest prompt that is read, in bytes.
 const PROMPT: u64 = 4 << 20;
 
-/// The embedded scripted agent.
 #[derive(Clone, Copy, Debug)]
 pub struct Demo;
 
@@ -53,8 +51,7 @@ impl Harness for Demo {
     }
 }
 
-/// Plays one run of the agent when these arguments ask for it, and returns its exit code; `None`
-/// when they are a person's.
+/// Plays one run if the arguments ask for the agent. `None` for a person's arguments.
 pub fn play_if_asked(mut arguments: impl Iterator<Item = OsString>) -> Option<ExitCode> {
     if arguments.nth(1)? != OsStr::new(ARGUMENT) {
         return None;
@@ -75,7 +72,7 @@ fn play() -> Result<()> {
     run(&folder, &String::from_utf8_lossy(&prompt), PACE, &mut io::stdout())
 }
 
-/// Plays the turns that are next by the boxes of the list. No other project is touched, no matter who starts this.
+/// Plays the next turns by the boxes of the list. Refuses every project but the demo's own.
 fn run(folder: &Path, prompt: &str, pace: Duration, out: &mut dyn Write) -> Result<()> {
     let (_, list) = script::task_list(folder)
         .context("the demo's agent works on the demo's own project only")?;
@@ -95,7 +92,7 @@ fn run(folder: &Path, prompt: &str, pace: Duration, out: &mut dyn Write) -> Resu
     if turns.is_empty() { say(&format!("Nothing is left to do.\n{claim}")) } else { Ok(()) }
 }
 
-/// The first turn with an open box, and the turns behind it in which the agent only talks: no box tells one of those from another.
+/// The first turn with an open box and the talk-only turns behind it, which no box tells apart.
 fn next_turns(list: &TaskList) -> &'static [ScriptTurn] {
     let Some(first) = TURNS.iter().position(|turn| turn.is_open(list)) else { return &[] };
     let rest = &TURNS[first + 1..];
@@ -103,7 +100,7 @@ fn next_turns(list: &TaskList) -> &'static [ScriptTurn] {
     &TURNS[first..=first + talk]
 }
 
-/// The promise that the prompt asks for, with its tags.
+/// The promise in the prompt, with its tags.
 fn promise(prompt: &str) -> Option<&str> {
     const END: &str = "</promise>";
     let from = prompt.find("<promise>")?;

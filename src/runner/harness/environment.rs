@@ -1,12 +1,12 @@
-//! What an agent program gets from our environment, and what it must not see of it.
+//! Variables that an agent program must not see.
 
 use crate::world;
 
-/// Marks that agent programs leave in the environment of what they start. A program that finds its own
-/// believes that it runs inside itself: it refuses, or takes part in a session that is not its own.
+/// Marks of a running agent program in the environment. A program that finds its own mark believes that it runs inside
+/// itself: it refuses, or joins a foreign session.
 ///
-/// They were seen in what Claude Code (2.1.143 and 2.1.330), Codex, opencode, Gemini CLI and Copilot CLI
-/// hand to a command. A person's settings and credentials are not among them.
+/// Seen in the environment of commands under Claude Code (2.1.143 and 2.1.330), Codex, opencode, Gemini CLI and Copilot
+/// CLI. A person's settings and credentials are not among them.
 const MARKS: &str = "\
     CLAUDECODE CLAUDE_CODE_ENTRYPOINT CLAUDE_CODE_SESSION_ID CLAUDE_CODE_SSE_PORT \
     CLAUDE_CODE_EXECPATH CLAUDE_CODE_CHILD_SESSION CLAUDE_CODE_CHILD_NOTES_DIR \
@@ -17,10 +17,9 @@ const MARKS: &str = "\
     COPILOT_AGENT_SESSION_ID COPILOT_CLI COPILOT_CLI_BINARY_VERSION \
     COPILOT_CLI_RESOLVED_DIST_DIR COPILOT_LOADER_PID";
 
-/// Our own variables begin like this; they steer our programs, not the agent's.
+/// The prefix of our own variables, which steer our programs only.
 const OURS: &str = "RALPH_";
 
-/// Returns the variables that an agent program must not see.
 pub fn scrubbed() -> Vec<String> {
     scrubbed_of(world::names_of_variables())
 }

@@ -18,37 +18,36 @@ use super::{adapter::KnownProgram, program};
 use crate::exec::version::Version;
 use crate::world::{self, WallTime};
 
-/// What leaves it nothing but reading: its mode for plans, and no server of tools.
+/// Only reading is left: the plan mode, and no tool server.
 const READ_ONLY: [&str; 5] =
     ["--approval-mode", "plan", "--skip-trust", "--allowed-mcp-server-names", "none"];
 const PROGRAM: KnownProgram = KnownProgram {
     name: "gemini",
     title: "Gemini CLI",
     install: "npm install -g @google/gemini-cli",
-    // One process instead of two: a signal reaches the one that works.
+    // One process instead of two, so that a signal reaches the working one.
     set: &[("GEMINI_CLI_NO_RELAUNCH", "true")],
     oldest: None,
     proven: Version(0, 61, 0),
-    // Its exit codes say so.
+    // Exit codes tell.
     lasting: &[],
     gone: &[],
     accepts: ACCEPTS,
 };
 
-/// Exit codes of its own: no login, bad input such as an unknown session, bad settings, a folder that is not trusted.
+/// Gemini CLI's exit codes: no login, bad input such as an unknown session, bad settings, an untrusted folder.
 const LASTING: [i32; 4] = [41, 42, 52, 55];
-/// The exit code of a failed answer is the last byte of its status.
+/// A failed answer's exit code is the last byte of its HTTP status.
 const UNAUTHORIZED: i32 = 401 - 256;
 const FORBIDDEN: i32 = 403 - 256;
 const TOO_MANY: i32 = 429 - 256;
-/// The exit code for a session that is not there.
+/// A missing session has this exit code, too.
 const BAD_INPUT: i32 = 42;
-/// What it says then.
+/// Gemini CLI's words for a missing session.
 const GONE: &[&str] = &["Error resuming session"];
-/// How the program words a daily quota.
 const DAILY_QUOTA: &str = "exhausted your daily quota";
 
-/// Seen in the help of 0.61.0.
+/// Taken from the help of 0.61.0.
 const ACCEPTS: Accepts = Accepts {
     title: "Gemini CLI",
     denies: "without --allow-all, Gemini CLI has no tool to write files or to run commands",
@@ -72,7 +71,6 @@ const ACCEPTS: Accepts = Accepts {
     ],
 };
 
-/// Gemini CLI.
 #[derive(Clone, Copy, Debug)]
 pub struct Gemini;
 
@@ -94,7 +92,7 @@ impl Harness for Gemini {
         arguments.extend(permitted.iter().map(String::as_str));
         arguments.extend(["-o", "stream-json"]);
         if order.approval == Approval::All {
-            // In a folder that is not trusted the first is ignored without the second.
+            // An untrusted folder needs the second flag, or the first is ignored.
             arguments.extend(["--yolo", "--skip-trust"]);
         }
         if order.approval == Approval::ReadOnly {
@@ -108,7 +106,7 @@ impl Harness for Gemini {
         Ok(Launch { folder: order.own_folder(), ..PROGRAM.launch(arguments, input) })
     }
 
-    /// It reads them in each folder that it is shown, whatever its settings say.
+    /// Gemini CLI reads them in every folder that it is shown, whatever its settings say.
     fn instructions(&self) -> Option<&'static str> {
         Some("GEMINI.md")
     }
@@ -127,12 +125,12 @@ impl Harness for Gemini {
         let short: String = session.chars().take(8).collect();
         let is_its = |path: &Path| {
             let name = path.file_stem().and_then(OsStr::to_str).unwrap_or_default();
-            path.extension().is_some_and(|it| it == "jsonl") && name.ends_with(&short)
+            path.extension().is_some_and(|extension| extension == "jsonl") && name.ends_with(&short)
         };
         let mut messages = MessageUsage::default();
         let mut is_meant = false;
         sessions::read(&self.session_folders(), &is_its, &mut |line| {
-            // Its first line says whose it is.
+            // The first line has the full session id.
             if let Some(whose) = line["sessionId"].as_str() {
                 is_meant = whose == session;
             }
@@ -151,17 +149,17 @@ impl Harness for Gemini {
     }
 }
 
-/// What the service says in a failed answer: `[API Error: …]`.
+/// The service's words in a failed answer: `[API Error: …]`.
 fn api_error(said: &str) -> &str {
     said.strip_prefix("[API Error: ").unwrap_or(said)
 }
 
-/// `-o stream-json`.
+/// The events of `-o stream-json`.
 #[derive(Debug)]
 struct GeminiStream {
-    /// Without consent, a tool that is missing was refused.
+    /// Decides whether a missing tool was refused: without consent, it was.
     approval: Approval,
-    /// Whether an answer of the service failed.
+    /// The service failed to answer.
     failed: bool,
 }
 
@@ -176,7 +174,7 @@ impl GeminiStream {
             run.text.add(text(&line["content"]));
             run.says(text(&line["content"]));
         } else {
-            // The prompt, or what a hook put in its place: a new turn.
+            // A new turn: the prompt, or a hook's words in its place.
             run.text.clear();
         }
     }
@@ -195,7 +193,7 @@ impl GeminiStream {
         run.failed_calls += u64::from(failed);
         let refused = match text(&line["error"]["type"]) {
             "policy_violation" | "execution_denied" => true,
-            // Without consent, the tools that need it are not there.
+            // Without consent, tools that need it are not registered.
             "tool_not_registered" => self.approval == Approval::Own,
             _ => false,
         };
@@ -208,7 +206,7 @@ impl GeminiStream {
 
     fn error(_: &mut Self, run: &mut RunState, line: &Value) {
         let said = lines::words(text(&line["message"]));
-        // A hook sent the agent back: what it said was not its last word.
+        // A hook sent the agent back: the words before were not its last.
         if said.starts_with("Agent execution blocked") {
             run.text.clear();
         }
@@ -221,7 +219,7 @@ impl GeminiStream {
         if stats.is_object() {
             let sent = lines::number(&stats["input_tokens"]);
             let output = lines::number(&stats["output_tokens"]);
-            // Only the total knows of the thoughts.
+            // Only the total includes thoughts.
             let rest = lines::number(&stats["total_tokens"]).saturating_sub(sent);
             let cached = lines::number(&stats["cached"]);
             run.uses(TokenUsage::of_all_input(sent, output.max(rest), cached, 0));
@@ -255,14 +253,14 @@ impl Format for GeminiStream {
     }
 
     fn error_line(&mut self, run: &mut RunState, line: &[u8]) {
-        // Standard output is silent while it tries again.
+        // Standard output does not show retries.
         if line.starts_with(b"Attempt ") {
             run.trouble(lines::words(&String::from_utf8_lossy(line)));
         }
     }
 
     fn report(&mut self, run: &mut RunState, left: &ExitInfo) -> AgentReport {
-        // The exit code is the last byte of the status.
+        // The exit code is the last byte of the HTTP status.
         let status = left.code.filter(|code| self.failed && (144..256).contains(code));
         run.status = status.and_then(|code| u64::try_from(code + 256).ok());
         let mut report = run.report(&PROGRAM, left);
@@ -275,7 +273,7 @@ impl Format for GeminiStream {
                 },
                 Some(UNAUTHORIZED | FORBIDDEN) => RunOutcome::Lasting(message.clone()),
                 Some(code) if LASTING.contains(&code) => RunOutcome::Lasting(message.clone()),
-                // 404 has no code of its own; it is in what is printed beside the stream.
+                // 404 has no exit code; standard error shows the status.
                 Some(1) if run.errors.line_with(&["code: 404", "status: 404"]).is_some() => {
                     RunOutcome::Lasting(message.clone())
                 }

@@ -1,4 +1,4 @@
-//! What all readers share: a line as JSON, text that is bounded, and things that are counted once.
+//! Common to all readers: lines as JSON, bounded text, and things that count once.
 
 use std::collections::VecDeque;
 use std::collections::hash_map::DefaultHasher;
@@ -11,20 +11,20 @@ use super::{ExitInfo, RunOutcome};
 use crate::engine::MOST_DENIED;
 use crate::hosts::json::read_json;
 
-/// The most that is kept of an agent's final text, in bytes: its end, where a promise stands.
+/// The longest final text, in bytes: its end is kept, where a promise stands.
 pub const FINAL_TEXT: usize = 1 << 20;
-/// The most letters of what a program says in a message.
+/// The most letters of a program's words in a message.
 const WORDS: usize = 400;
-/// The most letters of what a tool is used with.
+/// The most letters of a tool's input.
 const WHAT: usize = 200;
-/// Tool calls among which a repeated one is recognised; repetitions stand close together.
+/// How many tool calls are compared with a new one; repetitions stand close together.
 const RECENT: usize = 4_096;
-/// Lines of standard error that are kept of its beginning, and of its end.
+/// Kept lines of standard error, at its beginning and at its end.
 const ERROR_LINES: usize = 4;
 
-/// Returns the `type` of a line that is a JSON object, `None` for any other line.
+/// The `type` of a JSON object.
 ///
-/// Nothing else of the line is kept, so that a huge one that nobody wants costs no memory.
+/// The rest of the line is not kept, so that a huge unwanted line costs no memory.
 pub fn kind(line: &[u8]) -> Option<String> {
     #[derive(Deserialize)]
     struct Head {
@@ -34,12 +34,12 @@ pub fn kind(line: &[u8]) -> Option<String> {
     read_json::<Head>(String::from_utf8_lossy(line.trim_ascii()).as_bytes()).map(|head| head.kind)
 }
 
-/// Returns a line as JSON; bytes that are no text are replaced, a line that is cut is `None`.
+/// Invalid UTF-8 is replaced; a truncated line is `None`.
 pub fn value(line: &[u8]) -> Option<Value> {
     read_json(String::from_utf8_lossy(line.trim_ascii()).as_bytes())
 }
 
-/// Returns a text on one line of at most `most` letters, without control characters and escape sequences.
+/// One line of at most `most` letters, without control characters and escape sequences.
 pub fn one_line(text: &str, most: usize) -> String {
     let mut line = String::new();
     let mut length = 0;
@@ -48,8 +48,8 @@ pub fn one_line(text: &str, most: usize) -> String {
     while let Some(letter) = letters.next() {
         if letter == '\u{1b}' && letters.peek() == Some(&'[') {
             letters.next();
-            // A sequence ends with a letter; what comes before it are numbers.
-            while letters.next_if(|it| !('\u{40}'..='\u{7e}').contains(it)).is_some() {}
+            // A letter ends the sequence; digits come before.
+            while letters.next_if(|letter| !('\u{40}'..='\u{7e}').contains(letter)).is_some() {}
             letters.next();
             continue;
         }
@@ -57,7 +57,7 @@ pub fn one_line(text: &str, most: usize) -> String {
             blank = true;
             continue;
         }
-        // Colors and bells of a program are noise; what is left goes through the one room for text.
+        // A program's colors and bells are noise.
         if letter.is_control() {
             continue;
         }
@@ -75,12 +75,12 @@ pub fn one_line(text: &str, most: usize) -> String {
     crate::text::title(&line, most)
 }
 
-/// Returns what a program says, fit for a message.
+/// One line, short enough for a message.
 pub fn words(text: &str) -> String {
     one_line(text, WORDS)
 }
 
-/// Returns on one line what a tool is used with: its command or its file, else all of it.
+/// A tool's input on one line: the command or file, else all of the input.
 pub fn what(input: &Value) -> String {
     const TELLING: [&str; 8] =
         ["command", "cmd", "file_path", "filePath", "path", "pattern", "url", "description"];
@@ -93,39 +93,36 @@ pub fn what(input: &Value) -> String {
     }
 }
 
-/// Returns a session id that may be handed back to a program as an argument, `None` for any other value.
+/// A session id that is safe as an argument.
 pub fn session(value: &Value) -> Option<String> {
     value.as_str().filter(|id| is_plain(id)).map(str::to_owned)
 }
 
-/// Returns whether a word from a file may stand as an argument: short, plain letters, no flag.
+/// The word is safe as an argument: short, plain letters, no flag.
 pub fn is_plain(word: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     (1..=128).contains(&word.len()) && !word.starts_with('-') && word.bytes().all(plain)
 }
 
-/// Returns dollars in millionths, a billion dollars at most; `None` for what is no sum of money.
+/// Dollars in millionths, at most a billion dollars; `None` for a negative or invalid number.
 pub fn millionths(dollars: f64) -> Option<u64> {
     format!("{:.0}", dollars.min(1e9) * 1e6).parse().ok()
 }
 
-/// Returns a number of tokens, 0 for what is none.
 pub fn number(value: &Value) -> u64 {
     value.as_u64().unwrap_or(0)
 }
 
-/// The agent's own words since its last tool call; only the end of a very long text is kept.
+/// The agent's words since its last tool call; only the end of a very long text is kept.
 #[derive(Clone, Debug, Default)]
 pub struct FinalText(String);
 
 impl FinalText {
-    /// Puts this text in the place of what was there.
     pub fn set(&mut self, text: &str) {
         self.0.clear();
         self.add(text);
     }
 
-    /// Appends to what is there.
     pub fn add(&mut self, text: &str) {
         self.0.push_str(text);
         if self.0.len() > 2 * FINAL_TEXT {
@@ -133,12 +130,11 @@ impl FinalText {
         }
     }
 
-    /// Forgets what is there: the agent went on to do something else.
+    /// The agent went on to other work.
     pub fn clear(&mut self) {
         self.0.clear();
     }
 
-    /// Returns the end of the text, and forgets it.
     pub fn take(&mut self) -> String {
         let text = std::mem::take(&mut self.0);
         if text.len() <= FINAL_TEXT { text } else { end_of(&text).to_owned() }
@@ -151,7 +147,7 @@ fn end_of(text: &str) -> &str {
     &text[from.unwrap_or(text.len())..]
 }
 
-/// Counts things by their id, each once.
+/// Counts things by their ids, each once.
 #[derive(Clone, Debug, Default)]
 pub struct Once {
     recent: VecDeque<u64>,
@@ -159,7 +155,7 @@ pub struct Once {
 }
 
 impl Once {
-    /// Returns whether this is a new one, and counts it; a thing without an id always is.
+    /// Counts the thing unless its id was seen. A thing without an id is always new.
     pub fn is_new(&mut self, id: &str) -> bool {
         if !id.is_empty() {
             let mut hasher = DefaultHasher::new();
@@ -177,18 +173,16 @@ impl Once {
         true
     }
 
-    /// Returns how many there were.
     pub fn count(&self) -> u64 {
         self.count
     }
 }
 
-/// Tools that were refused, each named once.
+/// Refused tools, each once.
 #[derive(Clone, Debug, Default)]
 pub struct Refusals(Vec<String>);
 
 impl Refusals {
-    /// Takes in a tool, and what it was to do.
     pub fn add(&mut self, tool: &str, what: &str) {
         let tool = one_line(tool, WHAT);
         let refusal = if what.is_empty() { tool } else { format!("{tool}: {what}") };
@@ -197,19 +191,17 @@ impl Refusals {
         }
     }
 
-    /// Returns whether there is none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns all of them, and forgets them.
     pub fn take(&mut self) -> Vec<String> {
         std::mem::take(&mut self.0)
     }
 }
 
-/// The first and the last lines of standard error: the only place where some programs say why they
-/// did not start. The reason is at the beginning or at the end of what they print.
+/// The first and the last lines of standard error. Some programs explain a failed start only there, at the beginning or
+/// the end.
 #[derive(Clone, Debug, Default)]
 pub struct Errors {
     first: Vec<String>,
@@ -217,7 +209,7 @@ pub struct Errors {
 }
 
 impl Errors {
-    /// Takes in one line; empty ones and those of a stack trace say nothing.
+    /// Skips empty lines and stack traces.
     pub fn add(&mut self, line: &[u8]) {
         let start = &line[..line.len().min(8 * WORDS)];
         let line = words(&String::from_utf8_lossy(start));
@@ -234,7 +226,7 @@ impl Errors {
         self.last.push_back(line);
     }
 
-    /// Returns the first kept line that holds one of these texts.
+    /// The first kept line with one of these texts.
     pub fn line_with(&self, texts: &[&str]) -> Option<&str> {
         self.lines().find(|line| texts.iter().any(|text| line.contains(text)))
     }
@@ -243,7 +235,7 @@ impl Errors {
         self.first.iter().chain(&self.last).map(String::as_str)
     }
 
-    /// All of it on one line, from the first line that speaks of an error.
+    /// One line, from the first mention of an error on.
     fn all(&self) -> String {
         let lines: Vec<&str> = self.lines().collect();
         let is_error = |line: &&str| line.to_ascii_lowercase().contains("error");
@@ -252,25 +244,24 @@ impl Errors {
     }
 }
 
-/// What a stream reported of its own end.
+/// A stream's report on its own end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum StreamEnd {
-    /// Nothing: there was no terminal event.
+    /// There was no terminal event.
     #[default]
     Nothing,
     /// A result without an error.
     Result,
-    /// How it failed.
     Failure(RunOutcome),
 }
 
-/// What a program says when it does not know a flag that it is given: it is too old.
+/// An unknown flag means: the program is too old.
 const UNKNOWN_FLAG: &[&str] = &["unknown option", "unexpected argument", "Unknown argument"];
 
-/// Returns how a run ended: with success only for a result without an error *and* exit code 0.
+/// Success needs a result without an error *and* exit code 0.
 ///
-/// `lasting` are texts by which standard error shows what trying again does not fix. It is asked
-/// only where the stream has reported nothing: there, the program never got to work.
+/// `lasting` are texts on standard error that mean: trying again does not help. They count only where the stream
+/// reported nothing, because then the program never got to work.
 pub fn outcome(
     program: &str,
     stream_end: &StreamEnd,
@@ -306,7 +297,7 @@ pub fn outcome(
     }
 }
 
-/// Returns a sentence with what the program says after it.
+/// The sentence, followed by the program's words.
 pub fn message(sentence: &str, said: &str) -> String {
     let said = words(said);
     if said.is_empty() { sentence.to_owned() } else { format!("{sentence}: {said}") }
@@ -320,17 +311,16 @@ fn end(left: &ExitInfo) -> String {
     }
 }
 
-/// What a service calls an error that trying again does not fix, in the code of its answer.
+/// Error codes of services that no retry fixes.
 const LASTING_CODES: &str = "\
     insufficient_quota billing_error billing_hard_limit_reached billing_not_active \
     account_deactivated authentication_error invalid_api_key API_KEY_INVALID model_not_found";
-/// What services say of a model that they do not have.
+/// Services' words for an unknown model.
 const NO_MODEL: [&str; 4] = ["does not exist", "not found", "no such model", "is not supported"];
-/// How services and agent programs begin a message on such an error where no code is handed on.
+/// Beginnings of such messages where no code is passed on.
 const LASTING_WORDS: &str = include_str!("lasting.txt");
 
-/// Returns a failure by the status of an answer and what the service says: only what trying again does not fix is
-/// lasting. `said` is what is in an error of the stream, never a word of the agent.
+/// Only errors that no retry fixes are lasting. `said` comes from an error of the stream, never from the agent's words.
 pub fn failure(status: Option<u64>, said: &str, message: String) -> RunOutcome {
     if matches!(status, Some(401..=404)) || is_lasting(said) {
         return RunOutcome::Lasting(message);
@@ -338,29 +328,28 @@ pub fn failure(status: Option<u64>, said: &str, message: String) -> RunOutcome {
     RunOutcome::Failed(message)
 }
 
-/// Returns whether an error of the service is one that trying again does not fix.
+/// The service's error is one that no retry fixes.
 pub fn is_lasting(said: &str) -> bool {
     let quoted = |code: &str| said.contains(&format!("\"{code}\"")) || said == code;
-    // It begins the message, or is in the JSON of the service's answer.
+    // The words begin the message, or stand in the JSON of the service's answer.
     let begins = |words: &str| said.starts_with(words) || said.contains(&format!("\"{words}"));
-    // Codex hands on the words of the service alone, without the status.
+    // Codex passes on the service's words without the status.
     let plain = said.to_lowercase();
     let no_model = plain.contains("model") && NO_MODEL.iter().any(|words| plain.contains(words));
     LASTING_CODES.split(' ').any(quoted) || LASTING_WORDS.lines().any(begins) || no_model
 }
 
-/// Returns whether a status says that the service is busy or out of order, which passes.
+/// The service is busy or out of order, which passes.
 pub fn is_passing(status: Option<u64>) -> bool {
     matches!(status, Some(408 | 425 | 429 | 500..=599))
 }
 
-/// Returns whether a status says that the service has too much to do.
+/// The service has too much to do.
 pub fn is_overload(status: Option<u64>) -> bool {
     matches!(status, Some(429 | 503 | 529))
 }
 
-/// Returns the outcome of a run that was to continue a session: gone where standard error says so and the program
-/// never got to work.
+/// Turns a failure into a missing session where standard error says so and the program never got to work.
 pub fn resumed(
     outcome: RunOutcome,
     stream_end: &StreamEnd,

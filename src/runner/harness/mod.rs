@@ -1,4 +1,4 @@
-//! Agent programs behind one small trait: how each is started, and what its output means.
+//! Agent programs behind one small trait: how each is started, and how its output is read.
 
 pub(crate) mod acp;
 mod adapter;
@@ -21,6 +21,8 @@ mod usage;
 
 use anyhow::Result;
 
+use crate::settings::HARNESSES;
+
 pub use crate::forms::harnesses::TokensKnown;
 pub use crate::forms::story::CallOutcome;
 pub use adapter::{
@@ -31,23 +33,18 @@ pub use lines::{is_overload, is_passing};
 pub use permissions::{Accepts, Permissions};
 pub use usage::TokenUsage;
 
-/// Returns the harness that a history names, for its reader; `None` for a name that this version does not know.
+/// The harness for reading a history; `None` for a name that this version does not know.
 pub fn of_history(name: &str) -> Option<Box<dyn Harness>> {
-    Some(match name {
-        "claude" => Box::new(claude::Claude),
-        "opencode" => Box::new(opencode::Opencode),
-        "codex" => Box::new(codex::Codex),
-        "gemini" => Box::new(gemini::Gemini),
-        "copilot" => Box::new(copilot::Copilot),
-        "demo" => Box::new(demo::Demo),
-        // Which program it was makes no difference to what it printed.
-        "command" => Box::new(command::Any::new("agent").ok()?),
-        "acp" => Box::new(acp::Acp::of_log()),
+    let choice = match name {
+        // The output reads the same for every program.
+        "command" => HarnessChoice::Command("agent".to_owned()),
+        "acp" => return Some(Box::new(acp::Acp::of_log())),
+        known if HARNESSES.contains(&known) => HarnessChoice::of(known),
         _ => return None,
-    })
+    };
+    harness(&choice).ok()
 }
 
-/// Returns the harness that was chosen.
 pub fn harness(choice: &HarnessChoice) -> Result<Box<dyn Harness>> {
     Ok(match choice {
         HarnessChoice::Claude => Box::new(claude::Claude),

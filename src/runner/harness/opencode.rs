@@ -17,10 +17,10 @@ use super::{adapter::KnownProgram, program};
 use crate::exec::version::Version;
 use crate::world::WallTime;
 
-/// What leaves it nothing but reading: no other tool is offered.
+/// Only reading is left: opencode offers no other tool.
 const READ_ONLY: &str =
     r#"{"*":"deny","read":"allow","grep":"allow","glob":"allow","list":"allow"}"#;
-/// What keeps settings, instructions, servers of tools and skills of the project from it.
+/// Hides the project's settings, instructions, tool servers and skills from opencode.
 const WITHOUT_PROJECT: [&str; 3] = [
     "OPENCODE_DISABLE_PROJECT_CONFIG",
     "OPENCODE_DISABLE_CLAUDE_CODE",
@@ -38,15 +38,15 @@ const PROGRAM: KnownProgram = KnownProgram {
     accepts: ACCEPTS,
 };
 
-/// The tool by which it hands work to agents of its own.
+/// The tool that hands work to sub-agents.
 const DELEGATING: &str = "task";
-/// Its own tools that a person's rules can deny.
+/// opencode's own tools that a person's rules can deny.
 const OWN_TOOLS: &str = "bash edit write patch read list glob grep webfetch websearch task";
-/// Errors whose name alone says that trying again does not help.
+/// Error names that mean: trying again does not help.
 const LASTING_NAMES: &[&str] =
     &["ProviderAuthError", "ProviderModelNotFoundError", "ProviderInitError", "ConfigInvalidError"];
 
-/// Seen in the help of `opencode run` 1.18.33; the variable in its program.
+/// Taken from the help of `opencode run` 1.18.33, and from its program (the variable).
 const ACCEPTS: Accepts = Accepts {
     title: "opencode",
     denies: "without --allow-all, opencode denies what it would ask you for, such as files outside of the project",
@@ -68,7 +68,7 @@ const ACCEPTS: Accepts = Accepts {
     ],
 };
 
-/// The rules for tools, as a variable that outranks a person's own: a later rule outranks an earlier one there.
+/// A person's rules as a variable that outranks the program's settings; a later rule outranks an earlier one.
 fn rules(permissions: &Permissions) -> Option<(String, OsString)> {
     let rule = |word: &'static str| move |tool: &String| (tool.clone(), word.into());
     let rules: Map<String, Value> = (permissions.allow.iter().map(rule("allow")))
@@ -78,7 +78,6 @@ fn rules(permissions: &Permissions) -> Option<(String, OsString)> {
         .then(|| ("OPENCODE_PERMISSION".to_owned(), Value::Object(rules).to_string().into()))
 }
 
-/// opencode.
 #[derive(Clone, Copy, Debug)]
 pub struct Opencode;
 
@@ -100,11 +99,10 @@ impl Harness for Opencode {
         }
         match order.resume {
             Some(session) => arguments.extend(["-s", program::session(session)?]),
-            // A session without a title asks the model for one: a call, and its tokens.
+            // A session without a title asks the model for one, which costs tokens.
             None => arguments.extend(["--title", "spool ralph"]),
         }
-        // An argument with a blank in it gets quotation marks from the program, and a backslash
-        // before each of its own: only standard input arrives as it is.
+        // opencode quotes an argument with blanks and escapes its quotes. Only standard input arrives unchanged.
         let mut launch = PROGRAM.launch(arguments, program::by_input(order.prompt)?);
         launch.set.extend(rules(order.permissions));
         if order.approval == Approval::ReadOnly {
@@ -136,7 +134,7 @@ impl Harness for Opencode {
         if !lines::is_plain(session) {
             return None;
         }
-        // Its sub-agents work in sessions below this one. The id is plain: it cannot leave its quotes.
+        // Sub-agents work in sessions below this one. The id is plain, so it cannot leave its quotes.
         let sum = |name: &str| format!("coalesce(sum(json_extract(data,'$.tokens.{name}')),0)");
         let query = format!(
             "with recursive tree(id) as (values('{session}') union select s.id from session s join tree on s.parent_id = tree.id) \
@@ -164,19 +162,19 @@ impl Harness for Opencode {
     }
 }
 
-/// `run --format json`. It has no terminal event: the last step says why it was the last.
+/// The events of `run --format json`. There is no terminal event: the last step has the reason for its end.
 #[derive(Debug, Default)]
 struct OpencodeStream {
-    /// Without consent, a tool that is missing was refused.
+    /// Decides whether a missing tool was refused: without consent, it was.
     approval: Approval,
-    /// Whether agents of its own worked: their tokens are reported nowhere in the stream.
+    /// Sub-agents worked, whose tokens the stream does not report.
     delegated: bool,
-    /// The message that the text belongs to: it may come in parts.
+    /// The id of the text's message: a message may come in parts.
     message: String,
     steps: Once,
-    /// Whether a step has begun and not ended: what it uses is reported at its end.
+    /// A step is running; its usage is reported at its end.
     in_step: bool,
-    /// Why the last step ended, `None` while one is running.
+    /// The reason for the last step's end; `None` during a step.
     reason: Option<String>,
     failure: Option<RunOutcome>,
 }
@@ -224,8 +222,8 @@ impl OpencodeStream {
             && (error.starts_with("The user rejected permission")
                 || error.starts_with("The user has specified a rule")
                 || error.starts_with("Permission denied by ruleset"));
-        // A tool that a rule denies is not offered: one of its own that is missing was denied, any other was
-        // made up by the model, unless nothing was allowed beforehand.
+        // opencode does not offer a denied tool. One of its own tools that is missing was denied; the model made up any
+        // other, unless nothing was allowed beforehand.
         let denied = self.approval == Approval::Own || OWN_TOOLS.split(' ').any(|own| own == tool);
         let outcome = CallOutcome::of(refused || (missing && denied), failed);
         run.ends(id, outcome);
@@ -247,7 +245,7 @@ impl OpencodeStream {
                 cache_write: lines::number(&tokens["cache"]["write"]),
             };
             step.add_to(&mut run.tokens);
-            // 0 stands for a model of which it knows no price, too.
+            // 0 also stands for a model without a known price.
             let cost = part["cost"].as_f64().filter(|cost| *cost > 0.0).and_then(lines::millionths);
             if let Some(cost) = cost {
                 run.cost = Some(run.cost.unwrap_or(0).saturating_add(cost));
@@ -267,7 +265,7 @@ impl OpencodeStream {
         let said = error["data"]["message"].as_str().unwrap_or(name);
         let mut message = lines::message("`opencode` failed", said);
         if name == "UnknownError" {
-            // A model or a provider that it does not know is reported like this, without its name.
+            // opencode reports an unknown model or provider like this, without its name.
             message.push_str("\n`opencode models` lists the models that it knows");
         }
         run.trouble(lines::words(said));

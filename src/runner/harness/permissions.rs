@@ -1,84 +1,75 @@
-//! What a person permits an agent program between "nothing of its own" and "all", in the words of that program.
+//! A person's permissions between "nothing of its own" and "all", translated for each agent program.
 
 use anyhow::{Result, bail};
 
 use crate::text::{line, nearest};
 
-/// What a person permits and forbids, and arguments of the program's own.
+/// A person's rules for tools, and extra arguments for the program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Permissions {
-    /// The permission mode, `None` for the program's own choice.
+    /// `None` leaves the choice to the program.
     pub mode: Option<String>,
     /// Tools that may run without asking.
     pub allow: Vec<String>,
-    /// Tools that may not run.
     pub deny: Vec<String>,
-    /// Arguments that the program gets as they are.
+    /// Passed on unchanged.
     pub arguments: Vec<String>,
 }
-
-/// Nothing beside the program's own rules.
-pub static NONE: Permissions =
-    Permissions { mode: None, allow: Vec::new(), deny: Vec::new(), arguments: Vec::new() };
 
 /// How an agent program takes permissions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Accepts {
-    /// The name of the program that people know.
+    /// The name that people use.
     pub title: &'static str,
-    /// What it denies while a person permits nothing, in one line.
+    /// One line on what the program denies without permissions.
     pub denies: &'static str,
-    /// Its flag for a permission mode, and the modes that it has.
+    /// The flag, and its values.
     pub mode: Option<(&'static str, &'static [&'static str])>,
-    /// How it takes a tool that may run.
     pub allow: Option<ToolRule>,
-    /// How it takes a tool that may not.
     pub deny: Option<ToolRule>,
-    /// Where a person says in the program's own files what it may do.
+    /// Where the program's own files take permissions.
     pub settings: &'static str,
-    /// How it takes flags of one letter.
     pub letters: Letters,
-    /// Flags that the runner gives itself, or that would lead the program elsewhere, with blanks between them.
+    /// Flags that the runner sets, or that would lead the program elsewhere; separated by blanks.
     pub own: &'static str,
     /// Flags for which `spool ralph` has one: theirs, and ours.
     pub ours: &'static [(&'static str, &'static str)],
 }
 
-/// How an agent program takes flags of one letter.
+/// How an agent program reads a word such as `-abc`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Letters {
-    /// What follows the letter in the same word is its value.
+    /// The letters behind the first are its value.
     WithValue,
-    /// All letters of a word are flags.
+    /// All letters are flags.
     InGroups,
 }
 
 /// How an agent program takes one tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolRule {
-    /// By a flag, once for each tool.
+    /// The flag is repeated for each tool.
     Flag(&'static str),
-    /// By a rule in a variable, in which only a tool's name can stand.
+    /// A rule in a variable, which takes only a tool's name.
     Name,
-    /// By one of these words, which the runner itself compares with what the program asks for.
+    /// One of these kinds. The runner itself compares them with the program's requests.
     Asked(&'static str),
 }
 
-/// The modes that permit everything.
+/// Modes that permit everything.
 const ALL: &[&str] = &["bypassPermissions", "danger-full-access", "yolo"];
 
 impl Permissions {
-    /// Returns whether a person has said nothing.
     pub fn is_empty(&self) -> bool {
-        *self == NONE
+        *self == Self::default()
     }
 
-    /// Returns whether nothing is permitted beyond the program's own rules.
+    /// Nothing is permitted beyond the program's own rules.
     pub fn permits_nothing(&self) -> bool {
         self.mode.is_none() && self.allow.is_empty()
     }
 
-    /// Returns the arguments for a program that accepts this; what [`Accepts::refuse`] refuses is left out.
+    /// Leaves out whatever [`Accepts::refuse`] refuses.
     pub fn arguments(&self, accepts: &Accepts) -> Vec<String> {
         let mut arguments = Vec::new();
         if let (Some((flag, _)), Some(mode)) = (accepts.mode, &self.mode) {
@@ -86,7 +77,7 @@ impl Permissions {
         }
         for (rule, tools) in [(accepts.allow, &self.allow), (accepts.deny, &self.deny)] {
             if let Some(ToolRule::Flag(flag)) = rule {
-                // One word: a program that takes a list does not take what follows for a tool.
+                // One word: a program that takes a list would swallow the next argument as a tool.
                 arguments.extend(tools.iter().map(|tool| format!("{flag}={tool}")));
             }
         }
@@ -96,7 +87,7 @@ impl Permissions {
 }
 
 impl Accepts {
-    /// Returns an error, with what to do instead, where the program cannot be told what a person permits.
+    /// Refuses permissions that the program cannot take, and says what to do instead.
     pub fn refuse(&self, permissions: &Permissions) -> Result<()> {
         let title = self.title;
         if let Some(mode) = &permissions.mode {
@@ -119,7 +110,7 @@ impl Accepts {
                         line(tool),
                         self.settings
                     ),
-                    Some(ToolRule::Asked(kinds)) if !kinds.split(", ").any(|it| it == tool) => {
+                    Some(ToolRule::Asked(kinds)) if !kinds.split(", ").any(|kind| kind == tool) => {
                         bail!(
                             "`{flag} {}` is no kind of tool that {title} asks for\nit is one of {kinds}",
                             line(tool)
@@ -157,7 +148,7 @@ impl Accepts {
         Ok(())
     }
 
-    /// A flag is known in each spelling that such programs take, and with its value in one word.
+    /// Finds a flag in every spelling, and with its value in the same word.
     fn refuse_argument(&self, argument: &str) -> Result<()> {
         let title = self.title;
         let long = |flag: &str| {
@@ -172,7 +163,7 @@ impl Accepts {
                     && argument.strip_prefix('-').is_some_and(|group| {
                         group.split('=').next().is_some_and(|letters| letters.contains(letter))
                     });
-                let is_long = argument.strip_prefix("--").and_then(|it| it.split('=').next());
+                let is_long = argument.strip_prefix("--").and_then(|flag| flag.split('=').next());
                 argument.starts_with(flag) || is_in_group || is_long == Some(letter)
             }
             (None, None) => false,
@@ -205,7 +196,7 @@ mod tests {
 
     fn with(arguments: &[&str]) -> Permissions {
         Permissions {
-            arguments: arguments.iter().map(|&it| it.to_owned()).collect(),
+            arguments: arguments.iter().map(|&argument| argument.to_owned()).collect(),
             ..Permissions::default()
         }
     }

@@ -1,8 +1,8 @@
-//! The agent program itself: whether it is there, which version it is, and how it takes its prompt.
+//! Whether the agent program is there, which version it has, and how it takes its prompt.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus};
+use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -10,19 +10,19 @@ use anyhow::{Context, Result, bail};
 use super::adapter::KnownProgram;
 use super::lines::{is_plain, words};
 use super::{Input, Launch, environment};
-use crate::exec;
 use crate::exec::find::find;
 use crate::exec::version::Version;
+use crate::exec::{self, ProgramAnswer};
 use crate::world;
 
-/// The longest prompt that goes by argument, in bytes: Linux takes 128 KiB for one argument.
+/// The longest prompt as an argument, in bytes: Linux takes 128 KiB for one argument.
 const LONGEST_ARGUMENT: usize = 100_000;
-/// How long a question about the program itself may take.
+/// Time for a question about the program itself.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The most of an answer that is read, in bytes.
+/// The longest answer that is read, in bytes.
 const ANSWER: usize = 64 << 10;
 
-/// Returns the program of a command line; a path is meant from here, not from the work tree in which it is started.
+/// A relative path starts here, not in the work tree where the program will run.
 pub fn from_here(program: String) -> PathBuf {
     let program = PathBuf::from(program);
     if program.components().count() > 1 {
@@ -32,7 +32,6 @@ pub fn from_here(program: String) -> PathBuf {
     }
 }
 
-/// Returns an error where there is no such program.
 pub fn is_there(program: &Path) -> Result<()> {
     if find(program).is_none() {
         bail!(
@@ -44,8 +43,7 @@ pub fn is_there(program: &Path) -> Result<()> {
 }
 
 impl KnownProgram {
-    /// Returns the version, `None` where the program does not say, or not soon; an error when it is
-    /// missing, does not start, or is too old.
+    /// `None` where the program does not say within 10 s; an error when it is missing, does not start, or is too old.
     pub fn check(&self) -> Result<Option<Version>> {
         if find(self.name).is_none() {
             bail!(
@@ -57,18 +55,16 @@ impl KnownProgram {
         }
         match self.ask(&["--version"])? {
             Some(answer) => self.judge(&answer),
-            // Slow is not broken: on a busy machine some take this long to say who they are.
+            // On a busy machine, some programs take this long to tell their version.
             None => Ok(None),
         }
     }
 
-    /// Returns what the program answers to these arguments, `None` when that takes more than 10 s; an
-    /// error when it does not start.
-    pub fn ask(&self, arguments: &[&str]) -> Result<Option<ProbeAnswer>> {
+    /// `None` after 10 s without an answer; an error when the program does not start.
+    pub fn ask(&self, arguments: &[&str]) -> Result<Option<ProgramAnswer>> {
         ask(self.name, arguments, self.set, PATIENCE)
     }
 
-    /// Returns how it is started with these arguments.
     pub fn launch<T: Into<OsString>>(&self, arguments: Vec<T>, input: Input) -> Launch {
         Launch {
             program: self.name.into(),
@@ -80,7 +76,7 @@ impl KnownProgram {
         }
     }
 
-    fn judge(&self, answer: &ProbeAnswer) -> Result<Option<Version>> {
+    fn judge(&self, answer: &ProgramAnswer) -> Result<Option<Version>> {
         if !answer.status.success() {
             bail!(
                 "`{} --version` failed: {}\nsee that `{}` runs by itself, then try again",
@@ -102,7 +98,7 @@ impl KnownProgram {
         Ok(version)
     }
 
-    /// Returns a line for the person when this version is older than the one that was proven.
+    /// A warning when this version is older than the proven one.
     pub fn caution(&self, version: &str) -> Option<String> {
         let version = Version::find(version).filter(|version| *version < self.proven)?;
         Some(format!(
@@ -112,23 +108,12 @@ impl KnownProgram {
     }
 }
 
-/// What a program answered.
-#[derive(Debug)]
-pub struct ProbeAnswer {
-    /// How it ended.
-    pub status: ExitStatus,
-    /// The beginning of its output.
-    pub output: String,
-    /// The beginning of what it said beside that.
-    pub errors: String,
-}
-
 fn ask(
     program: &str,
     arguments: &[&str],
     set: &[(&str, &str)],
     patience: Duration,
-) -> Result<Option<ProbeAnswer>> {
+) -> Result<Option<ProgramAnswer>> {
     let mut command = Command::new(program);
     command.args(arguments);
     for name in environment::scrubbed() {
@@ -139,20 +124,17 @@ fn ask(
         .kept()
         .run(ANSWER, &mut || false)
         .with_context(|| format!("could not start `{program}`"))?;
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let (output, errors) = (text(&ran.output), text(&ran.errors));
-    Ok(ran.status().map(|status| ProbeAnswer { status, output, errors }))
+    Ok(ran.answer())
 }
 
-/// Returns the folder that a variable names, else this folder of the person's home.
+/// The folder in the variable, else this folder of the person's home.
 pub fn home(variable: &str, folder: &str) -> Option<PathBuf> {
     world::folder(variable).or_else(|| Some(world::home()?.join(folder)))
 }
 
-/// Returns a prompt as one argument or as what standard input gets, never as both; an error for an empty one.
+/// A prompt as an argument or as standard input, never as both; an empty prompt is an error.
 ///
-/// By argument goes what is short and cannot be taken for anything else: no flag, and no single word,
-/// which might be the name of a subcommand.
+/// An argument has to be short and unmistakable: no flag, and no single word, which could be a subcommand.
 pub fn way(prompt: &str) -> Result<(Option<&str>, Input)> {
     let input = by_input(prompt)?;
     let takes_argument = prompt.len() < LONGEST_ARGUMENT
@@ -162,7 +144,7 @@ pub fn way(prompt: &str) -> Result<(Option<&str>, Input)> {
     Ok(if takes_argument { (Some(prompt), Input::Nothing) } else { (None, input) })
 }
 
-/// Returns what standard input gets for a prompt; an error for an empty one.
+/// An empty prompt is an error.
 pub fn by_input(prompt: &str) -> Result<Input> {
     if prompt.trim().is_empty() {
         bail!("the prompt is empty\nsay what is to be done");
@@ -170,7 +152,7 @@ pub fn by_input(prompt: &str) -> Result<Input> {
     Ok(Input::Text(prompt.as_bytes().to_vec()))
 }
 
-/// Returns a model's name that may stand as an argument; an error for one that could be taken for a flag.
+/// Refuses a model name that could be read as a flag.
 pub fn model(name: &str) -> Result<&str> {
     if name.trim().is_empty() || name.starts_with('-') || !crate::text::is_plain(name) {
         bail!("`{}` is no name of a model\nname one with --model", words(name));
@@ -178,7 +160,7 @@ pub fn model(name: &str) -> Result<&str> {
     Ok(name)
 }
 
-/// Returns a session id that may stand as an argument.
+/// Refuses an id that is not safe as an argument.
 pub fn session(id: &str) -> Result<&str> {
     if !is_plain(id) {
         bail!("`{}` is no session id", words(id));
@@ -189,6 +171,7 @@ pub fn session(id: &str) -> Result<&str> {
 #[cfg(test)]
 mod tests {
     use std::os::unix::process::ExitStatusExt;
+    use std::process::ExitStatus;
 
     use super::*;
     use crate::runner::harness::permissions::{Accepts, Letters};
@@ -217,7 +200,7 @@ mod tests {
 
     fn judged(code: i32, output: &str, errors: &str) -> Result<Option<Version>> {
         let status = ExitStatus::from_raw(code << 8);
-        AGENT.judge(&ProbeAnswer { status, output: output.to_owned(), errors: errors.to_owned() })
+        AGENT.judge(&ProgramAnswer { status, output: output.to_owned(), errors: errors.to_owned() })
     }
 
     #[test]

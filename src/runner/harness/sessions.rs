@@ -1,4 +1,4 @@
-//! What agent programs write down about their sessions: files of lines, read with bounds.
+//! Agent programs' own files about their sessions, read with bounds.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -11,18 +11,18 @@ use super::lines;
 use crate::store::read;
 use crate::world::{Deadline, WallTime};
 
-/// The longest that a session's files are looked for.
+/// Time for the search for a session's files.
 const LIMIT: Duration = Duration::from_secs(2);
-/// The most entries that are looked at.
+/// The most entries in that search.
 const ENTRIES: usize = 500_000;
-/// How deep sessions are kept below their folder.
+/// How deep sessions lie below their folder.
 const DEPTH: usize = 6;
-/// The most that is read of one session, in bytes.
+/// The most bytes that are read of one session.
 const MOST: u64 = 256 << 20;
-/// The longest line that is taken in, in bytes; longer ones hold pictures or files, and no count.
+/// The longest line, in bytes; longer lines hold pictures or files, and no count.
 const LINE: usize = 4 << 20;
 
-/// Hands every line of the files that belong to a session to `each`, as JSON; what cannot be read is left out.
+/// Hands each line of a session's files to `each`; unreadable files and lines are skipped.
 pub fn read(folders: &[PathBuf], is_its: &dyn Fn(&Path) -> bool, each: &mut dyn FnMut(&Value)) {
     let mut left = MOST;
     for file in files(folders, is_its) {
@@ -41,12 +41,12 @@ pub fn read(folders: &[PathBuf], is_its: &dyn Fn(&Path) -> bool, each: &mut dyn 
     }
 }
 
-/// Returns the files that belong to a session, in the order of their names; links are not followed.
+/// A session's files, sorted by name; links are not followed.
 pub fn files(folders: &[PathBuf], is_its: &dyn Fn(&Path) -> bool) -> Vec<PathBuf> {
     let deadline = Deadline::after(LIMIT);
     let mut files = Vec::new();
     let mut entries = 0;
-    let mut open: Vec<(PathBuf, usize)> = folders.iter().map(|it| (it.clone(), 0)).collect();
+    let mut open: Vec<(PathBuf, usize)> = folders.iter().map(|root| (root.clone(), 0)).collect();
     while let Some((folder, depth)) = open.pop() {
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             entries += 1;
@@ -65,7 +65,7 @@ pub fn files(folders: &[PathBuf], is_its: &dyn Fn(&Path) -> bool) -> Vec<PathBuf
     files
 }
 
-/// Returns a moment such as `2026-11-22T10:11:41.001Z` in milliseconds since the Unix epoch, 0 for what is none.
+/// Reads `2026-11-22T10:11:41.001Z`; 0 for anything else.
 pub fn time(value: &Value) -> WallTime {
     let at = value.as_str().and_then(|text| text.parse::<Timestamp>().ok());
     let millis = at.and_then(|at| u64::try_from(at.as_millisecond()).ok());

@@ -1,4 +1,4 @@
-//! What all readers of streaming JSON share: which lines are read, what is known of the run so far, and its report.
+//! Common to all readers of streaming JSON: which lines count, the run so far, and its report.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -9,42 +9,39 @@ use super::adapter::KnownProgram;
 use super::lines::{self, Errors, FinalText, Once, Refusals, StreamEnd};
 use super::usage::TokenUsage;
 use super::{
-    AgentEvent, AgentOrder, AgentReport, CallOutcome, ExitInfo, Missing, OutputReader, SoFar,
-    Stream,
+    AgentEvent, AgentOrder, AgentReport, CallOutcome, ExitInfo, Missing, OutputReader, RunOutcome,
+    SoFar, Stream,
 };
 
-/// The last tool calls that are remembered.
+/// How many open tool calls are remembered.
 const OPEN: usize = 64;
 
-/// What an agent program's lines mean.
+/// The meaning of an agent program's lines.
 pub trait Format: fmt::Debug {
-    /// Returns what takes in a line of this type, `None` for one that says nothing.
+    /// The function for lines of this type; `None` for lines that say nothing.
     ///
-    /// The type need not come first in a line, and a tool's result may hold any text: no prefix is matched, each line is
-    /// read as JSON.
+    /// The type may stand anywhere in a line, and a tool's result may hold any text. So each line is read as JSON.
     fn reads(kind: &str) -> Option<Take<Self>>;
 
-    /// Takes in a line of standard error, which is kept in any case.
+    /// Reads a line of standard error, which is kept in any case.
     fn error_line(&mut self, _run: &mut RunState, _line: &[u8]) {}
 
-    /// Returns the tokens of this run alone that were reported so far.
+    /// This run alone.
     fn usage_so_far(&self, run: &RunState) -> TokenUsage {
         run.tokens.unwrap_or_default()
     }
 
-    /// Returns whether more was used since it said what the run cost.
+    /// The run used more since it reported its cost.
     fn costs_more(&self, _run: &RunState) -> bool {
         false
     }
 
-    /// Returns what the whole run came to.
     fn report(&mut self, run: &mut RunState, left: &ExitInfo) -> AgentReport;
 }
 
-/// What takes in one line.
 pub type Take<F> = fn(&mut F, &mut RunState, &Value);
 
-/// Reads the output of an agent program that prints one JSON object a line.
+/// Reads the output of a program that prints one JSON object a line.
 #[derive(Debug)]
 pub struct StreamReader<F> {
     format: F,
@@ -52,7 +49,6 @@ pub struct StreamReader<F> {
 }
 
 impl<F: Format> StreamReader<F> {
-    /// Returns a reader for one run.
     pub fn new(format: F, order: &AgentOrder<'_>) -> Self {
         Self { format, run: RunState::new(order) }
     }
@@ -86,40 +82,33 @@ impl<F: Format> OutputReader for StreamReader<F> {
     }
 }
 
-/// What is known of a run so far.
+/// The run so far.
 #[derive(Debug, Default)]
 pub struct RunState {
-    /// Whether it continues with an earlier session.
+    /// The run continues an earlier session.
     pub resumed: bool,
-    /// The agent's own words since its last tool call.
+    /// The agent's words since its last tool call.
     pub text: FinalText,
-    /// Tool calls.
     pub calls: Once,
-    /// How many of them were denied or failed.
+    /// Denied and failed calls.
     pub failed_calls: u64,
-    /// Tools that were refused.
     pub refusals: Refusals,
-    /// The session.
     pub session: Option<String>,
     /// The model that answered.
     pub model: Option<String>,
-    /// Tokens, `None` where nothing was reported of them.
     pub tokens: Option<TokenUsage>,
-    /// What it cost, in millionths of a dollar, `None` where nothing was reported of it.
+    /// In millionths of a dollar.
     pub cost: Option<u64>,
-    /// The status of the service's last failed answer.
+    /// The HTTP status of the service's last failed answer.
     pub status: Option<u64>,
-    /// Whether it warned that its usage limit is near.
     pub near_usage_limit: bool,
-    /// What the stream reported of its own end.
     pub stream_end: StreamEnd,
-    /// Lines of standard error.
     pub errors: Errors,
-    /// Tool calls that have begun: their end does not name them.
+    /// Begun tool calls: the line of a call's end does not name its tool.
     open: VecDeque<OpenCall>,
-    /// How many uses of a tool were shown.
+    /// How many tool calls were shown.
     shown: u64,
-    /// What the line that is taken in says.
+    /// The events of the current line.
     events: Vec<AgentEvent>,
 }
 
@@ -127,35 +116,34 @@ pub struct RunState {
 #[derive(Debug)]
 struct OpenCall {
     id: String,
-    /// How many calls were shown before it.
+    /// The call's number, from 0, in the order shown.
     number: u64,
     tool: String,
     what: String,
 }
 
 impl RunState {
-    /// Returns what is known of a run before its first line.
     pub fn new(order: &AgentOrder<'_>) -> Self {
         Self { resumed: order.resume.is_some(), ..Self::default() }
     }
 
-    /// Hands on what was shown since the last time.
+    /// Hands on the events since the last time.
     pub fn reports(&mut self, heard: &mut dyn FnMut(AgentEvent)) {
         self.events.drain(..).for_each(heard);
     }
 
-    /// Shows the agent's own words.
+    /// Shows the agent's words.
     pub fn says(&mut self, text: &str) {
         self.events.push(AgentEvent::Said(text.to_owned()));
     }
 
-    /// Shows the agent's own words and keeps them in the place of those before.
+    /// Shows the agent's words, which replace the final text.
     pub fn says_finally(&mut self, text: &str) {
         self.text.set(text);
         self.says(text);
     }
 
-    /// Shows the use of a tool and remembers it until its end.
+    /// Shows a tool call, and remembers it until its end.
     pub fn begins(&mut self, id: &str, tool: String, what: String) {
         if self.open.len() == OPEN {
             self.open.pop_front();
@@ -166,8 +154,8 @@ impl RunState {
         self.events.push(AgentEvent::Called { tool, what });
     }
 
-    /// Shows what came of a tool call, and returns its tool and what it was used with; both are empty where the call is not
-    /// remembered. It may be called again: a call that was denied fails later as well.
+    /// Shows the end of a tool call. Returns its tool and input, both empty for a call that is not remembered. A denied
+    /// call may fail later, so this may happen twice.
     pub fn ends(&mut self, id: &str, outcome: CallOutcome) -> (String, String) {
         let Some(call) = self.open.iter().rev().find(|call| call.id == id) else {
             return <(String, String)>::default();
@@ -176,39 +164,45 @@ impl RunState {
         (call.tool.clone(), call.what.clone())
     }
 
-    /// Shows that a tool was refused, and keeps its name.
+    /// Shows and keeps a refusal.
     pub fn refuses(&mut self, tool: &str, what: &str) {
         self.trouble(lines::message(&format!("{tool} was refused"), what));
         self.refusals.add(tool, what);
     }
 
-    /// Shows something that does not end the run.
+    /// Shows a fault that does not end the run.
     pub fn trouble(&mut self, words: String) {
         self.events.push(AgentEvent::Trouble(words));
     }
 
-    /// Takes in what the whole run has cost so far: it cost no less before, whatever is said later.
+    /// Raises the run's cost to this figure; a lower one is ignored.
     pub fn costs(&mut self, cost: Option<u64>) {
         self.cost = self.cost.max(cost);
     }
 
-    /// Takes in what the whole run has used so far, in the same way.
+    /// Raises the run's tokens to these figures; lower ones are ignored.
     pub fn uses(&mut self, tokens: TokenUsage) {
         self.tokens = Some(self.tokens.unwrap_or_default().at_least(tokens));
     }
 
-    /// Shows that the result is there.
     pub fn finished(&mut self) {
         self.events.push(AgentEvent::Finished);
     }
 
-    /// Returns what the run of a program came to, as far as all programs say it in the same way.
+    /// The part of the report that is the same for all programs.
     pub fn report(&mut self, program: &KnownProgram, left: &ExitInfo) -> AgentReport {
         let mut outcome =
             lines::outcome(program.name, &self.stream_end, left, &self.errors, program.lasting);
         if self.resumed {
             outcome = lines::resumed(outcome, &self.stream_end, &self.errors, program.gone);
         }
+        let is_cut = self.stream_end == StreamEnd::Nothing;
+        let missing = if is_cut { Missing::Elsewhere } else { Missing::Nothing };
+        AgentReport { missing, ..self.report_on(outcome) }
+    }
+
+    /// The report on a run that ended like this.
+    pub fn report_on(&mut self, outcome: RunOutcome) -> AgentReport {
         AgentReport {
             final_text: self.text.take(),
             tool_calls: Some(self.calls.count()),
@@ -217,31 +211,25 @@ impl RunState {
             session: self.session.take(),
             tokens: self.tokens,
             cost: self.cost,
-            missing: if self.stream_end == StreamEnd::Nothing {
-                Missing::Elsewhere
-            } else {
-                Missing::Nothing
-            },
             status: self.status,
-            tokens_of_session: false,
             model: self.model.take(),
             near_usage_limit: self.near_usage_limit,
             outcome,
+            ..AgentReport::default()
         }
     }
 }
 
-/// Returns a string of a line, empty where there is none.
+/// Empty where the value is no string.
 pub fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// Returns the name of a tool as it is shown; `?` where there is none.
+/// A tool's name for the screen; `?` where there is none.
 pub fn tool(name: &Value) -> String {
     lines::one_line(name.as_str().unwrap_or("?"), 80)
 }
 
-/// Returns the name of a model as it is shown.
 pub fn model(name: &Value) -> Option<String> {
     name.as_str().map(|name| lines::one_line(name, 120))
 }

@@ -1,41 +1,38 @@
-//! Tokens that a run of an agent program used.
+//! Tokens of an agent program.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// The most messages that are known by their ids; repetitions stand close together.
+/// How many messages are known by their ids; repetitions stand close together.
 const MESSAGES: usize = 100_000;
 
-/// Tokens, each message counted once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TokenUsage {
-    /// Sent, without what came from a cache.
+    /// Sent, without tokens from a cache.
     pub input: u64,
-    /// Received, thinking included.
+    /// Received, with thoughts.
     pub output: u64,
-    /// Read from a cache.
     pub cache_read: u64,
-    /// Written to a cache.
     pub cache_write: u64,
 }
 
 impl TokenUsage {
-    /// Returns the usage of a program that counts what was read from a cache and written to one as sent, too.
+    /// For programs whose input includes tokens that were read from or written to a cache.
     pub fn of_all_input(input: u64, output: u64, cache_read: u64, cache_write: u64) -> Self {
         let input = input.saturating_sub(cache_read.saturating_add(cache_write));
         Self { input, output, cache_read, cache_write }
     }
 
-    /// Returns the same, read from an object by the names of what is sent, received, read from a cache and written to one.
+    /// As [`Self::of_all_input`]; `names` are the fields for sent, received, cache read and cache written.
     pub fn of_all_in(usage: &Value, names: [&str; 4]) -> Self {
         let [input, output, read, written] = names.map(|name| usage[name].as_u64().unwrap_or(0));
         Self::of_all_input(input, output, read, written)
     }
 
-    /// Returns the tokens of a turn in the form of the Agent Client Protocol, `None` where they are not there.
+    /// A turn's usage in the Agent Client Protocol.
     ///
-    /// A program may count what was read from a cache as sent, which its own sum shows.
+    /// Some programs count cached tokens as sent, which their total shows.
     pub fn of_turn(usage: &Value) -> Option<Self> {
         let number = |name: &str| usage[name].as_u64().unwrap_or_default();
         usage["inputTokens"].as_u64()?;
@@ -54,64 +51,54 @@ impl TokenUsage {
         Some(Self { input, output, cache_read: read, cache_write: written })
     }
 
-    /// Returns the tokens as Gemini CLI gives them beside the protocol, `None` where they are not there.
+    /// Gemini CLI's own field beside the protocol.
     pub fn of_quota(count: &Value) -> Option<Self> {
         let (input, output) = (count["input_tokens"].as_u64()?, count["output_tokens"].as_u64()?);
         Some(Self { input, output, ..Self::default() })
     }
 
-    /// Returns the sum of all four.
     pub fn total(self) -> u64 {
         [self.output, self.cache_read, self.cache_write]
             .into_iter()
             .fold(self.input, u64::saturating_add)
     }
 
-    /// Returns the sum of two counts.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
-        Self {
-            input: self.input.saturating_add(other.input),
-            output: self.output.saturating_add(other.output),
-            cache_read: self.cache_read.saturating_add(other.cache_read),
-            cache_write: self.cache_write.saturating_add(other.cache_write),
-        }
+        self.by_kind(other, u64::saturating_add)
     }
 
-    /// Returns what of it was not in an earlier count.
     #[must_use]
     pub fn minus(self, earlier: Self) -> Self {
-        Self {
-            input: self.input.saturating_sub(earlier.input),
-            output: self.output.saturating_sub(earlier.output),
-            cache_read: self.cache_read.saturating_sub(earlier.cache_read),
-            cache_write: self.cache_write.saturating_sub(earlier.cache_write),
-        }
+        self.by_kind(earlier, u64::saturating_sub)
     }
 
-    /// Returns the higher figure of each kind: what was reported once was used, whatever is said of it later.
+    /// The higher figure of each kind: a count that was reported once stands, whatever follows.
     #[must_use]
     pub fn at_least(self, other: Self) -> Self {
+        self.by_kind(other, u64::max)
+    }
+
+    fn by_kind(self, other: Self, join: fn(u64, u64) -> u64) -> Self {
         Self {
-            input: self.input.max(other.input),
-            output: self.output.max(other.output),
-            cache_read: self.cache_read.max(other.cache_read),
-            cache_write: self.cache_write.max(other.cache_write),
+            input: join(self.input, other.input),
+            output: join(self.output, other.output),
+            cache_read: join(self.cache_read, other.cache_read),
+            cache_write: join(self.cache_write, other.cache_write),
         }
     }
 
-    /// Returns the sum of all of them, `None` where there is none.
+    /// `None` for no usages.
     pub fn sum(usages: impl IntoIterator<Item = Self>) -> Option<Self> {
         usages.into_iter().reduce(Self::plus)
     }
 
-    /// Adds this to a sum, which may have nothing in it yet.
     pub fn add_to(self, sum: &mut Option<Self>) {
         *sum = Self::sum(sum.iter().copied().chain([self]));
     }
 }
 
-/// What messages used by their ids, each counted once: a later line of a message may have more of it, and never less.
+/// Usage by message id. A later line of a message may raise its figures, never lower them.
 #[derive(Clone, Debug, Default)]
 pub struct MessageUsage {
     known: BTreeMap<String, TokenUsage>,
@@ -119,10 +106,9 @@ pub struct MessageUsage {
 }
 
 impl MessageUsage {
-    /// Takes in what a message used, as one of its lines has it.
     pub fn add(&mut self, id: &str, usage: TokenUsage) {
         if self.known.len() >= MESSAGES && !self.known.contains_key(id) {
-            // What they used stays in the sum.
+            // Their tokens stay in the sum.
             self.known.clear();
         }
         let before = self.known.get(id).copied().unwrap_or_default();
@@ -131,7 +117,6 @@ impl MessageUsage {
         self.known.insert(id.to_owned(), now);
     }
 
-    /// Returns what all of them used, `None` where there was none.
     pub fn sum(&self) -> Option<TokenUsage> {
         self.sum
     }

@@ -1,4 +1,4 @@
-//! Who goes on where the first choice is at a usage limit or overloaded.
+//! The agent that continues where the first choice is at a usage limit or overloaded.
 
 use anyhow::{Context, Result, anyhow, bail};
 
@@ -6,18 +6,15 @@ use super::resolve::{Options, refuse_what_the_agent_cannot_do};
 use crate::runner::harness::{HarnessChoice, command};
 use crate::settings::table;
 
-/// An agent program with the model that it is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentChoice {
-    /// The agent program.
     pub harness: HarnessChoice,
-    /// The model, `None` for its own choice.
+    /// `None` leaves the choice to the program.
     pub model: Option<String>,
 }
 
 impl Options {
-    /// Returns the agents in the order in which they work: the first choice, the same program with another model, another
-    /// program.
+    /// In the order of work: the first choice, the same program with another model, another program.
     pub fn agents(&self) -> Vec<AgentChoice> {
         let agent =
             |harness: &HarnessChoice, model| AgentChoice { harness: harness.clone(), model };
@@ -28,7 +25,7 @@ impl Options {
         agents
     }
 
-    /// Returns these options with this agent in the place of the first choice.
+    /// The same options for this agent.
     #[must_use]
     pub fn with_agent(&self, agent: &AgentChoice) -> Self {
         let AgentChoice { harness, model } = agent.clone();
@@ -36,7 +33,7 @@ impl Options {
     }
 }
 
-/// Returns an error where a setting asks one of the agents for what it cannot do, or where one that goes on would be no other.
+/// Refuses a setting that one of the agents cannot follow, and a fallback that is the same agent.
 pub fn refuse_what_the_agents_cannot_do(options: &Options) -> Result<()> {
     refuse_what_the_agent_cannot_do(options)?;
     let settings = &options.settings;

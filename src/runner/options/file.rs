@@ -1,4 +1,4 @@
-//! The TOML files that settings come from: the person's, and the project's.
+//! The TOML files with settings: the person's, and the project's.
 
 use std::path::{Path, PathBuf};
 
@@ -10,33 +10,30 @@ use crate::settings::{Chosen, Origin, RUNNER, Rule, Setting, SettingKind};
 use crate::store::read::{self, FileContent, Problem};
 use crate::world;
 
-/// The most that is read of a file, in bytes.
+/// The longest file that is read, in bytes.
 const MOST: u64 = 64 << 10;
-/// The project's file, in each kind of project.
 pub const PROJECT_FILE: &str = ".spool/ralph.toml";
-/// What is asked for once, on the command line, and is no setting.
+/// Flags that are asked for once, on the command line, and are no settings.
 const ACTIONS: &str =
     "status add-context clear-context dry-run list-harnesses project prompt restart";
 
-/// Returns where the person's file is: `$XDG_CONFIG_HOME/ralph-speckit/ralph.toml`, or below `~/.config`.
+/// `$XDG_CONFIG_HOME/ralph-speckit/ralph.toml`, or below `~/.config`.
 pub fn user_file() -> Option<PathBuf> {
     let config = world::folder("XDG_CONFIG_HOME");
     let config = config.or_else(|| Some(world::home()?.join(".config")));
     config.map(|folder| folder.join("ralph-speckit").join("ralph.toml"))
 }
 
-/// Returns the settings of the person's file, none where there is none or no place for it.
 pub fn of_person() -> Result<Chosen> {
     user_file().map_or_else(|| Ok(Chosen::default()), |path| of_user(&path))
 }
 
-/// Returns the settings of a file of the person's, none where there is no file.
+/// Empty without a file.
 pub(super) fn of_user(path: &Path) -> Result<Chosen> {
     of_file(read::read(path, MOST), path, &|line| Origin::Person(path.to_owned(), line))
 }
 
-/// Returns the settings of a project's file, none where there is no file; a link must not lead out of
-/// the project, and what is about this machine must not be in it.
+/// Empty without a file. Refuses a link out of the project, and settings about this machine.
 pub fn of_project(root: &Path) -> Result<Chosen> {
     let path = root.join(PROJECT_FILE);
     let (folder, name) = PROJECT_FILE.split_once('/').unwrap_or((".", PROJECT_FILE));
@@ -66,7 +63,7 @@ fn of_file(
     }
 }
 
-/// Returns the settings in the bytes of a file; an error names the file and the line.
+/// An error names the file and the line.
 pub(super) fn parse(bytes: &[u8], path: &Path, origin: &dyn Fn(usize) -> Origin) -> Result<Chosen> {
     let line = |at: usize| 1 + memchr::memchr_iter(b'\n', &bytes[..at.min(bytes.len())]).count();
     let wrong = |at: usize, what: &str| anyhow!("`{}`, line {}: {what}", path.display(), line(at));
@@ -74,7 +71,7 @@ pub(super) fn parse(bytes: &[u8], path: &Path, origin: &dyn Fn(usize) -> Origin)
         .map_err(|error| wrong(error.valid_up_to(), "it is not UTF-8 text"))?;
     let table = DeTable::parse(text)
         .map_err(|error| wrong(error.span().map_or(0, |span| span.start), error.message()))?;
-    // In the order of the file: the first mistake is the one that is named.
+    // In the file's order, so that the error names the first mistake.
     let mut entries: Vec<_> = table.get_ref().iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
     let mut settings = Chosen::default();
@@ -93,7 +90,7 @@ pub(super) fn parse(bytes: &[u8], path: &Path, origin: &dyn Fn(usize) -> Origin)
     Ok(settings)
 }
 
-/// The texts of a value in a file; an error in words that follow its name where it is of another kind.
+/// An error for a value of another kind goes on behind the setting's name.
 fn texts(setting: &Setting, value: &DeValue<'_>) -> Result<Vec<String>, String> {
     let text = |value: &DeValue<'_>| text_of(setting.kind, value);
     let found = match value.as_array().filter(|_| setting.is_list) {

@@ -1,4 +1,4 @@
-//! What a loop is asked for: what is set in each place, which of it counts, and what comes of it.
+//! A loop's options: the settings of all places, and the options that follow from the strongest.
 
 mod choices;
 mod fallback;

@@ -1,4 +1,4 @@
-//! Settings become options: each one checked, defaults filled in.
+//! Turns settings into options: checks each one, and fills in defaults.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -19,71 +19,62 @@ use crate::runner::target::SpecKitRules;
 use crate::runner::tokens::USAGE;
 use crate::settings::{Chosen, Made, Origin, table};
 
-/// Iterations in a row that change nothing because of what the agent is denied: the next one is paid for, too, and is denied
-/// the same.
+/// Iterations in a row that change nothing because tools are denied. One more would cost the same, and be denied the
+/// same.
 const MAX_DENIED: u32 = 2;
-/// Failed runs in a row from the first one on, as long as nothing has answered: then something is set up wrongly.
+/// Failed runs from the start on, without any answer: something is set up wrongly.
 const MAX_UNANSWERED: u32 = 3;
 
-/// All that a loop was asked for.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The settings that count; the fields below are what several of them come to.
+    /// The settings that count; the other fields follow from them.
     pub settings: Chosen,
     /// The person's prompt.
     pub task: String,
-    /// The agent program.
     pub harness: HarnessChoice,
-    /// The model, in the agent program's words.
+    /// In the agent program's words.
     pub model: Option<String>,
-    /// The agent program that goes on where that one cannot, `None` for none.
+    /// The agent program that continues where the first cannot.
     pub fallback_harness: Option<HarnessChoice>,
-    /// What counts as done, `None` for tasks where there is a list and manual where not.
+    /// `None` means: by the task list if there is one, else by the promise.
     pub done: Option<DoneWhen>,
-    /// What spec-kit asks for around the change, once that is known.
+    /// Spec-kit's rules for the change, once that is known.
     pub spec_kit: SpecKitRules,
-    /// Commands that must pass.
     pub checks: Vec<Check>,
-    /// Where they were named.
+    /// The place of the checks, in words.
     pub checks_from: &'static str,
-    /// Whether spec-kit's converge command has to run before the end.
+    /// Spec-kit's converge command has to run before the end.
     pub converge: bool,
-    /// Whether optional tasks count.
+    /// Optional tasks count.
     pub include_optional: bool,
-    /// Patterns of files that the loop may not change, unless a task names them.
+    /// Patterns of files that the loop may change only if a task names them.
     pub protect: Vec<String>,
-    /// Failed runs without one answer, from the first one on, that end the loop.
+    /// The loop ends after so many failed runs without any answer.
     pub max_unanswered: u32,
-    /// The longest the loop may take, `None` for no limit.
     pub max_runtime: Option<Duration>,
-    /// How long a usage limit is waited for: 0 where nobody asked for it, `None` for until it is lifted.
+    /// How long to wait for the end of a usage limit: 0 if nobody asked for a wait, `None` without a bound.
     pub limit_wait: Option<Duration>,
-    /// Whether a person at the terminal is asked in place of that.
+    /// A person at the terminal decides on that wait.
     pub asks_at_limit: bool,
-    /// What models cost.
     pub prices: PriceTable,
-    /// Whether tools may run without consent.
     pub allow_all: Approve,
-    /// What a person permits and forbids beside that, and arguments of the agent program's own.
+    /// A person's rules for tools, and extra arguments for the program.
     pub permissions: Permissions,
-    /// How much of the agent's output is shown.
     pub shown: Shown,
-    /// Whether the screen gets words or JSON lines.
     pub form: Form,
-    /// The folder in which it was started.
+    /// The folder where the runner started.
     pub start: PathBuf,
-    /// Whether a loop that was stopped goes on with what it has used.
     pub counting: Counting,
 }
 
 impl Options {
-    /// Returns the contract that every iteration is checked against; checks alone ask for no promise.
+    /// The contract of every iteration. Checks alone need no promise.
     ///
-    /// Where nothing limits iterations that change nothing, nothing limits those without a tool call.
+    /// Without a limit for iterations that change nothing, iterations without tool calls have none either.
     pub fn contract(&self, done: DoneWhen) -> Contract {
         let settings = &self.settings;
         let unchanged = settings.no_progress();
-        // Where tool calls cannot be seen, the promise is believed as it is (spec 004).
+        // Where tool calls cannot be seen, a promise alone is enough (spec 004).
         let min_tool_calls = u64::from(!matches!(self.harness, HarnessChoice::Command(_)));
         Contract {
             min_tool_calls,
@@ -91,7 +82,7 @@ impl Options {
             min_iterations: settings.min_iterations(),
             checks: self.checks.clone(),
             no_final_check: settings.no_final_check(),
-            converge: self.spec_kit.converge.as_ref().map_or("", |it| it.name).to_owned(),
+            converge: self.spec_kit.converge.as_ref().map_or("", |command| command.name).to_owned(),
             guardrails: Guardrails {
                 max_iterations: settings.max_iterations(),
                 max_idle_stops: unchanged.unwrap_or(u32::MAX),
@@ -112,8 +103,8 @@ impl Options {
         }
     }
 
-    /// Returns the limit that the next iteration may reach, `None` where none is near or nobody asks for a handoff;
-    /// `warned` is what the agent program has said of one of its own.
+    /// The limit that the next iteration may reach, if the agent should write a handoff. `warned` is the agent
+    /// program's own warning.
     pub fn near_limit(
         &self,
         contract: &Contract,
@@ -126,7 +117,7 @@ impl Options {
     }
 }
 
-/// Returns the options that settings come to; an error names the setting that is wrong and its place.
+/// An error names the wrong setting and its place.
 pub fn resolve(layers: &Layers, task: String, start: &Path) -> Result<Options> {
     let settings = layers.merged();
     let every = &layers.of_every_loop;
@@ -186,13 +177,12 @@ pub fn resolve(layers: &Layers, task: String, start: &Path) -> Result<Options> {
     })
 }
 
-/// A time as the engine counts it: what is left for an iteration and what the engine has as used up must come to the same, or
-/// iterations begin for which there is no time.
+/// Whole seconds, as the engine counts: otherwise an iteration could begin for which no time is left.
 fn whole_seconds(time: Duration) -> Duration {
     Duration::from_secs(time.as_secs() + u64::from(time.subsec_nanos() > 0))
 }
 
-/// Returns an error where a setting asks the agent program for what it cannot do: nothing would come of it.
+/// Refuses a setting that the agent program cannot follow.
 pub fn refuse_what_the_agent_cannot_do(options: &Options) -> Result<()> {
     let permissions = &options.permissions;
     if options.allow_all == Approve::All
@@ -213,7 +203,7 @@ pub fn refuse_what_the_agent_cannot_do(options: &Options) -> Result<()> {
     refuse_what_a_command_cannot_do(options)
 }
 
-/// Returns an error for a limit of money where nothing tells what a run costs.
+/// Refuses a limit of money where nothing tells the costs.
 fn refuse_money_that_nobody_counts(options: &Options) -> Result<()> {
     let settings = &options.settings;
     if settings.max_usd().is_none() {
@@ -238,7 +228,7 @@ fn refuse_money_that_nobody_counts(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Returns an error where a setting asks a plain command for what it cannot do: nothing would come of it.
+/// Refuses a setting that a plain command cannot follow.
 fn refuse_what_a_command_cannot_do(options: &Options) -> Result<()> {
     let settings = &options.settings;
     let counts = settings.token_budget().is_none() || find(USAGE).is_some();
@@ -274,13 +264,13 @@ fn refuse_what_a_command_cannot_do(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// The agent program: a name, or the command line that stands for one.
+/// The agent program, by its name or its command line.
 fn choice(settings: &Chosen) -> Result<HarnessChoice> {
     let line = settings.made(&table::harness_command);
     let Some(name) = settings.made(&table::harness) else {
         return line.map_or(Ok(HarnessChoice::Claude), command_line);
     };
-    // In one place both can stand only when they mean the same.
+    // In the same place, both may stand only if they mean the same.
     let beside = line.filter(|line| line.origin.is_beside(&name.origin));
     match (known(name)?, line, beside) {
         (HarnessChoice::Command(_), Some(line), _) => command_line(line),
@@ -308,7 +298,7 @@ fn command_line(line: &Made) -> Result<HarnessChoice> {
     Ok(HarnessChoice::Command(text))
 }
 
-/// The agent program of this name; a command is none that a project's file can give.
+/// The agent program of this name. A project's file can give no command.
 fn known(name: &Made) -> Result<HarnessChoice> {
     let harness = HarnessChoice::of(&name.values.concat());
     if matches!((&harness, &name.origin), (HarnessChoice::Acp(_), Origin::Project(..))) {
@@ -320,7 +310,7 @@ fn known(name: &Made) -> Result<HarnessChoice> {
     Ok(harness)
 }
 
-/// The agent program that goes on where the first one cannot: one that needs no other setting.
+/// An agent program that needs no other setting.
 fn fallback(name: &Made) -> Result<HarnessChoice> {
     match known(name)? {
         HarnessChoice::Command(_) | HarnessChoice::Demo => bail!(
@@ -332,17 +322,17 @@ fn fallback(name: &Made) -> Result<HarnessChoice> {
     }
 }
 
-/// The failed runs in a row that end the loop where nothing has answered.
+/// How many failed runs in a row without any answer end the loop.
 fn max_unanswered(settings: &Chosen) -> u32 {
     let most = settings.max_failures();
-    // A person who names a number means it for the first runs, too, but a project's file does not raise it.
+    // A person's number holds for the first runs, too. A project's file cannot raise it.
     match settings.made(&table::max_failures).map(|made| &made.origin) {
         Some(Origin::CommandLine | Origin::Person(..)) => most,
         _ => most.min(MAX_UNANSWERED),
     }
 }
 
-/// What every place protects: none takes away what another one has said.
+/// The patterns of all places: no place can remove another place's.
 fn protect(layers: &Layers) -> Vec<String> {
     let mut all = layers.of_every_loop.chosen.protect();
     for settings in [&layers.person, &layers.project, &layers.typed] {
@@ -357,7 +347,7 @@ fn checks(settings: &Chosen, of_every_loop: &[Check]) -> Vec<Check> {
     with_more(of_every_loop.to_vec(), settings.check().into_iter().map(check))
 }
 
-/// Where the checks were named.
+/// The place of the checks, in words.
 fn checks_from(settings: &Chosen, of_every_loop: &[Check]) -> &'static str {
     let origin = settings.made(&table::check).map(|made| &made.origin);
     let typed = origin == Some(&Origin::CommandLine);

@@ -1,4 +1,4 @@
-//! The review that a loop of the runner asks for.
+//! The review of a runner's loop.
 
 use anyhow::{Context, Result, bail};
 
@@ -6,8 +6,8 @@ use crate::engine::Check;
 use crate::runner::harness::{HarnessChoice, harness};
 use crate::settings::{Chosen, Origin, READERS, table};
 
-/// Returns the review that follows the checks, `None` where none is wanted; an error names what is wrong with it. Without
-/// anything that says how, it is the one of the project's own settings, else it is made by the agent program that works.
+/// The review behind the checks; an error tells what is wrong with it. Unless something says how, the project's own
+/// settings decide, else the working agent program reviews.
 pub fn review(
     settings: &Chosen,
     of_every_loop: Option<&Check>,
@@ -15,7 +15,7 @@ pub fn review(
 ) -> Result<Option<Check>> {
     let mut how = settings.0.iter().filter(|made| made.setting.name.starts_with("review-"));
     if !settings.review().unwrap_or(of_every_loop.is_some()) {
-        // A file may say how a review is made where one is asked for.
+        // A file may say how a review is made, if one is asked for.
         if let Some(how) = how.find(|made| made.origin == Origin::CommandLine) {
             bail!("{} does nothing without a review\nadd --review", how.named());
         }
@@ -38,7 +38,7 @@ pub fn review(
     Ok(Some(review.made(when.unwrap_or_default())))
 }
 
-/// The name of an agent program that can be held to reading.
+/// The agent program has to be able to only read.
 fn reader(settings: &Chosen, works: &HarnessChoice) -> Result<&'static str> {
     let named = settings.review_harness().map(|name| HarnessChoice::of(&name));
     let reader = harness(named.as_ref().unwrap_or(works)).ok();

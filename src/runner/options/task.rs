@@ -8,12 +8,10 @@ use crate::session::arm::task::{MOST_TASK, task_in};
 use crate::settings::{Chosen, Origin, table};
 use crate::system::files::real_path;
 
-/// Returns the person's prompt: the typed one, or that of the file which `prompt-file` names; `None`
-/// where there is neither.
+/// The typed prompt, or the one in the file of `prompt-file`; `None` without either.
 ///
-/// A relative path is meant from the folder in which it was typed, from the project for the project's
-/// file, and from the folder of the person's file. A project may only name a file of its own: the text
-/// goes to a model.
+/// A relative path starts at the folder where it was typed, at the project for the project's file, and at the folder of
+/// the person's file. A project may only name its own files, because the text goes to a model.
 pub fn task(
     typed: Option<&str>,
     settings: &Chosen,
@@ -31,9 +29,7 @@ pub fn task(
         }
         return Ok(Some(typed.to_owned()));
     }
-    let Some(made) = settings.made(&table::prompt_file) else {
-        return Ok(None);
-    };
+    let Some(made) = settings.made(&table::prompt_file) else { return Ok(None) };
     let named = made.values.concat();
     let path: PathBuf = match &made.origin {
         Origin::CommandLine | Origin::Settings(_) => start.join(&named),

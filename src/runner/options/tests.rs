@@ -451,7 +451,7 @@ fn the_sample_in_the_documents_has_every_key_and_its_default() {
         assert!(same, "{made:?}");
     }
     let is_key = |line: &str| {
-        let name = line.strip_prefix("# ").and_then(|it| it.split_once(" = "));
+        let name = line.strip_prefix("# ").and_then(|rest| rest.split_once(" = "));
         name.is_some_and(|(name, _)| names().any(|known| known == name))
     };
     let whole: Vec<&str> =
@@ -468,7 +468,7 @@ fn the_sample_in_the_documents_has_every_key_and_its_default() {
 #[test]
 fn every_setting_is_a_flag_and_every_flag_a_setting() {
     let command = flags();
-    let flags = command.get_arguments().filter_map(|it| it.get_long().map(str::to_owned));
+    let flags = command.get_arguments().filter_map(|flag| flag.get_long().map(str::to_owned));
     let mut flags: Vec<String> = flags.collect();
     let mut names: Vec<&str> = self::names().collect();
     names.retain(|name| *name != "trusted-projects");

@@ -1,4 +1,4 @@
-//! What a project's own file may say without the person's trust: it may tighten, and nothing else.
+//! A project's own file may only tighten, unless the person trusts it.
 
 use std::path::{Path, PathBuf};
 
@@ -16,24 +16,23 @@ use crate::world;
 #[cfg(test)]
 mod properties;
 
-/// Whether the person trusts the project for this once.
+/// The person's trust for this one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProjectTrust {
     /// `--trust-project`.
     Now,
-    /// Only where the person's file names the project.
+    /// Only for projects that the person's file names.
     Listed,
 }
 
-/// What the person does to trust it.
+/// Tells the person how to trust the project.
 const HOW: &str = "run `spool trust` when you would type that yourself, or use --trust-project for this once; `trusted-projects` of your own file trusts whatever it says";
 
-/// Returns the settings that count: without the limits of the project's file that are looser than what holds
-/// without it. An error names what the person has not trusted and what takes effect only with trust: programs,
-/// commits, what counts as done, and a limit of 0.
+/// Ignores looser limits of the project's file. An error names settings that need trust: programs, commits, what counts
+/// as done, and a limit of 0.
 ///
-/// A project's file comes with the repository. What it tightens is harmless; a check is a command that runs with
-/// the person's rights and asks nobody, and agent programs differ in what they allow by themselves.
+/// A project's file comes with the repository. A tighter setting is harmless. But a check is a command with the
+/// person's rights, and agent programs differ in what they allow by themselves.
 pub fn only_what_is_trusted(
     mut layers: Layers,
     root: &Path,
@@ -44,10 +43,10 @@ pub fn only_what_is_trusted(
     }
     pinned::trusted(root, &layers.of_every_loop)
         .map_err(|refusal| anyhow!("{refusal}, or use --trust-project for this once"))?;
-    // A value that is wrong is reported before trust is asked for.
+    // A wrong value is reported before trust is asked for.
     resolve(&layers, String::new(), root)?;
     for made in bold(&layers) {
-        // What cannot be read is no trust.
+        // An unreadable list means no trust.
         if store::trust::trusts(root, PROJECT_FILE, &lines(&made)).unwrap_or_default() {
             continue;
         }
@@ -70,7 +69,7 @@ pub fn only_what_is_trusted(
     Ok(layers)
 }
 
-/// Returns what the project's own file says that needs the person's trust, a line for each.
+/// The settings of the project's own file that need the person's trust, a line each.
 pub fn needs_trust(layers: &Layers) -> Vec<String> {
     bold(layers).iter().flat_map(lines).collect()
 }
@@ -80,8 +79,7 @@ fn lines(made: &Made) -> Vec<String> {
     made.values.iter().map(|value| format!("{name} = {value}")).collect()
 }
 
-/// The settings of the project's own file that say which programs run, or make the loop looser than it is
-/// without them.
+/// The settings of the project's own file that choose programs or loosen the loop.
 fn bold(layers: &Layers) -> Vec<Made> {
     let without = Layers { project: Chosen::default(), ..layers.clone() }.merged();
     let is_of_project = |made: &Made| matches!(made.origin, Origin::Project(..));
@@ -89,11 +87,11 @@ fn bold(layers: &Layers) -> Vec<Made> {
     of_project.filter(|made| is_bold(made, without.made(made.setting))).collect()
 }
 
-/// Whether a setting names a program, lets the loop run longer, end as done sooner, or do more than without it.
+/// The setting chooses a program, or lets the loop run longer, end as done sooner, or do more.
 fn is_bold(made: &Made, without: Option<&Made>) -> bool {
     let setting = made.setting;
     let [with, before] = [Some(made), without].map(|made| number(setting, made));
-    // No limit is the highest, but nobody waits for a usage limit who has not said so.
+    // No limit is the highest. But without this setting, nobody waits for a usage limit.
     let height = |limit: Option<u64>| match limit {
         Some(0) => u64::MAX,
         limit => limit.unwrap_or_default(),
@@ -107,18 +105,18 @@ fn is_bold(made: &Made, without: Option<&Made>) -> bool {
         Rule::Word(tightest) => {
             let before = without.map_or(setting.default, |made| made.values[0].as_str());
             let with = made.values[0].as_str();
-            // A switch that nothing sets is off.
+            // A switch is off by default.
             with != before && with != tightest && (with != "false" || before == "true")
         }
     }
 }
 
-/// The number of a setting, or that of its default; `None` where it has none.
+/// The number of a setting, or of its default.
 fn number(setting: &Setting, made: Option<&Made>) -> Option<u64> {
     setting.kind.number(made.map_or(setting.default, |made| &made.values[0]))
 }
 
-/// Whether the person's own file names the project; a project's file cannot get here.
+/// The person's own file names the project. A project's file cannot get here.
 fn names_project(person: &Chosen, root: &Path) -> bool {
     person.trusted_projects().iter().any(|folder| {
         let path = match (folder.strip_prefix("~/"), world::home()) {

@@ -1,4 +1,4 @@
-//! A started supervisor: the ends of everything that leads to it and to its program.
+//! A started supervisor, and the pipes to it and its program.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -18,7 +18,6 @@ use crate::exec::{Outputs, Source};
 use crate::runner::harness::Told;
 use crate::world::Deadline;
 
-/// A supervisor, and the ends of everything that leads to it and its program.
 pub struct SupervisorHandle {
     /// The supervisor itself.
     pub child: Child,
@@ -26,13 +25,13 @@ pub struct SupervisorHandle {
     pipes: Pipes,
 }
 
-/// The longest that a supervisor has to say that it is ready.
+/// How long a supervisor may take to be ready.
 const READY: Duration = Duration::from_secs(20);
-/// How often a supervisor is started that Ctrl-C hit before it was out of the terminal's reach.
+/// Ctrl-C may hit a supervisor before it has left the terminal; so often it is started again.
 const STARTS: usize = 3;
 
 impl SupervisorHandle {
-    /// Returns a supervisor that waits for its order.
+    /// The supervisor waits for its order.
     pub fn start(program: &Path) -> io::Result<Self> {
         let mut starts = 1;
         loop {
@@ -77,17 +76,15 @@ impl SupervisorHandle {
         Err(no_supervisor(&io::Error::from(io::ErrorKind::TimedOut)))
     }
 
-    /// Gives the supervisor its order.
     pub fn order(&mut self, order: &SupervisorOrder) -> io::Result<()> {
         say(&mut self.runner_end, order).map_err(|error| no_supervisor(&error))
     }
 
-    /// Asks something of the supervisor. One that is not there any more is found out about when it is heard.
+    /// A missing supervisor shows when the runner next listens.
     pub fn ask(&mut self, command: &SupervisorCommand) {
         let _ = say(&mut self.runner_end, command);
     }
 
-    /// Has the program told something.
     pub fn tell(&mut self, told: Told) {
         if !told.text.is_empty() {
             self.ask(&SupervisorCommand::Tell(told.text));
@@ -97,7 +94,7 @@ impl SupervisorHandle {
         }
     }
 
-    /// Continues a supervisor that someone has stopped: it would neither end the tree nor report its end.
+    /// Continues a stopped supervisor, which would neither end the tree nor report its end.
     pub fn keep_going(&self) {
         let Some(id) = Pid::from_raw(i32::try_from(self.child.id()).unwrap_or(0)) else { return };
         let look = WaitIdOptions::STOPPED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
@@ -106,33 +103,31 @@ impl SupervisorHandle {
         }
     }
 
-    /// Waits until something comes, a signal came, or the time is up; hands on the output, and returns whether the
-    /// supervisor speaks.
+    /// Waits for an event, a signal or the time; hands on the output. Returns whether the supervisor speaks.
     pub fn turn(&mut self, patience: Duration, take: &mut dyn FnMut(Source, &[u8])) -> bool {
         self.pipes.turn(Some(self.runner_end.as_fd()), patience, take)
     }
 
-    /// What the supervisor says, `None` where it is not there any more; only called when there is something to read.
+    /// `None` when the supervisor has gone. Blocks unless there is something to read.
     pub fn hear(&mut self) -> Option<SupervisorEvent> {
         hear(&mut self.runner_end).ok()
     }
 
-    /// Hands on the rest of the output; what one that escaped still writes is not waited for.
+    /// Hands on the rest of the output, without waiting for descendants that still write.
     pub fn take_the_rest(&mut self, take: &mut dyn FnMut(Source, &[u8])) {
         self.pipes.take_the_rest(take);
     }
 }
 
-/// Returns the error of a supervisor that does not do its work.
 fn no_supervisor(cause: &io::Error) -> io::Error {
     io::Error::other(format!("the supervisor of the agent program cannot be used: {cause}"))
 }
 
-/// Makes a pipe hold as much as the system allows anybody: a program may leave without waiting until its
-/// output is read (Gemini CLI), and what the pipe does not hold by then is lost.
+/// Enlarges a pipe to what everybody may have. Gemini CLI leaves without waiting for its reader, so output that does
+/// not fit is lost.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn hold_much(pipe: &io::PipeReader) {
-    // A person with many pipes already may be refused; then it is one of the usual size.
+    // A person with many pipes may be refused; the usual size then stays.
     let _ = rustix::pipe::fcntl_setpipe_size(pipe, 1 << 20);
 }
 

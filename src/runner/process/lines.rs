@@ -2,12 +2,12 @@
 
 use memchr::memchr;
 
-/// The longest line that is handed on, in bytes; the rest of the line is skipped.
+/// In bytes; the rest of a longer line is skipped.
 pub const LONGEST: usize = 8 << 20;
-/// The memory for a line's beginning that is kept from one line to the next, in bytes.
+/// Bytes of memory that are kept for the next line's beginning.
 const KEPT: usize = 256 << 10;
 
-/// The line that is being read.
+/// Cuts output into lines, in bounded memory.
 #[derive(Debug, Default)]
 pub struct LineSplitter {
     begun: Vec<u8>,
@@ -15,12 +15,12 @@ pub struct LineSplitter {
 }
 
 impl LineSplitter {
-    /// Takes in a piece of output and hands on each line that ends in it, without its end.
+    /// Hands on each whole line, without its end.
     pub fn take(&mut self, mut piece: &[u8], line: &mut dyn FnMut(&[u8])) {
         while let Some(end) = memchr(b'\n', piece) {
             let (part, rest) = (&piece[..end], &piece[end + 1..]);
             piece = rest;
-            // The usual line, all in one piece, is handed on without a copy.
+            // The usual line comes in one piece, and is not copied.
             if self.begun.is_empty() && !self.skipping && part.len() <= LONGEST {
                 line(without_return(part));
                 continue;
@@ -31,7 +31,7 @@ impl LineSplitter {
         self.keep(piece, line);
     }
 
-    /// Hands on what stood after the last line break, when there is something.
+    /// Hands on the text behind the last line break, if there is any.
     pub fn finish(&mut self, line: &mut dyn FnMut(&[u8])) {
         if !self.begun.is_empty() {
             self.end(line);

@@ -1,4 +1,4 @@
-//! The log of one run: its output from both streams without what looks like a key, with an upper bound.
+//! The log of one run: both outputs, with keys masked, up to a bound.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -10,44 +10,43 @@ use crate::mask::Masker;
 use crate::store::write::is_full;
 use crate::text::counted;
 
-/// The most of a run's beginning that is written, in bytes.
+/// Bytes of a run's beginning.
 pub const BEGINNING: u64 = 64 << 20;
-/// The most of a run's end that is written when the beginning is full, in bytes.
+/// Bytes of a run's end behind a full beginning.
 pub const END: usize = 1 << 20;
 
-/// The most that is kept in memory of what a full disk has no room for, in bytes.
+/// Bytes that wait in memory while the disk is full.
 const WAITING: usize = 4 << 20;
 
-/// The log of one run. After the first 64 MiB only the last MiB is written, when the run has ended. What the disk has no room
-/// for is kept in memory, 4 MiB of it, and written once there is room.
+/// The log of one run: the first 64 MiB as they come, and at the end the last MiB. While the disk is full, up to 4 MiB
+/// wait in memory.
 #[derive(Debug)]
 pub struct Log<'a> {
     file: &'a mut File,
     room: u64,
     left_out: u64,
     end: VecDeque<u8>,
-    /// What keeps everything out of the file from now on.
+    /// A lasting error, after which nothing is written.
     trouble: Option<io::Error>,
-    /// What the disk had no room for.
+    /// Output that waits for room on the disk.
     waiting: Vec<u8>,
-    /// How many bytes are missing behind that.
+    /// Bytes lost behind `waiting`.
     missing: u64,
-    /// How many bytes are missing in all.
+    /// Bytes lost in all.
     all_missing: u64,
     masker: Masker,
 }
 
-/// What of a run's output is not in its log.
 #[derive(Debug, Default)]
 pub struct LogRest {
-    /// The end, which the disk had no room for.
+    /// The end, for which the disk had no room.
     pub waiting: Vec<u8>,
-    /// What is lost, in words; `None` for nothing.
+    /// What is lost, in words.
     pub lost: Option<String>,
 }
 
 impl<'a> Log<'a> {
-    /// Returns a log that goes into `file`, at its position.
+    /// Writes from the file's position on.
     pub fn new(file: &'a mut File) -> Self {
         Self {
             file,
@@ -62,7 +61,7 @@ impl<'a> Log<'a> {
         }
     }
 
-    /// Takes in what came, without what looks like a key. A disk that is full does not stop a run.
+    /// Masks keys. A full disk does not stop a run.
     pub fn take(&mut self, piece: &[u8]) {
         let piece = self.masker.take(piece);
         self.keep(&piece);
@@ -91,8 +90,7 @@ impl<'a> Log<'a> {
         self.end.extend(later);
     }
 
-    /// Writes the end of what was too long, with a line that says how much is missing before it, and returns what is not in
-    /// the file.
+    /// Writes the end of a long log behind a line with the gap's size. Returns what is not in the file.
     pub fn finish(mut self) -> LogRest {
         let held = self.masker.finish();
         self.keep(&held);
@@ -118,12 +116,12 @@ impl<'a> Log<'a> {
         }
     }
 
-    /// Writes what waits and then this piece, as far as there is room; what is too much to wait is lost.
+    /// Writes waiting output and this piece as far as the disk has room. What exceeds the waiting room is lost.
     fn write(&mut self, piece: &[u8]) {
         let mut piece = piece;
         self.write_waiting();
         if self.missing > 0 && self.waiting.is_empty() {
-            // It continues with a whole line.
+            // The log continues with a whole line.
             let line_end = memchr(b'\n', piece);
             let (skipped, rest) = piece.split_at(line_end.map_or(piece.len(), |end| end + 1));
             self.lose(skipped.len());
@@ -153,7 +151,7 @@ impl<'a> Log<'a> {
         }
     }
 
-    /// A full disk may have room later; whatever else fails will fail again.
+    /// A full disk may have room later; any other error lasts.
     fn note(&mut self, result: io::Result<()>) {
         if let Err(error) = result
             && !is_full(&error)
@@ -169,7 +167,7 @@ impl<'a> Log<'a> {
         self.all_missing += bytes as u64;
     }
 
-    /// The line that stands for what is missing, empty for nothing.
+    /// A line for the lost bytes; empty if there are none.
     fn gap(&mut self) -> Vec<u8> {
         match std::mem::take(&mut self.missing) {
             missing if missing > 0 && self.trouble.is_none() => format!(
@@ -181,14 +179,14 @@ impl<'a> Log<'a> {
     }
 }
 
-/// Writes these bytes, and takes out those that are written; an error keeps the rest.
+/// Removes written bytes from `bytes`; an error keeps the rest.
 pub fn write_some(file: &mut File, bytes: &mut Vec<u8>) -> io::Result<()> {
     let (written, result) = some_written(file, bytes);
     bytes.drain(..written);
     result
 }
 
-/// How many of these bytes were written, and what kept the others out.
+/// The number of bytes that were written, and the error that stopped the rest.
 fn some_written(file: &mut File, bytes: &[u8]) -> (usize, io::Result<()>) {
     let mut written = 0;
     while written < bytes.len() {

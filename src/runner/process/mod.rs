@@ -1,9 +1,9 @@
-//! One run of an agent program: its process tree, its output, its time limits, and its end.
+//! One run of an agent program: its process tree, output, limits and end.
 //!
-//! Its supervisor is another one than that of `exec`, for two reasons. `ralph-hook` links that one, which knows nothing but its
-//! arguments and the end of its standard input. This one is spoken to: it hands on what the program is told, stops the tree with
-//! the runner, counts what it had to end, and has a name by which hooks and the next runner know whose tree they are in. All else
-//! is of `exec`: the pipes, the input, the tree and its end.
+//! This supervisor differs from the one in `exec` for two reasons. `ralph-hook` links that one, which knows only its
+//! arguments and the end of its standard input. This one hears messages: it passes text to the program, stops the tree
+//! with the runner, and counts what it had to end. And it has a name by which hooks and the next runner recognise it.
+//! Pipes, input, tree and end come from `exec`.
 
 #[cfg(unix)]
 mod handle;
@@ -35,8 +35,7 @@ pub use watch::{Control, Cut, ProcessLimits, ProcessOutcome, THINKING, Watcher};
 #[cfg(windows)]
 pub use windows::{has_supervisor, run, shell, supervise_if_asked};
 
-/// Returns the path under which this program can be started again, also when its file was replaced or
-/// deleted meanwhile, where the system allows that.
+/// A path that starts this program again, even after its file was replaced or deleted, where the system allows that.
 pub fn own_program() -> io::Result<PathBuf> {
     crate::exec::own_program()
         .ok_or_else(|| io::Error::other("the system does not say where this program is"))

@@ -1,4 +1,4 @@
-//! What runner and supervisor say to each other over their socket: each a length and as much JSON.
+//! The messages between runner and supervisor over their socket: a length, then so much JSON.
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
@@ -10,61 +10,54 @@ use serde::{Deserialize, Serialize};
 
 use crate::runner::harness::{Ending, Input, Launch};
 
-/// What a supervisor is to do; all of it comes before the first [`SupervisorCommand`]. A path is no `PathBuf` here: its
-/// bytes may be no text.
+/// A supervisor's order, before any [`SupervisorCommand`]. The folder is no `PathBuf`, since its bytes may be no text.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SupervisorOrder {
-    /// The program.
     pub program: OsString,
-    /// Its arguments.
     pub arguments: Vec<OsString>,
-    /// Variables that are set.
+    /// Variables to set.
     pub set: Vec<(String, OsString)>,
-    /// Variables that are taken out of the environment.
+    /// Variables to remove.
     pub unset: Vec<String>,
-    /// What its standard input gets.
     pub input: Input,
-    /// The signal that it ends best on.
     pub ending: Ending,
-    /// The folder in which it is started.
     pub folder: OsString,
-    /// Time between asking it to end and killing it.
+    /// Time between asking and killing.
     pub grace: Duration,
 }
 
-/// What the runner asks of a supervisor later.
+/// The runner's later messages.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SupervisorCommand {
-    /// End the tree: ask first, then without asking.
+    /// Ask the tree to end, then kill it.
     End,
-    /// End the tree without asking.
+    /// Kill the tree.
     Kill,
-    /// Write this text into the program's standard input.
+    /// Write this text to the program's standard input.
     Tell(Vec<u8>),
-    /// Close the program's standard input once all of it is written.
+    /// Close the program's standard input behind all text.
     Close,
 }
 
-/// What a supervisor reports to the runner.
+/// The supervisor's messages.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SupervisorEvent {
-    /// It is out of the terminal's reach and waits for its order.
+    /// The supervisor has left the terminal and waits for its order.
     Ready,
-    /// The program runs under this process id.
+    /// The program's process id.
     Started(i32),
-    /// The program could not be started, for this error number.
+    /// The error number of a failed start.
     NotStarted(i32),
-    /// The program left, and this is the status that the system has given of it.
+    /// The program's exit status, as the system encodes it.
     Left(i32),
     /// Nothing of the tree is left; so many processes besides the program had to be ended.
     Over(usize),
 }
 
-/// The most that is said at once, in bytes: far more than a system takes as arguments.
+/// In bytes; no system takes as many as arguments.
 const LONGEST: u32 = 256 << 20;
 
 impl SupervisorOrder {
-    /// The order to start this in `folder`.
     pub fn of(launch: &Launch, folder: &Path, grace: Duration) -> Self {
         let Launch { program, arguments, set, unset, input, ending, .. } = launch.clone();
         let (program, folder) = (program.into(), folder.into());
@@ -72,7 +65,6 @@ impl SupervisorOrder {
     }
 }
 
-/// Says something to the other side.
 pub fn say(other: &mut dyn Write, message: &impl Serialize) -> io::Result<()> {
     let mut bytes = vec![0; 4];
     serde_json::to_writer(&mut bytes, message)?;
@@ -81,7 +73,7 @@ pub fn say(other: &mut dyn Write, message: &impl Serialize) -> io::Result<()> {
     other.write_all(&bytes)
 }
 
-/// Hears what the other side says; an error for its end, or what is no such message.
+/// An error for the other side's end, and for anything but a message.
 pub fn hear<T: DeserializeOwned>(other: &mut dyn Read) -> io::Result<T> {
     let mut length = [0; 4];
     other.read_exact(&mut length)?;

@@ -1,4 +1,4 @@
-//! The runner's side of a run: start the supervisor, read the output, watch the limits, have it ended.
+//! The runner's side of a run: it starts the supervisor, reads the output, watches the limits, and has the tree ended.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -22,18 +22,17 @@ use crate::exec::tree;
 use crate::runner::harness::{Launch, Told};
 use crate::world::{self, Deadline};
 
-/// The longest that a supervisor works on after the end of the program, with some room.
+/// How long a supervisor may work after the program's end, generously.
 const REST_OF_THE_SUPERVISOR: Duration = Duration::from_secs(8);
-/// The longest that a program has to end by itself after it was told to cancel, before a signal asks it.
+/// How long a program may take to obey a message, before a signal asks it.
 const CANCELLING: Duration = Duration::from_secs(2);
-/// Runs a program in `folder`, or in its own, to its end and returns how it ended; nothing of its tree is left alive.
+/// Runs a program in its own folder or in `folder`; nothing of its tree stays alive.
 ///
-/// All output goes to `log` as it comes: the first 64 MiB, and of more than that the last MiB. An error
-/// means that it could not be started. `supervisor` is the program that is between the runner and the
-/// tree, so that nothing outlives a killed runner: [`super::own_program`], which calls [`supervisor::supervise_if_asked`].
+/// All output goes to `log`: the first 64 MiB as they come, and the last MiB. An error means: the program did not
+/// start. `supervisor` is the program between the runner and the tree, so that nothing outlives a killed runner:
+/// [`super::own_program`], which calls [`supervisor::supervise_if_asked`].
 ///
-/// Where orphans cannot be adopted (macOS), what left the process group *and* lost its parent before the
-/// end is not found.
+/// Where orphans cannot be adopted (macOS), a process that left the group *and* lost its parent is not found.
 pub fn run(
     supervisor: &Path,
     launch: &Launch,
@@ -43,13 +42,13 @@ pub fn run(
     watcher: &mut dyn Watcher,
 ) -> io::Result<ProcessOutcome> {
     let folder = launch.folder_in(folder)?;
-    // The supervisor would look for a name also in relative folders of the `PATH`, which are the project's.
+    // The supervisor would search relative folders of the `PATH`, too: they lead into the project.
     let by_path = Some(launch.program.clone()).filter(|program| !is_name(program));
     let Some(program) = by_path.or_else(|| find(&launch.program)) else {
         return Err(not_started(&launch.program, folder, &Errno::NOENT.into()));
     };
     let launch = &Launch { program, ..launch.clone() };
-    // Before the supervisor has a child, so that none of them is lost with it.
+    // This comes before the supervisor's first child, so that none is lost with it.
     family::adopts();
     let mut supervisor = SupervisorHandle::start(supervisor)?;
     supervisor.order(&SupervisorOrder::of(launch, folder, limits.grace))?;
@@ -73,7 +72,6 @@ pub fn run(
     }
 }
 
-/// Returns how a command line of a person is started: by a shell.
 pub fn shell(line: &str) -> Launch {
     Launch { program: "sh".into(), arguments: vec!["-c".into(), line.into()], ..Launch::default() }
 }
@@ -82,9 +80,9 @@ struct SupervisedRun<'a> {
     run: WatchedRun<'a>,
     grace: Duration,
     supervisor: SupervisorHandle,
-    /// When the supervisor is given up.
+    /// When to give up the supervisor.
     stuck: Option<Deadline>,
-    /// When a program that was told to cancel is asked by a signal.
+    /// When a signal follows a message that asked the program to end.
     cancelling: Option<Deadline>,
     agent: Option<i32>,
     left: Option<ExitStatus>,
@@ -93,7 +91,7 @@ struct SupervisedRun<'a> {
 }
 
 impl SupervisedRun<'_> {
-    /// Returns once nothing of the tree is left; an error where the program could not be started.
+    /// Waits until nothing of the tree is left; an error if the program did not start.
     fn until_over(&mut self) -> io::Result<()> {
         loop {
             let is_ending = self.run.cut.is_some() || self.left.is_some();
@@ -151,7 +149,7 @@ impl SupervisedRun<'_> {
             Control::Kill if self.run.cut.is_none() && self.left.is_none() => {
                 self.end(Cut::Asked, &SupervisorCommand::Kill);
             }
-            // What is being ended already, and what the program left behind.
+            // The tree may be ending already, or the program may have left it behind.
             Control::Kill => self.supervisor.ask(&SupervisorCommand::Kill),
         }
     }
@@ -177,19 +175,19 @@ impl SupervisedRun<'_> {
         self.stuck = Some(Deadline::after(patience));
     }
 
-    /// Notes how the program left, as the system has it.
+    /// `status` is as the system encodes it.
     fn leave(&mut self, status: i32) {
         self.cancelling = None;
         self.left = Some(ExitStatus::from_raw(status));
         self.stuck = Some(Deadline::after(REST_OF_THE_SUPERVISOR));
     }
 
-    /// Ends the tree of a supervisor that was killed, or does not answer: what lost its parent with it is a
-    /// child of this process now, where the system allows that.
+    /// Ends the tree of a supervisor that was killed or hangs. Where the system allows that, its orphans are children
+    /// of this process now.
     fn end_without_supervisor(&mut self) {
         let _ = self.supervisor.child.kill();
         let status = self.supervisor.child.wait();
-        // One that has left may have lent its number to someone else by now.
+        // After the agent's end, another process may have its id.
         let seen = self.agent.filter(|_| self.left.is_none()).into_iter().collect();
         if self.left.is_none() {
             let signal = status.ok().and_then(|status| status.signal());
@@ -208,7 +206,7 @@ impl SupervisedRun<'_> {
         self.survivors = rest.ended.into_iter().filter(|id| *id != agent).count();
     }
 
-    /// Kills the agent's process group, and what is still known to descend from it.
+    /// Kills the agent's process group, and its known descendants.
     fn end_group(&self, seen: &BTreeSet<i32>) -> EndedProcesses {
         let Some(agent) = self.agent else { return EndedProcesses::default() };
         family::end_all(Duration::ZERO, Duration::ZERO, &mut |patience| {
@@ -219,7 +217,7 @@ impl SupervisedRun<'_> {
     }
 
     fn ended(mut self) -> ProcessOutcome {
-        // It has nothing left to do, and may not keep anybody waiting.
+        // The supervisor has nothing left to do, and nobody should wait for it.
         let _ = self.supervisor.child.kill();
         let _ = self.supervisor.child.wait();
         let rest = family::end_descendants();

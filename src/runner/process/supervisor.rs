@@ -1,7 +1,7 @@
-//! The supervisor: the process between the runner and an agent program, which leaves nothing of its tree alive.
+//! The supervisor between the runner and an agent program, which leaves nothing of the tree alive.
 //!
-//! It is this program again, started with a socket to the runner as its standard input. Whatever becomes
-//! of the runner, the supervisor outlives it just long enough to end the tree.
+//! It is this program again, with a socket to the runner as its standard input. Whatever happens to the runner, the
+//! supervisor lives just long enough to end the tree.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -29,35 +29,33 @@ use crate::exec::tree::{self, Process};
 use crate::runner::harness::{Ending, Input};
 use crate::world::{self, Deadline};
 
-/// The variable that makes this program a supervisor; the agent program never sees it.
+/// Makes this program a supervisor; the agent program never sees it.
 pub const SUPERVISOR: &str = "RALPH_RUNNER_SUPERVISOR";
-/// The longest that an agent program has to end when its runner was killed.
+/// The agent program's grace after its runner was killed.
 const GRACE_OF_ORPHANS: Duration = Duration::from_secs(2);
-/// How long what is left of a tree has to leave unasked: its program may have asked it to.
+/// How long the tree's remains may take to leave unasked: their program may have asked them.
 const SETTLING: Duration = Duration::from_millis(100);
-/// The longest that what is left of a tree has to leave when asked.
+/// The grace of the tree's remains.
 const LEAVING: Duration = Duration::from_secs(1);
-/// How often it is noted who is in the tree, where orphans cannot be adopted.
+/// How often the tree's members are noted, where orphans cannot be adopted.
 const NOTING: Duration = Duration::from_secs(5);
 
-/// Makes this process a supervisor until it exits, when the runner started it as one; else does nothing.
+/// Becomes a supervisor and exits, if the runner started this process as one.
 pub fn supervise_if_asked() {
     if world::raw_variable(SUPERVISOR).is_none() {
         return;
     }
-    // A person who has the variable in the terminal gets the command that was typed.
-    let Some(runner) = runner() else {
-        return;
-    };
+    // In a person's terminal, the variable means nothing.
+    let Some(runner) = runner() else { return };
     std::process::exit(i32::from(keep(runner).is_err()));
 }
 
-/// Returns whether the runner with this process id, which may have been killed, has a supervisor that is still there.
+/// The runner, which may have been killed, still has a supervisor.
 pub fn has_supervisor(runner: u32) -> bool {
     tree::names().contains(&supervisor_name(runner))
 }
 
-/// The socket to the runner, `None` when standard input is something else.
+/// The socket to the runner; `None` for any other standard input.
 fn runner() -> Option<UnixStream> {
     let stdin = io::stdin();
     let kind = rustix::fs::fstat(&stdin).ok()?.st_mode;
@@ -68,14 +66,13 @@ fn runner() -> Option<UnixStream> {
 }
 
 fn keep(mut runner: UnixStream) -> io::Result<()> {
-    // Out of the terminal's reach: Ctrl-C and its closing are the runner's to judge, and no tool can
-    // wait for a person there.
+    // Out of the terminal's reach: the runner handles Ctrl-C and hangups, and no tool can wait for a person there.
     let _ = setsid();
     awake_when_orphaned();
     let adopts = family::adopt_orphans();
     let nothing = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
-        // Caught and not ignored: what is ignored would be ignored by the agent program too.
+        // The agent program would inherit an ignored signal, so they are caught.
         signal_hook::flag::register(signal, Arc::clone(&nothing))?;
     }
     let (wake, waker) = UnixStream::pair()?;
@@ -113,7 +110,7 @@ fn keep(mut runner: UnixStream) -> io::Result<()> {
     Ok(())
 }
 
-/// Starts the program in a process group of its own.
+/// The program gets its own process group.
 #[expect(clippy::disallowed_methods, reason = "the supervisor itself starts it")]
 fn start(order: &mut SupervisorOrder) -> io::Result<(Pid, Option<PendingInput>)> {
     let mut command = std::process::Command::new(&order.program);
@@ -143,31 +140,30 @@ fn start(order: &mut SupervisorOrder) -> io::Result<(Pid, Option<PendingInput>)>
     Ok((id.ok_or(Errno::SRCH)?, feed))
 }
 
-/// What a look at the runner showed.
 enum FromRunner {
     Nothing,
     End,
     Kill,
-    /// It is dead, or has given up.
+    /// The runner is dead, or has given up.
     Silence,
 }
 
 struct Supervisor {
-    /// `None` when the runner is not there any more.
+    /// `None` once the runner has gone.
     runner: Option<UnixStream>,
     wake: UnixStream,
     agent: Pid,
     feed: Option<PendingInput>,
     left: Option<WaitStatus>,
-    /// Whether this process is the parent of every orphan of the tree.
+    /// Every orphan of the tree becomes a child of this process.
     adopts: bool,
-    /// Whether nothing of the tree is left.
+    /// Nothing of the tree is left.
     alone: bool,
     /// Processes of the tree that had to be ended.
     ended: BTreeSet<i32>,
-    /// Processes that were seen in the tree, where orphans are not adopted.
+    /// Processes seen in the tree, where orphans are not adopted.
     seen: BTreeSet<i32>,
-    /// What of the tree is stopped with the runner.
+    /// Stops the tree with the runner.
     hold: Hold,
 }
 
@@ -181,8 +177,7 @@ impl Supervisor {
         self.report(&SupervisorEvent::Over(self.ended.len()));
     }
 
-    /// Waits until the program has left, by itself or because it was ended; in that case, returns
-    /// until when the tree had time to leave.
+    /// Waits for the program to leave. If it had to be ended, returns when the tree's grace is over.
     fn until_it_left(&mut self, order: &SupervisorOrder) -> Option<Deadline> {
         let mut until: Option<Deadline> = None;
         let mut noting = (!self.adopts).then(|| Deadline::after(NOTING));
@@ -203,7 +198,7 @@ impl Supervisor {
                 }
             }
             if until.is_some_and(|until| until.is_over()) {
-                // Where the list of processes cannot be read, this much is ended all the same.
+                // Works even where the list of processes cannot be read.
                 let _ = kill_process_group(self.agent, Signal::KILL);
                 self.end_the_rest(Duration::ZERO);
                 break;
@@ -217,7 +212,7 @@ impl Supervisor {
         until
     }
 
-    /// Asks the program to end, as the terminal would.
+    /// Asks as the terminal would.
     fn ask(&mut self, order: &SupervisorOrder, grace: Duration) -> Deadline {
         self.with_hold(Hold::end);
         self.note_the_tree();
@@ -229,7 +224,7 @@ impl Supervisor {
         Deadline::after(grace)
     }
 
-    /// Ends the program and what it has left behind: asked first, when there is time for it.
+    /// Ends the program and its remains; asks first if there is time.
     fn end_the_rest(&mut self, patience: Duration) {
         self.with_hold(Hold::end);
         let settling = SETTLING.min(patience);
@@ -237,7 +232,7 @@ impl Supervisor {
         self.ended.extend(rest.ended);
     }
 
-    /// The tree, once something has happened in it or the time is up; `None` when nothing is left of it.
+    /// The tree after an event, or after `patience`; `None` when nothing is left.
     fn living(&mut self, patience: Duration) -> Option<BTreeSet<i32>> {
         if let FromRunner::Kill = self.look(Some(patience)) {
             let members = self.members();
@@ -247,9 +242,9 @@ impl Supervisor {
         (!self.alone).then(|| self.members())
     }
 
-    /// Looks after everything once something happens, or when the time is up.
+    /// Handles the next event, or returns after `patience`.
     fn look(&mut self, patience: Option<Duration>) -> FromRunner {
-        let patience = patience.and_then(|it| Timespec::try_from(it).ok());
+        let patience = patience.and_then(|wait| Timespec::try_from(wait).ok());
         let mut wanted = vec![PollFd::new(&self.wake, PollFlags::IN)];
         let runner = self.runner.as_ref().map(|runner| {
             wanted.push(PollFd::new(runner, PollFlags::IN));
@@ -261,7 +256,7 @@ impl Supervisor {
         let looked = poll(&mut wanted, patience.as_ref());
         let spoke = runner.is_some_and(|place| !wanted[place].revents().is_empty());
         drop(wanted);
-        // Where orphans are adopted, no children means no descendants.
+        // Where orphans are adopted, a process without children has no descendants.
         if self.bury() {
             self.alone = self.adopts || self.members().is_empty();
         }
@@ -288,7 +283,7 @@ impl Supervisor {
         }
     }
 
-    /// Takes note of the dead, the program and adopted orphans alike; returns whether no child is left.
+    /// Reaps the program and orphans; returns whether no child is left.
     fn bury(&mut self) -> bool {
         let mut bytes = [0; 64];
         while self.wake.read(&mut bytes).is_ok_and(|count| count == bytes.len()) {}
@@ -315,14 +310,13 @@ impl Supervisor {
         tree::members(all, own, group, &self.seen)
     }
 
-    /// Where the list of all processes came from a program, its end is no news.
+    /// The end of the program that listed the processes is no news.
     fn bury_the_list(&mut self) {
         if !self.adopts {
             self.bury();
         }
     }
 
-    /// Has the hold on the tree do something.
     fn with_hold(&mut self, act: impl FnOnce(&mut Hold, &Members<'_>)) {
         let mut hold = std::mem::take(&mut self.hold);
         act(&mut hold, &|all| self.members_among(all));
@@ -330,8 +324,8 @@ impl Supervisor {
         self.bury_the_list();
     }
 
-    /// Notes who is in the tree while parents and children still hang together. Who has gone since the
-    /// last time is forgotten: another process may get the same number.
+    /// Notes the tree's members while parents and children still hang together. Forgets the rest, because other
+    /// processes may get their ids.
     fn note_the_tree(&mut self) {
         if !self.adopts {
             self.seen = self.members();
@@ -340,7 +334,7 @@ impl Supervisor {
 
     fn report(&mut self, news: &SupervisorEvent) {
         if let Some(runner) = &mut self.runner {
-            // A runner that is not there any more is found out about when it is listened to.
+            // A missing runner shows when the supervisor next listens.
             let _ = say(runner, news);
         }
     }

@@ -1,4 +1,4 @@
-//! A run as its watcher has it: its log, its lines, its limits, and why it is ended.
+//! A run with its watcher: its log, lines, limits, and the reason for its end.
 
 use std::fs::File;
 use std::io;
@@ -13,15 +13,12 @@ use crate::exec::find::is_name;
 use crate::runner::harness::{ExitInfo, Stream};
 use crate::world::Deadline;
 
-/// The longest between two looks at the moment.
+/// The longest time between two calls of [`Watcher::moment`].
 const MOMENT: Duration = Duration::from_millis(150);
 
-/// A run that has begun.
 pub struct WatchedRun<'a> {
     limits: &'a ProcessLimits,
-    /// The watcher.
     pub watcher: &'a mut dyn Watcher,
-    /// Why it is ended.
     pub cut: Option<Cut>,
     log: Log<'a>,
     output: LineSplitter,
@@ -33,7 +30,6 @@ pub struct WatchedRun<'a> {
 }
 
 impl<'a> WatchedRun<'a> {
-    /// A run that begins now.
     pub fn new(limits: &'a ProcessLimits, log: &'a mut File, watcher: &'a mut dyn Watcher) -> Self {
         let mut new = Self {
             limits,
@@ -56,7 +52,7 @@ impl<'a> WatchedRun<'a> {
         self.silence = self.limits.silence.map(|most| Deadline::after(most.saturating_mul(times)));
     }
 
-    /// Takes in a piece of output, an empty one at its end, and returns what the watcher makes of it.
+    /// An empty piece is the end of a stream.
     pub fn take(&mut self, stream: Stream, piece: &[u8]) -> Control {
         let (watcher, mut watch) = (&mut *self.watcher, Control::GoOn);
         let lines = match stream {
@@ -74,7 +70,7 @@ impl<'a> WatchedRun<'a> {
         watch
     }
 
-    /// What the watcher makes of the moment, `None` where it is not time to ask.
+    /// `None` until it is time to ask.
     pub fn moment(&mut self) -> Option<Control> {
         if !self.moment.is_over() {
             return None;
@@ -83,7 +79,7 @@ impl<'a> WatchedRun<'a> {
         Some(self.watcher.moment())
     }
 
-    /// Notes what the watcher has said of the result.
+    /// Notes the watcher's word on the result.
     pub fn note(&mut self, watch: Control) {
         match watch {
             Control::AtWork => self.lingering = None,
@@ -94,10 +90,10 @@ impl<'a> WatchedRun<'a> {
         }
     }
 
-    /// What the run is to be ended for, `None` for nothing.
+    /// The limit that the run has exceeded.
     pub fn exceeded(&self) -> Option<Cut> {
         let over = |limit: Option<Deadline>| limit.is_some_and(|limit| limit.is_over());
-        // With the result there, no limit makes a failure of it.
+        // After the result, no limit makes the run a failure.
         if self.lingering.is_some() {
             (over(self.lingering) || over(self.wall)).then_some(Cut::Lingering)
         } else if over(self.wall) {
@@ -107,7 +103,7 @@ impl<'a> WatchedRun<'a> {
         }
     }
 
-    /// How long nothing has to be looked at when nothing comes; what is being ended has no limits any more.
+    /// How long the run may wait for output. An ending run has no limits.
     #[cfg(unix)]
     pub fn patience(&self, is_ending: bool) -> Duration {
         let limits = [self.wall, self.silence, self.lingering].into_iter().flatten();
@@ -115,7 +111,7 @@ impl<'a> WatchedRun<'a> {
         limits.fold(self.moment.left(), Duration::min)
     }
 
-    /// Hands on the last line of each output and returns how the run ended, which left in this way.
+    /// Hands on the last line of each output.
     pub fn ended(
         mut self,
         status: Option<ExitStatus>,
@@ -153,7 +149,6 @@ fn signal_of(_: ExitStatus) -> Option<i32> {
     None
 }
 
-/// The error of a program that could not be started in `folder`.
 pub fn not_started(program: &Path, folder: &Path, cause: &io::Error) -> io::Error {
     let why = match cause.kind() {
         io::ErrorKind::NotFound if !is_name(program) && folder.join(program).is_file() => {

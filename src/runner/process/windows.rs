@@ -1,5 +1,5 @@
-//! Windows: a run of an agent program, whose tree is in a job. The system ends all that is in it when the runner has gone, so
-//! that no supervisor is needed.
+//! A run of an agent program on Windows: the tree is in a job. The system ends the job with the runner, so no
+//! supervisor is needed.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -13,10 +13,10 @@ use super::watched::{WatchedRun, not_started};
 use crate::exec::{Program, ProgramEnd, shell};
 use crate::runner::harness::{Input, Launch};
 
-/// Runs a program in `folder`, or in its own, to its end and returns how it ended; nothing of its tree is left alive.
+/// Runs a program in its own folder or in `folder`; nothing of its tree stays alive.
 ///
-/// All output goes to `log` as it comes: the first 64 MiB, and of more than that the last MiB. An error
-/// means that it could not be started. No program can be asked to end here: it is ended.
+/// All output goes to `log`: the first 64 MiB as they come, and the last MiB. An error means: the program did not
+/// start. A program cannot be asked to end here, so it is killed.
 pub fn run(
     _: &Path,
     launch: &Launch,
@@ -51,7 +51,7 @@ pub fn run(
     let mut run = run.into_inner();
     let status = match end {
         ProgramEnd::Left(status) => {
-            // It left by itself just when it was to be ended.
+            // The program left by itself just before its end.
             run.cut = None;
             Some(status)
         }
@@ -64,7 +64,7 @@ pub fn run(
     Ok(run.ended(status, rest.ended.len(), trouble))
 }
 
-/// Returns how a command line of a person is started: by the `sh` of Git for Windows, or without it by `cmd`.
+/// Uses the `sh` of Git for Windows, or else `cmd`.
 pub fn shell(line: &str) -> Launch {
     if let Some(sh) = shell::sh() {
         let arguments = vec!["-c".into(), line.into()];
@@ -96,10 +96,10 @@ fn obey(run: &mut WatchedRun<'_>, watch: Control) {
     }
 }
 
-/// Does nothing: there are no supervisors here.
+/// There are no supervisors here.
 pub fn supervise_if_asked() {}
 
-/// Returns whether the runner with this process id has a supervisor that is still there: there are none here.
+/// There are no supervisors here.
 pub fn has_supervisor(_: u32) -> bool {
     false
 }

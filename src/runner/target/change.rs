@@ -7,7 +7,6 @@ use crate::evidence::task_list::{self, TASKS, TaskFile};
 use crate::feature::lists::{names_in, other_lists};
 use crate::store::read;
 
-/// What kind of project a change is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangeKind {
     /// `.spool/changes/<id>/`.
@@ -21,22 +20,21 @@ pub enum ChangeKind {
 /// A change that a loop can work on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// Its id, the name of its folder; checked: no `/`, no `..`, no control characters, no leading `-`.
+    /// The folder's name, validated: no `/`, no `..`, no control characters, no leading `-`.
     pub id: String,
-    /// Where it is.
     pub kind: ChangeKind,
-    /// Its folder, a real path inside the project.
+    /// A real path within the project.
     pub folder: PathBuf,
     /// The project's folder, a real path.
     pub root: PathBuf,
-    /// The work tree, a real path: the root of the git work tree around the project, or the project.
+    /// The root of the git work tree around the project, or the project; a real path.
     pub worktree: PathBuf,
-    /// Its module, `002` of `002-01_add-ralph-loop`.
+    /// Such as `002` of `002-01_add-ralph-loop`.
     pub module: Option<String>,
 }
 
 impl Change {
-    /// Returns the name of the document that says what is wanted: `proposal.md`, or `spec.md` of a feature.
+    /// The document that says what is wanted: `proposal.md`, or a feature's `spec.md`.
     pub fn primary(&self) -> &'static str {
         match self.kind {
             ChangeKind::Spool | ChangeKind::OpenSpec => "proposal.md",
@@ -44,24 +42,24 @@ impl Change {
         }
     }
 
-    /// Returns the task list: the change's own, or the one at the root of the work tree (spec 001);
-    /// `None` where there is neither. A link out of its folder is no list.
+    /// The change's own task list, or the one at the root of the work tree (spec 001). A link out of its folder is no
+    /// list.
     pub fn tasks(&self) -> Option<PathBuf> {
         let mut folders = [&self.folder, &self.worktree].into_iter();
-        folders.find(|folder| task_list::is_in(folder)).map(|it| it.join(TASKS))
+        folders.find(|folder| task_list::is_in(folder)).map(|folder| folder.join(TASKS))
     }
 
-    /// Returns the same, read; `None` also where it cannot be read at the moment.
+    /// `None` without a list, and while the list is unreadable.
     pub fn task_list(&self) -> Option<TaskFile> {
         task_list::read(self.tasks()?.parent()?).ok()
     }
 
-    /// The lists of the change that no loop goes by.
+    /// The change's lists that no loop uses.
     pub fn other_lists(&self) -> Vec<String> {
         other_lists(&self.folder)
     }
 
-    /// Returns a line for a person who has to choose: the id, and how many tasks are done.
+    /// A line to choose from: the id, and how many tasks are done.
     pub fn label(&self) -> String {
         let Ok(TaskFile { list, .. }) = task_list::read(&self.folder) else {
             return self.id.clone();
@@ -69,10 +67,10 @@ impl Change {
         format!("{} ({} of {} tasks done)", self.id, list.done(), list.tasks.len())
     }
 
-    /// Returns the document that describes the change's module, `None` where there is none.
+    /// The document about the change's module.
     ///
-    /// `.spool/modules/002_runner/module.md`, `.spool/modules/002/module.md` or
-    /// `.spool/modules/002_runner.md`; the first in the order of the alphabet.
+    /// `.spool/modules/002_runner/module.md`, `.spool/modules/002/module.md` or `.spool/modules/002_runner.md`; the
+    /// first by name.
     pub fn module_file(&self) -> Option<PathBuf> {
         let modules = self.root.join(".spool").join("modules");
         let modules = read::folder_inside(&self.root, &modules).ok()?;

@@ -1,4 +1,4 @@
-//! Finding the change that a loop works on: spool's own, OpenSpec's, or a spec-kit feature.
+//! Finds a loop's change: spool's own, OpenSpec's, or a spec-kit feature.
 
 mod change;
 mod names;
@@ -19,31 +19,26 @@ pub use names::{did_you_mean, matching, one_of};
 pub use place::worktree_around;
 pub use spec_kit::SpecKitRules;
 
-/// What the person asked for.
 #[derive(Clone, Debug, Default)]
 pub struct ChangeQuery<'a> {
-    /// `--change`, or a short form of it.
+    /// `--change`, or a short form.
     pub change: Option<&'a str>,
     /// `--module`.
     pub module: Option<&'a str>,
 }
 
-/// What was found.
 #[derive(Clone, Debug)]
 pub enum FoundChange {
-    /// One change, by the name or the module that was given.
+    /// The change of the given name or module.
     One(Change),
-    /// No name was given: a person has to choose, also when there is only one; archived ones are not
-    /// among them.
+    /// Without a name, a person chooses, even from a single change. Archived changes are left out.
     Several(Vec<Change>),
 }
 
-/// Returns the change or changes that are meant; an error says what was looked for, where, and which
-/// candidates there are.
+/// An error tells what was looked for, where, and the candidates.
 ///
-/// The project is the nearest folder at or above `start` that has changes. A name is the id, or a short
-/// form that only one change answers to: `2-1` for `002-01_add-ralph-loop`, the start of the id, or a
-/// word of it.
+/// The project is the nearest folder at or above `start` with changes. A name is an id, or a short form of only one id:
+/// `2-1` for `002-01_add-ralph-loop`, the id's start, or a word of it.
 pub fn find(start: &Path, wanted: &ChangeQuery<'_>) -> Result<FoundChange> {
     let place = Place::around(start)?;
     let listing = shelf::list(&place);
@@ -58,13 +53,13 @@ pub fn find(start: &Path, wanted: &ChangeQuery<'_>) -> Result<FoundChange> {
     }
 }
 
-/// Returns the ids of all changes of the project at or above a folder, empty where there is none.
+/// The changes of the project at or above a folder.
 pub fn ids(start: &Path) -> Vec<String> {
     let listing = Place::around(start).map(|place| shelf::list(&place)).unwrap_or_default();
     listing.all().map(|change| change.id.clone()).collect()
 }
 
-/// Returns the root of the project at or above a folder, a real path; an error says what was looked for.
+/// A real path; an error tells what was looked for.
 pub fn root_around(start: &Path) -> Result<PathBuf> {
     Place::around(start).map(|place| place.root)
 }
@@ -84,7 +79,7 @@ fn named(place: &Place, listing: &Listing, name: &str, module: Option<&str>) -> 
     }
     let in_module = |change: &&Change| module.is_none_or(|module| is_of_module(change, module));
     let all: Vec<&Change> = listing.all().collect();
-    let ids = |changes: &[&Change]| changes.iter().map(|it| it.id.clone()).collect::<Vec<_>>();
+    let ids = |all: &[&Change]| all.iter().map(|change| change.id.clone()).collect::<Vec<_>>();
     if let Some((_, why)) = listing.refused.iter().find(|(id, _)| id == name)
         && !all.iter().any(|change| change.id == name)
     {
@@ -134,12 +129,12 @@ fn unnamed(place: &Place, listing: &Listing, module: Option<&str>) -> Result<Fou
     let mut of_module: Vec<Change> =
         all.iter().filter(|change| is_of_module(change, module)).cloned().collect();
     if of_module.is_empty() {
-        let mut modules: Vec<String> = all.into_iter().filter_map(|it| it.module).collect();
+        let mut modules: Vec<String> = all.into_iter().filter_map(|change| change.module).collect();
         modules.sort_unstable();
         modules.dedup();
         bail!("there is no active change of module `{module}`\n{}", names::one_of(&modules));
     }
-    // A module with one change names it.
+    // A module with one change names that change.
     if of_module.len() == 1 {
         return Ok(FoundChange::One(of_module.remove(0)));
     }

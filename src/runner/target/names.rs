@@ -4,16 +4,16 @@ use crate::text::{distance, nearest};
 
 /// The most names in one message.
 pub const NAMES: usize = 20;
-/// Returns the ids that a name may stand for: one when it is clear, several when it is not.
+/// The ids that a name may mean.
 ///
-/// The id itself comes first, then its numbers (`2-1`), then its beginning or words of it.
+/// The whole id comes first, then its numbers (`2-1`), then its beginning or words of it.
 pub fn matching(name: &str, ids: &[String]) -> Vec<String> {
     let same = |id: &&String| id.as_str() == name;
     if let Some(id) = ids.iter().find(same) {
         return vec![id.clone()];
     }
     if name.is_empty() {
-        // A variable of a script that is not set names nothing.
+        // An unset variable of a script names nothing.
         return Vec::new();
     }
     let name = name.to_lowercase();
@@ -27,7 +27,7 @@ pub fn matching(name: &str, ids: &[String]) -> Vec<String> {
     tiers.iter().map(|tier| matching(tier)).find(|found| !found.is_empty()).unwrap_or_default()
 }
 
-/// Returns the module of a change's id: `002` of `002-01_add-ralph-loop`, `None` for another form.
+/// `002` of `002-01_add-ralph-loop`.
 pub fn module_of(id: &str) -> Option<&str> {
     let (module, rest) = id.split_once('-')?;
     let number = rest.split_once('_').map_or(rest, |(number, _)| number);
@@ -35,15 +35,15 @@ pub fn module_of(id: &str) -> Option<&str> {
     (is_module && is_number(number)).then_some(module)
 }
 
-/// Returns whether two names stand for one module: `2` and `002` do.
+/// `2` and `002` are the same module.
 pub fn is_same_module(one: &str, other: &str) -> bool {
     let number = |module: &str| -> Option<Vec<u64>> {
         module.split('.').map(|part| is_number(part).then(|| part.parse().ok())?).collect()
     };
-    one == other || number(one).is_some_and(|it| Some(it) == number(other))
+    one == other || number(one).is_some_and(|value| Some(value) == number(other))
 }
 
-/// Returns whether a file or folder of modules is that of a module: `002`, `002_runner`, `002-runner.md`.
+/// A module's file or folder: `002`, `002_runner`, `002-runner.md`.
 pub fn belongs_to_module(name: &str, module: &str) -> bool {
     let end = name.find(|letter: char| !letter.is_ascii_digit() && letter != '.');
     let number = name[..end.unwrap_or(name.len())].trim_end_matches('.');
@@ -51,7 +51,7 @@ pub fn belongs_to_module(name: &str, module: &str) -> bool {
     ends_there && is_same_module(number, module)
 }
 
-/// Returns the ids, the one that looks most like the name first.
+/// The ids, the nearest one first.
 fn nearest_first(name: &str, ids: &[String]) -> Vec<String> {
     let name = name.to_lowercase();
     let mut ids = ids.to_vec();
@@ -64,7 +64,7 @@ fn nearest_first(name: &str, ids: &[String]) -> Vec<String> {
     ids
 }
 
-/// Returns what a name that nothing has may have meant: the nearest one as a question, then all, the nearest first.
+/// The nearest name as a question, then all names.
 pub fn did_you_mean(name: &str, ids: &[String]) -> String {
     let ids = nearest_first(name, ids);
     let is_near = |id: &&String| {
@@ -78,7 +78,7 @@ pub fn did_you_mean(name: &str, ids: &[String]) -> String {
     }
 }
 
-/// Returns a line with the names that there are, none for none.
+/// A line with the names; empty for none.
 pub fn one_of(names: &[String]) -> String {
     if names.is_empty() {
         return "there is none".to_owned();
@@ -92,17 +92,15 @@ pub fn one_of(names: &[String]) -> String {
     format!("there are:\n  {}{rest}", shown.join("\n  "))
 }
 
-/// Whether an id begins with the numbers that a name consists of: `002-01_add` with `2-1` and with `2`.
+/// The id begins with the name's numbers: `002-01_add` with `2-1` and with `2`.
 fn has_numbers(id: &str, name: &str) -> bool {
     let wanted: Option<Vec<u64>> = name.split(['-', '.', '_']).map(number).collect();
-    let Some(wanted) = wanted else {
-        return false;
-    };
+    let Some(wanted) = wanted else { return false };
     let own: Vec<u64> = id.split(['-', '.', '_']).map_while(number).collect();
     own.starts_with(&wanted)
 }
 
-/// Whether the words of a name are in an id one after the other.
+/// The id has the name's words in their order.
 fn has_words(id: &str, name: &str) -> bool {
     let words = |text: &str| -> Vec<String> {
         text.split(is_separator).filter(|word| !word.is_empty()).map(str::to_owned).collect()

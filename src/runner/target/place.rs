@@ -10,12 +10,12 @@ use crate::feature::project::{begin, folder_typed};
 use crate::store::read;
 use crate::system::files::real_path;
 
-/// How far up is looked.
+/// How many levels up to look.
 const LEVELS: usize = 64;
-/// What makes a folder a project, and where its changes are.
+/// A project has one of these folders, which hold its changes.
 const MARKS: [&str; 3] = [".spool/changes", "openspec/changes", ".specify"];
 
-/// A project, and the work tree that it is in; all are real paths.
+/// A project and its work tree, as real paths.
 #[derive(Clone, Debug)]
 pub struct Place {
     /// Where the search began.
@@ -25,7 +25,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// Returns the nearest project at or above a folder.
+    /// The nearest project at or above a folder.
     pub fn around(start: &Path) -> Result<Self> {
         let start = real_path(&begin(start)?)
             .with_context(|| format!("cannot open the folder `{}`", start.display()))?;
@@ -42,7 +42,7 @@ impl Place {
         Ok(Self { worktree, root: root.to_owned(), start })
     }
 
-    /// Returns whether a typed path, or that of the list in it, is this folder: from where it was typed, or from the project.
+    /// A typed path means this folder or the list in it, from where it was typed, or from the project.
     pub fn is_at(&self, typed: &str, folder: &Path) -> bool {
         let path = &folder_typed(typed);
         [&self.start, &self.root]
@@ -50,7 +50,7 @@ impl Place {
             .any(|from| real_path(&from.join(path)).is_ok_and(|path| path == folder))
     }
 
-    /// Returns where changes were looked for, in a sentence for someone who has none.
+    /// A sentence on where changes were looked for.
     pub fn nothing(&self, refused: &[(String, String)]) -> String {
         let root = self.root.display();
         let mut words = format!(
@@ -63,14 +63,13 @@ impl Place {
     }
 }
 
-/// Returns the root of the git work tree around a folder, or the folder itself where there is none;
-/// no program is started.
+/// The root of the git work tree around a folder, or the folder itself. Starts no program.
 pub fn worktree_around(folder: &Path) -> PathBuf {
     let mut above = folder.ancestors().take(LEVELS);
     above.find(|folder| is_worktree(folder)).unwrap_or(folder).to_owned()
 }
 
-/// Whether a folder has a repository in `.git`, or in another place that the file `.git` names.
+/// `.git` holds a repository, or names the place of one.
 fn is_worktree(folder: &Path) -> bool {
     let git = folder.join(".git");
     if git.is_dir() {

@@ -1,4 +1,4 @@
-//! The changes that a project has, archived ones left out.
+//! A project's changes, without archived ones.
 
 use std::path::{Path, PathBuf};
 
@@ -14,47 +14,44 @@ use crate::store::read::{self, Problem};
 use crate::system::files::real_path;
 use crate::text::grouped;
 
-/// The folder of finished changes; nothing in it is ever matched.
+/// Finished changes lie there, and no name matches them.
 const ARCHIVE: &str = "archive";
-/// A folder is a change when one of these is in it.
+/// A folder with one of these is a change.
 const DOCUMENTS: [&str; 5] = ["proposal.md", TASKS, "design.md", "spec.md", "plan.md"];
 
-/// All changes of a project.
 #[derive(Clone, Debug, Default)]
 pub struct Listing {
     /// Spool's and OpenSpec's, by id.
     changes: Vec<Change>,
     /// Spec-kit's features, by name.
     features: Vec<Change>,
-    /// Folders that are left out, and why.
+    /// Refused folders, with the reason.
     pub refused: Vec<(String, String)>,
 }
 
 impl Listing {
-    /// Returns every change that may be named.
+    /// All changes that may be named.
     pub fn all(&self) -> impl Iterator<Item = &Change> {
         self.changes.iter().chain(&self.features)
     }
 
-    /// Returns the changes that are offered when none is named: those of spool and OpenSpec; where
-    /// there are none, spec-kit's features, the current one first: a person chooses (spec 004).
+    /// Changes to choose from: those of spool and OpenSpec. If there are none, spec-kit's features, the current one
+    /// first (spec 004).
     pub fn offered(&self, place: &Place) -> Result<Vec<Change>> {
         if !self.changes.is_empty() || self.features.is_empty() {
             return Ok(self.changes.clone());
         }
         let project = Project { root: place.root.clone() };
         let current = project.current_feature().map_err(|lost| anyhow!("{lost}"))?;
-        let of_folder = |folder: &Path| self.features.iter().find(|it| it.folder == folder);
+        let of_folder = |folder: &Path| self.features.iter().find(|known| known.folder == folder);
         let current = current.as_ref().and_then(|feature| of_folder(&feature.folder));
         let mut offered: Vec<Change> = current.into_iter().cloned().collect();
-        offered.extend(self.features.iter().filter(|it| Some(*it) != current).cloned());
+        offered.extend(self.features.iter().filter(|feature| Some(*feature) != current).cloned());
         Ok(offered)
     }
 }
 
-/// Returns the changes of a project.
-///
-/// Two of the same id would share one state: spool's own comes before OpenSpec's, and that before a feature.
+/// Two changes with one id would share a state: spool's own precedes OpenSpec's, which precedes a feature.
 pub fn list(place: &Place) -> Listing {
     let mut listing = Listing::default();
     for (kind, folder) in [(ChangeKind::Spool, ".spool"), (ChangeKind::OpenSpec, "openspec")] {
@@ -91,7 +88,7 @@ pub fn list(place: &Place) -> Listing {
     listing
 }
 
-/// The change in a folder, `None` where the folder holds none; an error says why it must not be used.
+/// `None` where the folder holds no change; an error tells why it must not be used.
 fn change(
     place: &Place,
     kind: ChangeKind,

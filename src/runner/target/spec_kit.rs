@@ -1,4 +1,4 @@
-//! What spec-kit asks for around the implementation of a feature, as its own implement command does.
+//! Spec-kit's rules around the implementation of a feature, as in its own implement command.
 
 use super::change::{Change, ChangeKind};
 use crate::feature::converge::ConvergeCommand;
@@ -7,21 +7,20 @@ use crate::feature::{checklists, extensions};
 use crate::session::messages::shortfall::hooks_in_words;
 use crate::store::due::ExtensionHooks;
 
-/// What spec-kit asks for around a change; nothing where the change is no feature of spec-kit.
+/// Spec-kit's rules for a change; empty unless the change is a feature.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SpecKitRules {
     /// The extension hooks that have to run.
     pub hooks: ExtensionHooks,
-    /// The checklists that are open, a few words each.
+    /// The open checklists, in a few words each.
     pub open_checklists: Vec<String>,
-    /// The command that has to compare code and specification before the end; `None` where it was not asked for.
+    /// The command that compares code and specification before the end, if asked for.
     pub converge: Option<ConvergeCommand>,
-    /// What is wrong with the file of the hooks.
+    /// What is wrong with the hooks' file.
     pub wrong: Vec<String>,
 }
 
 impl SpecKitRules {
-    /// Returns what holds for a change.
     pub fn of(change: &Change) -> Self {
         if change.kind != ChangeKind::SpecKit {
             return Self::default();
@@ -34,7 +33,7 @@ impl SpecKitRules {
         Self { hooks, open_checklists, converge: None, wrong }
     }
 
-    /// Returns which hooks have to run when, in a few words; empty for none.
+    /// The hooks and when they have to run; empty for none.
     pub fn hooks_in_words(&self) -> String {
         hooks_in_words(&self.hooks)
     }

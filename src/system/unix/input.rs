@@ -1,4 +1,4 @@
-//! Standard input, read as it comes and never waited for longer than wanted.
+//! Standard input, with a limit on each wait.
 
 use std::io::{self, BufRead, StdinLock};
 
@@ -7,16 +7,14 @@ use rustix::io::Errno;
 
 use crate::world::Deadline;
 
-/// Standard input.
 pub struct StandardInput(StdinLock<'static>);
 
 impl StandardInput {
-    /// Returns the one of this process.
     pub fn of_this_process() -> Self {
         Self(io::stdin().lock())
     }
 
-    /// Waits until there is something to read or the caller has closed its end; `false` at the limit.
+    /// Waits for input or its end; `false` at the limit.
     pub fn is_readable(&mut self, deadline: Deadline) -> bool {
         loop {
             let mut wanted = [PollFd::new(&self.0, PollFlags::IN)];
@@ -32,8 +30,7 @@ impl StandardInput {
         }
     }
 
-    /// Adds what there is to read, at most `most` bytes of it, and returns how much that was: 0 at the end. Waits where
-    /// there is nothing.
+    /// Adds at most `most` bytes and returns their number: 0 at the end. Waits for input.
     pub fn read(&mut self, most: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
         let read = self.0.fill_buf()?;
         let count = read.len().min(most);

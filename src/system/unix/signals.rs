@@ -11,22 +11,20 @@ use signal_hook::consts;
 
 pub use consts::{SIGHUP, SIGINT, SIGTERM};
 
-/// The signals that ask a program to end.
 pub const ENDING: [i32; 4] = [consts::SIGINT, consts::SIGTERM, consts::SIGHUP, consts::SIGQUIT];
 
-/// Has this flag set whenever this process is continued, by `fg` after Ctrl-Z or by anybody else, as long as it lives.
+/// Sets the flag whenever anybody continues this process.
 pub fn set_when_continued(flag: &Arc<AtomicBool>) -> io::Result<()> {
     signal_hook::flag::register(consts::SIGCONT, Arc::clone(flag)).map(|_| ())
 }
 
-/// Has a file that would be longer than `ulimit -f` allows end a write, and not this process. What this process starts does not
-/// inherit that.
+/// A file that exceeds `ulimit -f` fails the write instead of ending this process. Children do not inherit that.
 pub fn outlive_long_files() {
-    // Where it cannot be had, the system does as it always did.
+    // Without it, the signal ends the process as usual.
     let _ = signal_hook::flag::register(consts::SIGXFSZ, Arc::default());
 }
 
-/// What signals wake.
+/// Wakes at signals.
 #[derive(Debug)]
 pub struct Alarm {
     wake: UnixStream,
@@ -34,16 +32,15 @@ pub struct Alarm {
 }
 
 impl Alarm {
-    /// Returns one that no signal wakes yet.
     pub fn new() -> io::Result<Self> {
         let (wake, waker) = UnixStream::pair()?;
         wake.set_nonblocking(true)?;
         Ok(Self { wake, waker })
     }
 
-    /// Has a signal set these flags, in their order, and then wake it, as long as this process lives.
+    /// The signal sets these flags in their order, then wakes the alarm.
     pub fn set_by(&self, signal: i32, flags: [&Arc<AtomicBool>; 2]) -> io::Result<()> {
-        // The flags first: what is woken must find them.
+        // The woken thread has to find the flags set.
         for flag in flags {
             signal_hook::flag::register(signal, Arc::clone(flag))?;
         }
@@ -51,11 +48,11 @@ impl Alarm {
         Ok(())
     }
 
-    /// Waits for this long, or until a signal comes.
+    /// Waits for a signal, at most `length`.
     pub fn wait(&self, length: Duration) {
         let patience = Timespec::try_from(length).ok();
         let mut wanted = [PollFd::new(&self.wake, PollFlags::IN)];
-        // Being interrupted is what is waited for.
+        // The interruption is what this waits for.
         let _ = poll(&mut wanted, patience.as_ref());
         let mut bytes = [0; 64];
         let _ = (&self.wake).read(&mut bytes);

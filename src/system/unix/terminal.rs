@@ -1,4 +1,4 @@
-//! The terminal: how large it is, and giving it back as it was.
+//! The terminal's size, and its state after Ctrl-C.
 
 use std::io::{self, stdin};
 use std::thread::JoinHandle;
@@ -7,23 +7,23 @@ use rustix::termios::{OptionalActions, tcgetattr, tcgetwinsize, tcsetattr};
 use signal_hook::consts::SIGINT;
 use signal_hook::iterator::{Handle, Signals};
 
-/// Something that may be a terminal: standard output, standard error.
+/// A stream that may be a terminal.
 pub use std::os::fd::AsFd as AsTerminal;
 
-/// Returns the columns and rows of a terminal, `None` where it is none.
+/// Columns and rows; `None` where the stream is no terminal.
 pub fn size(stream: impl AsTerminal) -> Option<(usize, usize)> {
     let size = tcgetwinsize(stream).ok()?;
     Some((usize::from(size.ws_col), usize::from(size.ws_row)))
 }
 
-/// Gives the terminal back as it was when Ctrl-C comes as a signal, as long as it is watched.
+/// Restores the terminal when Ctrl-C comes as a signal.
 pub struct InterruptWatch {
     handle: Handle,
     watcher: JoinHandle<()>,
 }
 
 impl InterruptWatch {
-    /// Returns a watch that begins now: an interrupt gives the terminal on standard input back as it is, then does this.
+    /// At an interrupt, restores the terminal of standard input and calls `then`.
     pub fn begin(then: impl FnOnce() + Send + 'static) -> io::Result<Self> {
         let before = tcgetattr(stdin()).ok();
         let mut signals = Signals::new([SIGINT])?;
@@ -39,7 +39,7 @@ impl InterruptWatch {
         Ok(Self { handle, watcher })
     }
 
-    /// Ends the watch: afterwards the signal belongs to others.
+    /// Leaves the signal to others.
     pub fn end(self) {
         self.handle.close();
         let _ = self.watcher.join();

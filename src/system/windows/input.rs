@@ -1,26 +1,23 @@
-//! Standard input, read as it comes and never waited for longer than wanted.
+//! Standard input, with a limit on each wait.
 //!
-//! This system cannot say of every kind of input whether there is something to read: a thread reads it and hands it on.
+//! This system does not tell for every kind of input whether there is any, so a thread reads it.
 
 use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 
 use crate::world::Deadline;
 
-/// How much is read at once, in bytes.
+/// The most bytes of one read.
 const PIECE: usize = 64 << 10;
-/// How many pieces are read ahead.
 const AHEAD: usize = 4;
 
-/// Standard input.
 pub struct StandardInput {
     pieces: Receiver<io::Result<Vec<u8>>>,
-    /// What was handed on and not yet read; an empty piece is the end.
+    /// The next piece; an empty one is the end.
     next: Option<io::Result<Vec<u8>>>,
 }
 
 impl StandardInput {
-    /// Returns the one of this process.
     pub fn of_this_process() -> Self {
         let (hand_on, pieces) = sync_channel(AHEAD);
         let reader = move || {
@@ -40,12 +37,12 @@ impl StandardInput {
                 }
             }
         };
-        // Without a thread there is nothing to read.
+        // Without a thread there is no input.
         let _ = std::thread::Builder::new().spawn(reader);
         Self { pieces, next: None }
     }
 
-    /// Waits until there is something to read or the caller has closed its end; `false` at the limit.
+    /// Waits for input or its end; `false` at the limit.
     pub fn is_readable(&mut self, deadline: Deadline) -> bool {
         if self.next.is_none() {
             self.next = match self.pieces.recv_timeout(deadline.left()) {
@@ -57,8 +54,7 @@ impl StandardInput {
         self.next.is_some()
     }
 
-    /// Adds what there is to read, at most `most` bytes of it, and returns how much that was: 0 at the end. Waits where
-    /// there is nothing.
+    /// Adds at most `most` bytes and returns their number: 0 at the end. Waits for input.
     pub fn read(&mut self, most: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
         let next = self.next.take().or_else(|| self.pieces.recv().ok());
         let mut piece = next.unwrap_or_else(|| Ok(Vec::new()))?;

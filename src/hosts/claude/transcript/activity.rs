@@ -1,4 +1,4 @@
-//! What the main thread's agent did: tool calls, tokens and what a person typed meanwhile, from a bounded tail.
+//! The main agent's tool calls and tokens, and a person's input meanwhile, from the end of a transcript.
 
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -15,23 +15,21 @@ use crate::hosts::transcript::{Activity, TranscriptPart};
 use crate::store::loops::LastMessage;
 use crate::store::read;
 
-/// How much is kept in memory while calls are counted, in bytes; more only for a longer line.
+/// Bytes in memory while calls are counted; a longer line takes more.
 const WINDOW: usize = 256 << 10;
-/// Calls that are counted at one stop, unless more are needed: it stays cheap, whatever was done.
+/// No stop counts more calls, unless it needs to, so that a stop stays cheap.
 const MOST_CALLS: u64 = 30;
-/// Messages whose lines may stand between each other's: tools that run side by side.
+/// Messages whose lines may alternate: tools run side by side.
 const SIDE_BY_SIDE: usize = 8;
-/// How far from its start a line says whose it is, in bytes.
+/// A line tells its owner within this many bytes of its start.
 const HEAD: usize = 1 << 10;
-/// How far from its end a line says what its message cost, in bytes: mostly, nearly always, or
-/// somewhere.
+/// A message's usage stands within this many bytes of a line's end: mostly, nearly always, always.
 const FEET: [usize; 3] = [512, 2 << 10, usize::MAX];
 
-/// Returns the calls and tokens in a part, in its last MiB at most; `None` when there is no
-/// transcript to read.
+/// The calls and tokens in the last MiB of a part; `None` without a readable transcript.
 ///
-/// A file shorter than where the part begins is another one: it is read from its start. A last line
-/// that is still being written is left for the next time.
+/// A file shorter than the part's start is a new one, which is read from its beginning. An incomplete last line waits
+/// for the next stop.
 pub fn since(path: &Path, part: TranscriptPart) -> Option<Activity> {
     let TranscriptPart { from, last, needed, let_go, taken_up } = part;
     let (mut file, meta) = read::open(path).ok()?;
@@ -81,14 +79,14 @@ pub fn since(path: &Path, part: TranscriptPart) -> Option<Activity> {
     })
 }
 
-/// What was counted so far, and where.
+/// The count so far, and where.
 struct Seen {
     calls: u64,
     failed: u64,
     looks_at_results: bool,
     most_calls: u64,
     tokens: TokenTotals,
-    /// The latest messages, the last one first.
+    /// The latest messages, newest first.
     messages: [LastMessage; SIDE_BY_SIDE],
     end: u64,
     role: Name<8>,
@@ -122,13 +120,13 @@ impl Seen {
         }
     }
 
-    /// A tail that begins in the middle of a line has a first line that is no JSON: it counts nothing.
+    /// A tail may begin in the middle of a line, which is no JSON and does not count.
     fn take_lines(&mut self, lines: &[u8]) {
         if self.looks_at_results {
             // A result names its call, `"tool_use_id"`.
             for line in lines_with(lines, br#""tool_use"#) {
                 let calls = tool_calls_in(line).unwrap_or(0);
-                // The results of the last calls are still looked at.
+                // The results of the last calls still count.
                 if calls > 0 && self.has_enough() {
                     break;
                 }
@@ -151,7 +149,7 @@ impl Seen {
         self.calls.saturating_sub(self.failed) >= self.most_calls
     }
 
-    /// What comes after the last line break is a line when it is whole.
+    /// The text behind the last line break is a line if it is whole.
     fn take_last_line(&mut self, line: &[u8]) {
         if let Some(calls) = tool_calls_in(line) {
             self.calls += calls;
@@ -163,11 +161,10 @@ impl Seen {
         }
     }
 
-    /// Adds what the messages in these lines cost. Each line of a message says what all of it cost,
-    /// and the last one is right.
+    /// Adds the usage of the messages in these lines. Each line of a message has the usage of all of it, and the last
+    /// line is right.
     ///
-    /// Lines are looked at where they say whose they are, and each message once where it says what
-    /// it cost: a quote inside of a string always has a backslash.
+    /// A line's owner and usage are found as bytes: a quote within a string always has a backslash.
     fn take_costs(&mut self, lines: &[u8]) {
         let mut open: Option<(&[u8], &[u8])> = None;
         let mut start = 0;
@@ -178,9 +175,7 @@ impl Seen {
                 self.queue.take(line, place < self.let_go);
             }
             start = end + 1;
-            let Some(message) = self.message_of(line) else {
-                continue;
-            };
+            let Some(message) = self.message_of(line) else { continue };
             if let Some((other, last)) = open.filter(|(other, _)| !is_equal(other, message)) {
                 self.take_cost(other, last);
             }
@@ -191,15 +186,12 @@ impl Seen {
         }
     }
 
-    /// The id of the message that a line of the agent belongs to, empty where it has none; `None`
-    /// for any other line.
+    /// The message id of an agent's line, perhaps empty; `None` for other lines.
     fn message_of<'a>(&mut self, line: &'a [u8]) -> Option<&'a [u8]> {
         let head = &line[..line.len().min(HEAD)];
         let role = self.role.after(head)?;
         head[role..].starts_with(b"assistant\"").then_some(())?;
-        let Some(id) = self.id.after(head) else {
-            return Some(b"");
-        };
+        let Some(id) = self.id.after(head) else { return Some(b"") };
         let end = memchr(b'"', &head[id..])?;
         Some(&head[id..id + end])
     }
@@ -209,14 +201,12 @@ impl Seen {
         if self.aside.after(head).is_some_and(|at| head[at..].starts_with(b"true")) {
             return;
         }
-        // What a tool was given may hold such a name, too: the message's own comes after it.
+        // A tool's input may contain the same name, but in front of the message's own.
         let feet = FEET.iter().map(|foot| line.len().saturating_sub(*foot));
         let at = feet
             .into_iter()
             .find_map(|foot| self.usage.find_iter(&line[foot..]).last().map(|at| foot + at));
-        let Some(at) = at else {
-            return;
-        };
+        let Some(at) = at else { return };
         let cost = &line[at + self.usage.needle().len() - 1..];
         if let Some(cost) = tokens_in(cost) {
             self.take(if message.is_empty() { 0 } else { hash_of(message) }, cost);
@@ -236,8 +226,8 @@ impl Seen {
     }
 }
 
-/// The name of a member that is at one of two places in nearly every line: one in those of the agent, one in
-/// those of its tools. Its length is known here: comparing it where it usually is takes a few instructions.
+/// A member's name at one of two places in nearly every line: one in the agent's lines, one in tools' lines. The
+/// constant length makes the comparison a few instructions.
 struct Name<const LENGTH: usize> {
     written: &'static [u8; LENGTH],
     finder: Finder<'static>,
@@ -249,7 +239,7 @@ impl<const LENGTH: usize> Name<LENGTH> {
         Self { written: name, finder: Finder::new(name), usual: [0; 2] }
     }
 
-    /// Where the value after the name begins.
+    /// The place of the value behind the name.
     fn after(&mut self, text: &[u8]) -> Option<usize> {
         let is_at = |place: usize| {
             text.get(place..).and_then(|text| text.first_chunk()) == Some(self.written)
@@ -264,7 +254,7 @@ impl<const LENGTH: usize> Name<LENGTH> {
     }
 }
 
-/// What a `usage` object counts.
+/// The counts of a `usage` object.
 fn tokens_in(usage: &[u8]) -> Option<TokenTotals> {
     let mut tokens = TokenTotals::default();
     let mut found = 0;
@@ -281,7 +271,7 @@ fn tokens_in(usage: &[u8]) -> Option<TokenTotals> {
             tokens.written = number;
         }
         found += 1;
-        // These are all: what follows are details of the same.
+        // Details of the same four counts follow.
         (found < 4).then_some(())
     });
     if end.is_none() && found < 4 {
@@ -290,7 +280,7 @@ fn tokens_in(usage: &[u8]) -> Option<TokenTotals> {
     Some(tokens)
 }
 
-/// How many tools the main thread's agent calls in a line; `None` for one that is no whole JSON object.
+/// The main agent's tool calls in a line; `None` for anything but a whole JSON object.
 fn tool_calls_in(line: &[u8]) -> Option<u64> {
     let (mut by_agent, mut aside, mut calls) = (false, false, 0);
     let mut scan = Scan::new(line);
@@ -317,7 +307,7 @@ fn tool_calls_in(line: &[u8]) -> Option<u64> {
     scan.is_at_end().then_some(if by_agent && !aside { calls } else { 0 })
 }
 
-/// How many results in a line say that a tool of the main thread was denied or failed.
+/// Results in a line that report a denied or failed tool of the main agent.
 fn failed_calls_in(line: &[u8]) -> u64 {
     if memmem::find(line, br#""is_error""#).is_none() {
         return 0;

@@ -1,4 +1,4 @@
-//! Whether a transcript shows the end of a turn already: its client writes it some time after the event.
+//! Whether a transcript shows a turn's end yet: the client writes it some time after the event.
 
 use std::path::Path;
 
@@ -10,21 +10,19 @@ use crate::hosts::json::read_json;
 use crate::hosts::transcript::TurnEnd;
 use crate::world::WallTime;
 
-/// Returns whether the part of a transcript that begins at `from`, in bytes, shows this end.
+/// The transcript shows this end behind `from`, in bytes.
 ///
-/// The same words may end two turns in a row: the time in their line tells which turn they end. A time
-/// from before the loop is none.
+/// Two turns in a row may end with the same words. The time in the line tells them apart, unless that time lies before
+/// the loop.
 pub fn shows(path: &Path, end: TurnEnd<'_>, from: u64) -> bool {
     let tail = TranscriptTail::read(path, from);
-    let Some((text, at)) = tail.and_then(|tail| tail.find_text(words_in)) else {
-        return false;
-    };
+    let Some((text, at)) = tail.and_then(|tail| tail.find_text(words_in)) else { return false };
     let is_older = at.is_some_and(|at| at >= end.armed_at && at < end.after);
     let (said, text) = (end.said.trim(), text.trim());
     !is_older && (said.is_empty() || (!text.is_empty() && said.ends_with(text)))
 }
 
-/// The agent's last words in a line, and when it was written, where it says so.
+/// The agent's last words in a line, and their time, if the line has one.
 fn words_in(line: &[u8]) -> Option<(String, Option<WallTime>)> {
     let text = TranscriptLine::read(line)?.spoken()?.content.last_text()?;
     let at = read_json::<LineTime>(line).and_then(|line| time_of(&line.timestamp));
@@ -36,7 +34,7 @@ struct LineTime {
     timestamp: String,
 }
 
-/// A time such as `2026-11-22T13:01:28.829Z`; `None` for any other form.
+/// Reads `2026-11-22T13:01:28.829Z`, and no other form.
 fn time_of(time: &str) -> Option<WallTime> {
     let number = |from: usize, to: usize| -> Option<u64> {
         let digits = time.get(from..to)?;
@@ -50,7 +48,7 @@ fn time_of(time: &str) -> Option<WallTime> {
     if year < 1970 || !(1..=12).contains(&month) {
         return None;
     }
-    // Days since 1970, in years that begin in March, so that a leap day is the last one.
+    // Days since 1970. Years begin in March here, so that a leap day comes last.
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day;
     let days = days.checked_sub(719_469)?;

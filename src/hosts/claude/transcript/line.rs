@@ -1,4 +1,4 @@
-//! The lines of a transcript: finding them, and what the agent says in one.
+//! The lines of a transcript: finding them, and the agent's words in one.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer};
 use crate::engine::promise::stands_alone;
 use crate::hosts::json::read_json;
 
-/// Returns the lines that contain the needle; the others are never looked at.
+/// Lines with the needle. Other lines cost almost nothing.
 pub fn lines_with<'a>(bytes: &'a [u8], needle: &[u8]) -> impl Iterator<Item = &'a [u8]> {
     let finder = memmem::Finder::new(needle).into_owned();
     let mut at = 0;
@@ -22,7 +22,6 @@ pub fn lines_with<'a>(bytes: &'a [u8], needle: &[u8]) -> impl Iterator<Item = &'
     })
 }
 
-/// A line of a transcript, as far as it is asked for.
 #[derive(Deserialize)]
 pub struct TranscriptLine {
     #[serde(rename = "type", default)]
@@ -35,14 +34,13 @@ pub struct TranscriptLine {
     message: Option<Message>,
 }
 
-/// What a line says.
 #[derive(Deserialize)]
 pub struct Message {
     #[serde(default)]
     pub content: SpokenBlocks,
 }
 
-/// The blocks of a message; other forms than a list of blocks or a text hold nothing.
+/// The blocks of a message: a list of blocks or one text, else nothing.
 #[derive(Default)]
 pub struct SpokenBlocks(Vec<Block>);
 
@@ -53,12 +51,12 @@ struct Block {
 }
 
 impl TranscriptLine {
-    /// Returns the line in these bytes, `None` when they are no JSON object.
+    /// `None` for anything but a JSON object.
     pub fn read(line: &[u8]) -> Option<Self> {
         read_json(line)
     }
 
-    /// Returns what the main thread's agent said in this line, `None` for a line of anybody else.
+    /// The main agent's words; `None` for a line of anybody else.
     pub fn spoken(self) -> Option<Message> {
         let own = self.kind.as_deref() == Some("assistant")
             && self.sidechain != Some(true)
@@ -68,12 +66,11 @@ impl TranscriptLine {
 }
 
 impl SpokenBlocks {
-    /// Returns the last text.
     pub fn last_text(self) -> Option<String> {
         self.0.into_iter().rev().find_map(|block| block.text)
     }
 
-    /// Returns whether a text has this signal alone on a line.
+    /// A text has this signal alone on a line.
     pub fn says(&self, signal: &str) -> bool {
         let mut texts = self.0.iter().filter_map(|block| block.text.as_deref());
         texts.any(|text| stands_alone(text, signal))
@@ -86,7 +83,7 @@ impl<'de> Deserialize<'de> for SpokenBlocks {
     }
 }
 
-/// Reads a list of blocks or one text without building a tree of what is not asked for.
+/// Builds no tree of unwanted members.
 struct BlocksVisitor;
 
 impl<'de> Visitor<'de> for BlocksVisitor {

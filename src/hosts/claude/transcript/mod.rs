@@ -1,6 +1,7 @@
-//! The transcript that Claude Code writes: it lags behind its session, has lines of any length and some that are no JSON.
+//! The transcript that Claude Code writes. The file lags behind its session; its lines have any length, and some are no
+//! JSON.
 //!
-//! Only the main thread's own lines are taken; a line that is no JSON is plain text.
+//! Only the main thread's lines count; a line that is no JSON is plain text.
 
 pub mod activity;
 mod lag;
@@ -19,23 +20,20 @@ use crate::hosts::transcript::{Activity, HostProgram, Transcript, TranscriptPart
 use crate::world::{self, Deadline};
 use tail::TranscriptTail;
 
-/// How long the end of a turn may take to be written.
+/// How long the client takes to write a turn's end.
 const LAG: Duration = Duration::from_millis(500);
-/// The pause between two looks.
 const PAUSE: Duration = Duration::from_millis(40);
 
-/// Where the client keeps what is scheduled beyond the end of a session; a project can come with such a file.
+/// The client's list of prompts scheduled beyond a session's end. A project may bring such a file.
 const SCHEDULED: &str = ".claude/scheduled_tasks.json";
-/// How long after a scheduled prompt was entered its line may take to be written: it is there within 0.1 s.
+/// How long the client may take to write that a scheduled prompt was entered; 0.1 s were seen.
 const ENTERED: Duration = Duration::from_millis(200);
 
-/// A transcript of Claude Code.
 pub struct ClaudeTranscript {
     path: PathBuf,
 }
 
 impl ClaudeTranscript {
-    /// Returns the transcript at this path.
     pub fn at(path: PathBuf) -> Self {
         Self { path }
     }
@@ -67,7 +65,7 @@ impl Transcript for ClaudeTranscript {
     }
 
     fn enters_scheduled(&self, started_in: Option<&Path>) -> bool {
-        // Nothing was scheduled where no tool was called yet, but what a file says.
+        // Without a tool call, only a file can have scheduled a prompt.
         let has_some = |folder: &Path| folder.join(SCHEDULED).symlink_metadata().is_ok();
         let may_come = started_in.is_some_and(|folder| folder.ancestors().any(has_some))
             || scheduled::may_be_made(&self.path);
@@ -94,8 +92,7 @@ impl Transcript for ClaudeTranscript {
     }
 }
 
-/// Returns the transcript of a session, looked up in the folder where Claude Code keeps its things;
-/// `None` when there is none yet.
+/// Finds a session's transcript in Claude Code's folder.
 pub fn of_session(config: &Path, session: &str) -> Option<PathBuf> {
     let name = format!("{session}.jsonl");
     let projects = fs::read_dir(config.join("projects")).ok()?;

@@ -1,31 +1,29 @@
-//! What a person typed while the agent worked, as the transcript shows the client's queue of it.
+//! The client's queue of a person's input during a turn, read from the transcript.
 
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::hosts::json::read_json;
 
-/// How the client begins a line on its queue.
+/// The beginning of a line about the queue.
 const QUEUE_LINE: &[u8] = br#"{"type":"queue-operation","#;
 
-/// The client's queue of what a person typed while the agent worked, as its lines show it.
+/// A person's input during a turn that the agent has not got yet.
 ///
-/// What is taken out of it is not named, unless the person takes it back to edit it. Plain words go to
-/// the agent at its next tool call, a slash command waits for the end of the turn: as long as anything
-/// is left, the commands are.
+/// Lines that remove input do not name it, unless the person takes it back. The agent gets plain words at its next tool
+/// call, and slash commands after the turn. So the commands are there as long as anything is left.
 ///
-/// A client that was killed leaves what nobody takes up again. So what was there when a stop was let go for it counts
-/// again only where something of it was taken out since then.
+/// Nobody takes up the input of a killed client. So input from before an allowed stop counts only if some of it was
+/// removed since.
 #[derive(Default)]
 pub struct Queue {
-    /// What was there when a stop was let go.
+    /// Input from before the last allowed stop.
     earlier: Typed,
-    /// What came since then.
     later: Typed,
     moves: bool,
 }
 
-/// Texts that were put on the queue, and how many of them are still there.
+/// Queued texts, and how many of them are left.
 #[derive(Default)]
 struct Typed {
     length: u64,
@@ -33,15 +31,12 @@ struct Typed {
 }
 
 impl Queue {
-    /// Takes in a line of the transcript; any other line than one on the queue changes nothing. `is_earlier` says that it
-    /// was there when a stop was let go for what the queue held.
+    /// Ignores lines about anything else. `is_earlier` marks lines from before the last allowed stop.
     pub fn take(&mut self, line: &[u8], is_earlier: bool) {
         if !line.starts_with(QUEUE_LINE) {
             return;
         }
-        let Some(line) = read_json::<QueueLine>(line) else {
-            return;
-        };
+        let Some(line) = read_json::<QueueLine>(line) else { return };
         match line.operation.as_str() {
             "enqueue" => {
                 let typed = if is_earlier { &mut self.earlier } else { &mut self.later };
@@ -68,8 +63,8 @@ impl Queue {
         }
     }
 
-    /// Returns what was typed and not taken up yet, oldest first; empty for what the client does not name, as it does in a
-    /// session with a function hook that may change what is typed.
+    /// The input that is left, oldest first. Empty for input that the client does not name, as with a function hook
+    /// that may change input.
     pub fn left(self) -> Vec<String> {
         let earlier = if self.moves { self.earlier.left() } else { Vec::new() };
         [earlier, self.later.left()].concat()
@@ -82,7 +77,7 @@ impl Typed {
     }
 }
 
-/// A line on the client's queue; the content is a text, or something else with a picture in it.
+/// The content is a text, or more with a picture.
 #[derive(Deserialize)]
 struct QueueLine {
     operation: String,

@@ -1,4 +1,4 @@
-//! Prompts that nobody typed: Claude Code enters what its agent, or a file of the project, has scheduled.
+//! Prompts that nobody typed: Claude Code enters prompts that its agent, or a file of the project, has scheduled.
 
 use std::path::Path;
 
@@ -9,14 +9,14 @@ use super::tail::TranscriptTail;
 use crate::hosts::json::read_json;
 use crate::store::read::{Problem, read};
 
-/// What the client calls the line that it writes when it enters one.
+/// The client's name for the line of an entered prompt.
 const FIRES: &str = "scheduled_task_fire";
 
-/// The most that is read to see whether anything can have been scheduled, in bytes.
+/// The longest transcript that is searched for scheduling, in bytes.
 const MOST: u64 = 4 << 20;
 
-/// Whether an agent of this session can have scheduled a prompt: only a tool call does that. A prompt that was scheduled
-/// before `/clear` may still come, and nobody knows what a transcript over 4 MiB holds.
+/// A tool call may have scheduled a prompt. A schedule from before `/clear` may still hold, and a transcript over 4 MiB
+/// is not searched.
 pub fn may_be_made(path: &Path) -> bool {
     let has = |bytes: &[u8], what: &[u8]| memchr::memmem::find(bytes, what).is_some();
     match read(path, MOST) {
@@ -25,13 +25,13 @@ pub fn may_be_made(path: &Path) -> bool {
     }
 }
 
-/// Returns whether the transcript shows that a scheduled prompt was entered, and none after it that began a turn.
+/// A scheduled prompt was entered, and no other prompt began a turn after it.
 pub fn is_entered(path: &Path) -> bool {
     let Some(tail) = TranscriptTail::read(path, 0) else { return false };
     let mut is_entered = false;
     for line in tail.lines_with(br#""type":""#) {
         let fires = memchr::memmem::find(line, FIRES.as_bytes()).is_some();
-        // Most lines are passed over: only such a line can begin it, and only a prompt can end it.
+        // Only such a line sets the answer, and only a prompt resets it. Other lines are not parsed.
         if !fires && !is_entered {
             continue;
         }
@@ -44,7 +44,7 @@ pub fn is_entered(path: &Path) -> bool {
     is_entered
 }
 
-/// A line of a transcript, as far as it says who entered a prompt.
+/// The fields that tell who entered a prompt.
 #[derive(Deserialize)]
 struct EnteredLine {
     #[serde(rename = "type", default)]
@@ -58,7 +58,7 @@ struct EnteredLine {
 }
 
 impl EnteredLine {
-    /// Whether it is a prompt, and neither the result of a tool nor what a hook has answered.
+    /// Neither a tool's result nor a hook's answer.
     fn is_prompt(&self) -> bool {
         let content = &self.message["content"];
         let blocks = content.as_array().map(Vec::as_slice).unwrap_or_default();

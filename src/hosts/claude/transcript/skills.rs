@@ -1,21 +1,20 @@
-//! The commands that the agent has run itself, with the client's tool for skills.
+//! Commands that the agent has run itself, with the client's tool for skills.
 
 use std::path::Path;
 
 use super::tail::TranscriptTail;
 use crate::hosts::scan::Scan;
 
-/// Where the client writes that it has started one, in a line that answers the call.
+/// Marks the answer of a call that started a command.
 const STARTED: &[u8] = br#""commandName":""#;
 
-/// Returns the commands that were started for the main thread's agent after `from`, in their order, as far as the last
-/// MiB shows them.
+/// The commands that the main agent started after `from`, in order, from the last MiB.
 pub fn run_since(path: &Path, from: u64) -> Vec<String> {
     let Some(tail) = TranscriptTail::read(path, from) else { return Vec::new() };
     tail.lines_with(STARTED).filter_map(command_in).collect()
 }
 
-/// The command that a line says was started for the main thread's agent.
+/// The command that the main agent started in this line.
 fn command_in(line: &[u8]) -> Option<String> {
     let (mut is_answer, mut aside, mut started, mut command) = (false, false, false, None);
     Scan::new(line).members(|name, value| {

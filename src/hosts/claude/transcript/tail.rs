@@ -1,4 +1,4 @@
-//! The agent's own words in the last part of a transcript.
+//! The agent's own words at the end of a transcript.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -9,33 +9,31 @@ use memchr::{memchr, memchr_iter, memmem};
 use super::line::{TranscriptLine, lines_with};
 use crate::store::read;
 
-/// What is normally read at most, in bytes.
+/// The usual length of a tail, in bytes.
 pub const TAIL: u64 = 1 << 20;
-/// The tail that is read when the normal one has fewer than [`FEW_LINES`] lines.
+/// The length of a tail that would otherwise have fewer than [`FEW_LINES`] lines.
 const LONG_TAIL: u64 = 4 << 20;
-/// Lines in which a completion signal is looked for (spec 003, FR-6).
+/// How many lines may hold a completion signal (spec 003, FR-6).
 const LINES: usize = 500;
-/// Lines that are looked at whatever their length (spec 003, FR-6).
+/// How many lines are read whatever their length (spec 003, FR-6).
 const FEW_LINES: usize = 20;
 
-/// The last part of a transcript.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TranscriptTail {
     bytes: Vec<u8>,
-    /// Whether what was asked for begins before the tail.
+    /// The wanted part begins before the tail.
     cut: bool,
 }
 
 impl TranscriptTail {
-    /// Returns the tail after `from`, whole lines only, at most 1 MiB of it; `None` when
-    /// there is no transcript to read.
+    /// Whole lines after `from`, at most 1 MiB; `None` without a readable transcript.
     ///
-    /// A file shorter than `from` is another one: it is read from its start.
+    /// A file shorter than `from` is a new one, which is read from its beginning.
     pub fn read(path: &Path, from: u64) -> Option<Self> {
         Self::read_at_most(path, from, TAIL)
     }
 
-    /// Returns a tail with at least the last 20 lines, as long as 4 MiB hold them.
+    /// At least the last 20 lines, if 4 MiB hold them.
     pub fn read_for_signal(path: &Path, from: u64) -> Option<Self> {
         let tail = Self::read(path, from)?;
         let few = memchr_iter(b'\n', &tail.bytes).take(FEW_LINES).count() < FEW_LINES;
@@ -61,28 +59,27 @@ impl TranscriptTail {
         Some(Self { bytes, cut: false })
     }
 
-    /// Returns its lines that contain the needle.
     pub fn lines_with<'a>(&'a self, needle: &[u8]) -> impl Iterator<Item = &'a [u8]> {
         lines_with(&self.bytes, needle)
     }
 
-    /// Returns the agent's last text in the last 500 lines, `None` when it wrote none there.
+    /// The agent's last text in the last 500 lines.
     pub fn last_text(&self) -> Option<String> {
         self.find_text(|line| TranscriptLine::read(line)?.spoken()?.content.last_text())
     }
 
-    /// Returns whether the agent itself wrote `signal` alone on a line, in the last 500 lines.
+    /// The agent itself wrote `signal` alone on one of the last 500 lines.
     pub fn says(&self, signal: &str) -> bool {
         let body = self.bytes.strip_suffix(b"\n").unwrap_or(&self.bytes);
         let start = memchr::memrchr_iter(b'\n', body).nth(LINES - 1).map_or(0, |end| end + 1);
         lines_with(&body[start..], signal.as_bytes()).any(|line| match TranscriptLine::read(line) {
             Some(line) => line.spoken().is_some_and(|message| message.content.says(signal)),
-            // A broken JSON line counts as no words; a line that is no JSON at all is plain text.
+            // A broken JSON line has no words; a line that is no JSON is plain text.
             None => line.trim_ascii() == signal.as_bytes(),
         })
     }
 
-    /// Returns what `read` finds in the last of the last 500 lines with a text in which it finds something.
+    /// Asks `read` for each line with a text, newest first, within the last 500 lines.
     pub fn find_text<T>(&self, read: impl FnMut(&[u8]) -> Option<T>) -> Option<T> {
         let lines = self.bytes.rsplit(|byte| *byte == b'\n').take(LINES);
         let mut texts = lines.filter(|line| memmem::find(line, br#""text""#).is_some());

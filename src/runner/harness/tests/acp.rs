@@ -138,7 +138,7 @@ fn tokens_are_read_as_real_programs_count_them() {
     let usage = json!({"inputTokens": 10, "outputTokens": 5, "totalTokens": 15});
     played.says(&json!({"id": 5, "result": {"usage": usage}}));
     let report = played.ended(&code(0));
-    assert_eq!((report.tokens.map(|it| it.input), report.missing), (Some(10), Missing::Lost));
+    assert_eq!((report.tokens.map(|used| used.input), report.missing), (Some(10), Missing::Lost));
 }
 
 #[test]

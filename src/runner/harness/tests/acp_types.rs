@@ -47,7 +47,7 @@ impl SpeakingProgram {
     fn answers(&mut self, result: &impl Serialize) -> Option<Value> {
         let answer = json!({"jsonrpc": "2.0", "id": self.asked, "result": result});
         let next = self.writes(&answer).pop();
-        self.asked = next.as_ref().map_or(Value::Null, |it| it["id"].clone());
+        self.asked = next.as_ref().map_or(Value::Null, |asked| asked["id"].clone());
         next
     }
 
@@ -95,7 +95,7 @@ fn is_whole<T: Serialize + DeserializeOwned>(value: &Value) {
 fn contains(all: &Value, part: &Value) -> bool {
     match (all, part) {
         (Value::Object(all), Value::Object(part)) => {
-            part.iter().all(|(name, it)| all.get(name).is_some_and(|of| contains(of, it)))
+            part.iter().all(|(name, value)| all.get(name).is_some_and(|of| contains(of, value)))
         }
         _ => all == part,
     }

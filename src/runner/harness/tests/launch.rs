@@ -5,8 +5,9 @@ use std::path::Path;
 use std::process::Command;
 
 use super::super::command::Any;
-use super::super::permissions::{NONE, Permissions};
+use super::super::permissions::Permissions;
 use super::super::{AgentOrder, Approval, Harness, Input, Launch};
+use super::NONE;
 use super::{harness_named, order};
 
 fn arguments(launch: &Launch) -> Vec<&str> {
@@ -68,11 +69,11 @@ fn allow_all_is_what_really_works_for_each() {
 #[test]
 fn nobody_is_asked_where_claude_code_can_be_told_so() {
     let asks_nobody = |version, approval, own: &[&str]| {
-        let own = own.iter().map(|&it| it.to_owned()).collect();
+        let own = own.iter().map(|&word| word.to_owned()).collect();
         let permissions = &Permissions { arguments: own, ..Permissions::default() };
         let order = AgentOrder { version, approval, permissions, ..order("do it") };
         let launch = launch("claude", &order);
-        arguments(&launch).windows(2).any(|it| it == ["--permission-prompts", "none"])
+        arguments(&launch).windows(2).any(|pair| pair == ["--permission-prompts", "none"])
     };
     for version in ["2.1.259", "2.1.332", "3.0.0"] {
         assert!(asks_nobody(version, Approval::Own, &[]), "{version}");
@@ -89,7 +90,7 @@ fn nobody_is_asked_where_claude_code_can_be_told_so() {
 
 #[test]
 fn permissions_and_arguments_of_its_own_reach_each_program_in_its_words() {
-    let words = |words: &[&str]| words.iter().map(|&it| it.to_owned()).collect::<Vec<_>>();
+    let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
     let arguments_for = |name: &str, permissions: &Permissions| {
         let order = AgentOrder { permissions, ..order("do it") };
         let launch = launch(name, &order);

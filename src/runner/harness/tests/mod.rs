@@ -10,10 +10,14 @@ mod rules;
 
 use std::path::{Path, PathBuf};
 
-use super::permissions::NONE;
 use super::{
-    AgentEvent, AgentOrder, AgentReport, Approval, CallOutcome, ExitInfo, OutputReader, Stream,
+    AgentEvent, AgentOrder, AgentReport, Approval, CallOutcome, ExitInfo, OutputReader,
+    Permissions, Stream,
 };
+
+/// The program's own rules apply.
+static NONE: Permissions =
+    Permissions { mode: None, allow: Vec::new(), deny: Vec::new(), arguments: Vec::new() };
 
 /// The recording of this name, as its lines.
 fn recording(name: &str) -> Vec<Vec<u8>> {

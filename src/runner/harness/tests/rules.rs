@@ -90,7 +90,7 @@ fn rule_4_a_retry_is_heard_where_it_is_shown_and_ends_nothing() {
         let finished = heard.iter().position(|event| *event == AgentEvent::Finished);
         assert_eq!(finished, Some(heard.len() - 1), "{name}: {heard:?}");
         assert!(
-            heard.iter().filter(|it| matches!(it, AgentEvent::Trouble(_))).count() >= 3,
+            heard.iter().filter(|event| matches!(event, AgentEvent::Trouble(_))).count() >= 3,
             "{name}"
         );
     }
