@@ -38,12 +38,12 @@ fn checkout() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The section of `docs/json.md` on a form.
+/// The section of `docs/reference/json.md` on a form.
 fn section(name: &str) -> String {
-    let page = fs::read_to_string(checkout().join("docs/json.md")).unwrap();
-    let link = format!("(../schemas/{name}.schema.json)");
+    let page = fs::read_to_string(checkout().join("docs/reference/json.md")).unwrap();
+    let link = format!("(../../schemas/{name}.schema.json)");
     let sections = page.split("\n## ").find(|section| section.contains(&link));
-    sections.unwrap_or_else(|| panic!("docs/json.md does not link to {name}")).to_owned()
+    sections.unwrap_or_else(|| panic!("docs/reference/json.md does not link to {name}")).to_owned()
 }
 
 /// The names of all fields of a schema, wherever they stand.
@@ -75,7 +75,7 @@ fn every_form_has_a_schema_a_section_with_an_example_and_a_flag() {
     for (name, command) in FORMS {
         let section = section(name);
         let examples = examples(&section);
-        assert!(!examples.is_empty(), "docs/json.md has no example of {name}");
+        assert!(!examples.is_empty(), "docs/reference/json.md has no example of {name}");
         for example in &examples {
             holds(name, example);
         }
@@ -94,11 +94,11 @@ fn every_form_has_a_schema_a_section_with_an_example_and_a_flag() {
 
 #[test]
 fn the_page_names_the_fields_of_the_schemas_and_no_others() {
-    let page = fs::read_to_string(checkout().join("docs/json.md")).unwrap();
+    let page = fs::read_to_string(checkout().join("docs/reference/json.md")).unwrap();
     let all: BTreeSet<String> =
         FORMS.iter().flat_map(|(name, _)| fields(Schema::named(name).value())).collect();
     for field in &all {
-        assert!(page.contains(&format!("| `{field}` |")), "docs/json.md has no `{field}`");
+        assert!(page.contains(&format!("| `{field}` |")), "docs/reference/json.md has no `{field}`");
     }
     let rows = page.lines().filter_map(|line| line.strip_prefix("| `"));
     for row in rows.filter_map(|row| row.split('`').next()) {

@@ -291,7 +291,7 @@ fn the_engine_is_pure() {
 
 #[test]
 fn every_field_of_every_file_is_documented() {
-    let document = text("docs/files.md");
+    let document = text("docs/reference/files.md");
     let mut fields: Vec<String> = Vec::new();
     fields.extend(fields_of(&Record::default()));
     fields.extend(fields_of(&Claim::default()));
@@ -300,7 +300,7 @@ fn every_field_of_every_file_is_documented() {
     let schema: Value = serde_json::from_str(&text("schemas/speckit-state.schema.json")).unwrap();
     fields.extend(schema["properties"].as_object().unwrap().keys().cloned());
     for field in fields {
-        assert!(document.contains(&format!("`{field}`")), "docs/files.md has no `{field}`");
+        assert!(document.contains(&format!("`{field}`")), "docs/reference/files.md has no `{field}`");
     }
 }
 
