@@ -313,14 +313,14 @@ fn every_fault_that_was_ever_numbered_has_a_test_or_a_sentence_that_says_why_it_
         .filter(|path| path.extension().is_some_and(|kind| kind == "rs"))
         .map(|path| fs::read_to_string(path).unwrap())
         .collect();
-    let stays = section("ARCHITECTURE.md", "## Faults that stay");
+    let stays = section("docs/decisions.md", "## Faults that stay");
     for (letter, last) in [('s', 10), ('h', 6), ('l', 9), ('d', 16)] {
         for number in 1..=last {
             let test = format!("fn {letter}{number}_");
             let tested = programs.iter().any(|program| program.contains(&test));
             let sentence = format!("**{}{number}**", letter.to_ascii_uppercase());
             let named = tested || stays.contains(&sentence);
-            assert!(named, "no test is named `{test}…`, and ARCHITECTURE.md has no {sentence}");
+            assert!(named, "no test is named `{test}…`, and docs/decisions.md has no {sentence}");
         }
     }
 }
