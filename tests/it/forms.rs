@@ -95,7 +95,10 @@ fn page_of_fields_is_made_from_schemas() {
         return;
     }
     let committed = fs::read_to_string(path).unwrap_or_default();
-    assert!(committed == page, "write it again: {WRITE}=1 scripts/cargo test --test it forms::page");
+    assert!(
+        committed == page,
+        "write it again: {WRITE}=1 scripts/cargo test --test it forms::page"
+    );
 }
 
 #[test]

@@ -300,7 +300,10 @@ fn every_field_of_every_file_is_documented() {
     let schema: Value = serde_json::from_str(&text("schemas/speckit-state.schema.json")).unwrap();
     fields.extend(schema["properties"].as_object().unwrap().keys().cloned());
     for field in fields {
-        assert!(document.contains(&format!("`{field}`")), "docs/reference/files.md has no `{field}`");
+        assert!(
+            document.contains(&format!("`{field}`")),
+            "docs/reference/files.md has no `{field}`"
+        );
     }
 }
 

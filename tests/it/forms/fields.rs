@@ -29,9 +29,9 @@ pub fn page(forms: &[(&str, &Value)]) -> String {
             page += &format!("\n### {name}: {event}\n{}\n", described(variant));
             page += &table(variant, &defined);
         }
-        for (part, schema) in &defined {
+        for (&part, &schema) in &defined {
             let other = parts.insert(part, schema);
-            assert!(other.is_none_or(|other| other == *schema), "two forms of {part}");
+            assert!(other.is_none_or(|other| other == schema), "two forms of {part}");
         }
     }
     for (name, part) in parts.iter().filter(|(_, part)| has_fields(part)) {
@@ -49,7 +49,11 @@ fn table(schema: &Value, parts: &BTreeMap<&str, &Value>) -> String {
         format!("| `{name}` | {} | {} |\n", kind(field, parts), words.replace('|', "\\|"))
     });
     let rows: String = rows.collect();
-    if rows.is_empty() { rows } else { format!("\n| field | type | meaning |\n|---|---|---|\n{rows}") }
+    if rows.is_empty() {
+        rows
+    } else {
+        format!("\n| field | type | meaning |\n|---|---|---|\n{rows}")
+    }
 }
 
 fn described(schema: &Value) -> String {
@@ -85,9 +89,10 @@ fn kind(field: &Value, parts: &BTreeMap<&str, &Value>) -> String {
 fn values(field: &Value, parts: &BTreeMap<&str, &Value>) -> String {
     let field = field["anyOf"].get(0).unwrap_or(field);
     let words = part_of(field).and_then(|name| parts.get(name)?["oneOf"].as_array());
-    let told = words.into_iter().flatten().map(|word| {
-        format!(" `{}`: {}", word["const"].as_str().unwrap(), described(word))
-    });
+    let told = words
+        .into_iter()
+        .flatten()
+        .map(|word| format!(" `{}`: {}", word["const"].as_str().unwrap(), described(word)));
     let known = field["examples"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let known: Vec<String> = known.map(|word| format!("`{word}`")).collect();
     let known = if known.is_empty() { String::new() } else { format!(" {}.", known.join(", ")) };
