@@ -14,20 +14,16 @@ with an example of each; the parts that several forms share come last.
 /// The page on these forms, each with its name and its schema.
 pub fn page(forms: &[(&str, &Value)]) -> String {
     let mut parts: BTreeMap<&str, &Value> = BTreeMap::new();
-    let mut page = BEGIN.to_owned();
+    let mut page = vec![BEGIN.to_owned()];
     for (name, schema) in forms {
         let defined = schema["$defs"].as_object().into_iter().flatten();
         let defined: BTreeMap<&str, &Value> =
             defined.map(|(name, part)| (name.as_str(), part)).collect();
-        page += &format!(
-            "\n## {name}\n{}\n[The schema](../../schemas/{name}.schema.json).\n{}",
-            described(schema),
-            table(schema, &defined)
-        );
+        let link = format!("[The schema](../../schemas/{name}.schema.json).");
+        let table = table(schema, &defined);
+        page.push(format!("\n## {name}\n{}\n{link}\n{table}", described(schema)));
         for variant in schema["oneOf"].as_array().into_iter().flatten() {
-            let event = variant["properties"]["event"]["const"].as_str().unwrap();
-            page += &format!("\n### {name}: {event}\n{}\n", described(variant));
-            page += &table(variant, &defined);
+            page.push(event(name, variant, &defined));
         }
         for (&part, &schema) in &defined {
             let other = parts.insert(part, schema);
@@ -35,10 +31,16 @@ pub fn page(forms: &[(&str, &Value)]) -> String {
         }
     }
     for (name, part) in parts.iter().filter(|(_, part)| has_fields(part)) {
-        page += &format!("\n## {name}\n{}\n", described(part));
-        page += &table(part, &parts);
+        let table = table(part, &parts);
+        page.push(format!("\n## {name}\n{}\n{table}", described(part)));
     }
-    page
+    page.concat()
+}
+
+/// One kind of line of a form that has several.
+fn event(form: &str, variant: &Value, parts: &BTreeMap<&str, &Value>) -> String {
+    let name = variant["properties"]["event"]["const"].as_str().unwrap();
+    format!("\n### {form}: {name}\n{}\n{}", described(variant), table(variant, parts))
 }
 
 /// The fields of a schema, a row each; empty where there is none but the name of the event.
