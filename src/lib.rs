@@ -1,6 +1,6 @@
 //! One engine that decides whether a loop continues, and the drivers that ask it.
 //!
-//! `ARCHITECTURE.md` has the floor plan and the invariants.
+//! `ARCHITECTURE.md` has the floor plan.
 
 #![cfg_attr(
     test,

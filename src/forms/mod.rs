@@ -1,4 +1,4 @@
-//! What `spool` prints for programs (`--json`): plain types; `docs/json.md` has them all.
+//! What `spool` prints for programs (`--json`): plain types; `docs/reference/json.md` has them all.
 //!
 //! The schemas in `schemas/` are made from these types by a test (`cli::schemas`), so a field is described here, and once.
 //! What a loop is inside of the program never stands in a form: no hash, no offset, no form of a file.

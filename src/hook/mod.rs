@@ -1,4 +1,6 @@
 //! The hook: one event in, one answer out. It never fails, and never blocks a session that it cannot judge.
+//!
+//! It starts no thread (on Windows one, to read), and no program but the checks and the `notify` that a person armed.
 
 mod failure;
 mod permission;

@@ -1,4 +1,7 @@
 //! A lock on a file or a folder, held by one process at a time and freed by the system when it dies.
+//!
+//! The order is feature, project, session. One exception: a stop that has just seen the end of a feature's loop asks for the lock
+//! of the feature while it holds that of the session, waits 200 ms at most, and leaves the counters as they are without it.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Seek, SeekFrom, Write};

@@ -1,4 +1,7 @@
 //! Changes to several files that are taken back together when one of them fails.
+//!
+//! Refused means unchanged: arming and taking over remember each file before they write the file, and write last what makes the
+//! loop block a session.
 
 use std::fs;
 use std::io;

@@ -12,7 +12,7 @@ const MOST_COLUMNS: usize = 130;
 #[test]
 fn every_type_name_means_one_thing() {
     let mut places: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (file, text) in sources() {
+    for (file, text) in files("src") {
         for line in text.lines() {
             if let Some(name) = defined(line) {
                 // What a file does for one system, its twin does for the other, under the same names.
@@ -31,16 +31,13 @@ fn every_type_name_means_one_thing() {
 
 #[test]
 fn no_line_of_prose_in_the_documents_is_longer_than_130_columns() {
-    let pages = fs::read_dir(checkout().join("docs")).unwrap().map(|entry| entry.unwrap().path());
-    let mut pages: Vec<_> =
-        pages.filter(|path| path.extension().is_some_and(|it| it == "md")).collect();
-    pages.sort();
+    let mut pages = files("docs");
+    pages.retain(|(name, _)| Path::new(name).extension().is_some_and(|kind| kind == "md"));
     assert!(pages.len() > 15, "{} pages", pages.len());
     let mut wrong = Vec::new();
-    for page in pages {
-        let text = fs::read_to_string(&page).unwrap();
+    for (page, text) in pages {
         for (number, columns) in too_long(&text) {
-            wrong.push(format!("{}:{number} has {columns} columns", page.display()));
+            wrong.push(format!("{page}:{number} has {columns} columns"));
         }
     }
     assert!(wrong.is_empty(), "at most {MOST_COLUMNS}:\n{}", wrong.join("\n"));
@@ -53,13 +50,7 @@ const NAMED_AS_ALIAS: [(&str, usize); 3] =
 
 #[test]
 fn the_command_that_ends_a_loop_is_called_by_its_name_in_every_text() {
-    let mut texts = sources();
-    for folder in ["docs", "commands", "agents"] {
-        for entry in fs::read_dir(checkout().join(folder)).unwrap().flatten() {
-            let name = format!("{folder}/{}", entry.file_name().display());
-            texts.extend(fs::read_to_string(entry.path()).ok().map(|text| (name, text)));
-        }
-    }
+    let mut texts = ["src", "docs", "commands", "agents"].map(files).concat();
     for name in ["README.md", "ARCHITECTURE.md"] {
         texts.push((name.to_owned(), fs::read_to_string(checkout().join(name)).unwrap()));
     }
@@ -115,10 +106,10 @@ fn defined(line: &str) -> Option<&str> {
     name.starts_with(|letter: char| letter.is_ascii_uppercase()).then(|| &name[..end])
 }
 
-/// The files of the library, each with its path from the checkout.
-fn sources() -> Vec<(String, String)> {
+/// The files of a folder and those below it, each with its path from the checkout.
+fn files(folder: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
-    let mut open: Vec<PathBuf> = vec![checkout().join("src")];
+    let mut open: Vec<PathBuf> = vec![checkout().join(folder)];
     while let Some(path) = open.pop() {
         if path.is_dir() {
             open.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));

@@ -291,7 +291,7 @@ fn the_engine_is_pure() {
 
 #[test]
 fn every_field_of_every_file_is_documented() {
-    let document = text("docs/files.md");
+    let document = text("docs/reference/files.md");
     let mut fields: Vec<String> = Vec::new();
     fields.extend(fields_of(&Record::default()));
     fields.extend(fields_of(&Claim::default()));
@@ -300,7 +300,10 @@ fn every_field_of_every_file_is_documented() {
     let schema: Value = serde_json::from_str(&text("schemas/speckit-state.schema.json")).unwrap();
     fields.extend(schema["properties"].as_object().unwrap().keys().cloned());
     for field in fields {
-        assert!(document.contains(&format!("`{field}`")), "docs/files.md has no `{field}`");
+        assert!(
+            document.contains(&format!("`{field}`")),
+            "docs/reference/files.md has no `{field}`"
+        );
     }
 }
 
@@ -313,14 +316,14 @@ fn every_fault_that_was_ever_numbered_has_a_test_or_a_sentence_that_says_why_it_
         .filter(|path| path.extension().is_some_and(|kind| kind == "rs"))
         .map(|path| fs::read_to_string(path).unwrap())
         .collect();
-    let stays = section("ARCHITECTURE.md", "## Faults that stay");
+    let stays = section("docs/decisions.md", "## Faults that stay");
     for (letter, last) in [('s', 10), ('h', 6), ('l', 9), ('d', 16)] {
         for number in 1..=last {
             let test = format!("fn {letter}{number}_");
             let tested = programs.iter().any(|program| program.contains(&test));
             let sentence = format!("**{}{number}**", letter.to_ascii_uppercase());
             let named = tested || stays.contains(&sentence);
-            assert!(named, "no test is named `{test}…`, and ARCHITECTURE.md has no {sentence}");
+            assert!(named, "no test is named `{test}…`, and docs/decisions.md has no {sentence}");
         }
     }
 }

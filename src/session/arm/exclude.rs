@@ -12,7 +12,7 @@ use crate::system::files::real_path;
 
 /// What is added to `info/exclude`.
 const LINES: &str = "\
-# ralph-speckit: the loop's own files (docs/files.md)
+# ralph-speckit: the loop's own files (docs/reference/files.md)
 **/specs/**/.speckit-state.json
 **/specs/**/.progress.md
 ";

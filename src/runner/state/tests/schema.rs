@@ -154,7 +154,7 @@ fn state_file_schema() {
 #[test]
 fn every_field_that_is_written_is_in_the_schema_and_on_the_page() {
     let schema = schema();
-    let page = include_str!("../../../../docs/loop-state.md");
+    let page = include_str!("../../../../docs/reference/loop-state.md");
     let everything = Iteration {
         ended: Some(String::new()),
         head_at_start: "x".to_owned(),
@@ -193,7 +193,10 @@ fn every_field_that_is_written_is_in_the_schema_and_on_the_page() {
             assert!(rules[name]["description"].is_string(), "{name} is not described");
         }
         for name in rules.as_object().unwrap().keys() {
-            assert!(page.contains(&format!("`{name}`")), "docs/loop-state.md has no `{name}`");
+            assert!(
+                page.contains(&format!("`{name}`")),
+                "docs/reference/loop-state.md has no `{name}`"
+            );
         }
     }
 }

@@ -1,9 +1,11 @@
 //! What programs read: every `--json` is held against its schema, and against the page that describes it.
 
-use std::collections::BTreeSet;
+mod fields;
+
 use std::fs;
 use std::path::Path;
 
+use ralph_speckit::world::variable;
 use serde_json::{Value, json};
 
 use crate::books::support::{FOUR, Project, SESSION};
@@ -34,30 +36,19 @@ const FORMS: [(&str, &str); 18] = [
     ("setup", "setup"),
 ];
 
+/// Set, it makes the test write the page on the fields instead of comparing it, as for the schemas.
+const WRITE: &str = "RALPH_WRITE_SCHEMAS";
+
 fn checkout() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The section of `docs/json.md` on a form.
+/// The section of `docs/reference/json.md` on a form.
 fn section(name: &str) -> String {
-    let page = fs::read_to_string(checkout().join("docs/json.md")).unwrap();
-    let link = format!("(../schemas/{name}.schema.json)");
+    let page = fs::read_to_string(checkout().join("docs/reference/json.md")).unwrap();
+    let link = format!("(../../schemas/{name}.schema.json)");
     let sections = page.split("\n## ").find(|section| section.contains(&link));
-    sections.unwrap_or_else(|| panic!("docs/json.md does not link to {name}")).to_owned()
-}
-
-/// The names of all fields of a schema, wherever they stand.
-fn fields(schema: &Value) -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
-    let own = schema["properties"].as_object();
-    found.extend(own.into_iter().flat_map(|fields| fields.keys().cloned()));
-    let inner: Vec<&Value> = match schema {
-        Value::Object(fields) => fields.values().collect(),
-        Value::Array(all) => all.iter().collect(),
-        _ => Vec::new(),
-    };
-    found.extend(inner.into_iter().flat_map(fields));
-    found
+    sections.unwrap_or_else(|| panic!("docs/reference/json.md does not link to {name}")).to_owned()
 }
 
 /// The JSON in the code blocks of a text.
@@ -75,7 +66,7 @@ fn every_form_has_a_schema_a_section_with_an_example_and_a_flag() {
     for (name, command) in FORMS {
         let section = section(name);
         let examples = examples(&section);
-        assert!(!examples.is_empty(), "docs/json.md has no example of {name}");
+        assert!(!examples.is_empty(), "docs/reference/json.md has no example of {name}");
         for example in &examples {
             holds(name, example);
         }
@@ -93,17 +84,21 @@ fn every_form_has_a_schema_a_section_with_an_example_and_a_flag() {
 }
 
 #[test]
-fn the_page_names_the_fields_of_the_schemas_and_no_others() {
-    let page = fs::read_to_string(checkout().join("docs/json.md")).unwrap();
-    let all: BTreeSet<String> =
-        FORMS.iter().flat_map(|(name, _)| fields(Schema::named(name).value())).collect();
-    for field in &all {
-        assert!(page.contains(&format!("| `{field}` |")), "docs/json.md has no `{field}`");
+fn page_of_fields_is_made_from_schemas() {
+    let schemas = FORMS.map(|(name, _)| (name, Schema::named(name)));
+    let forms: Vec<(&str, &Value)> =
+        schemas.iter().map(|(name, schema)| (*name, schema.value())).collect();
+    let page = fields::page(&forms);
+    let path = checkout().join("docs/reference/json-fields.md");
+    if variable(WRITE).is_some() {
+        fs::write(path, page).unwrap();
+        return;
     }
-    let rows = page.lines().filter_map(|line| line.strip_prefix("| `"));
-    for row in rows.filter_map(|row| row.split('`').next()) {
-        assert!(all.contains(row) || row.starts_with("--"), "no form has `{row}`");
-    }
+    let committed = fs::read_to_string(path).unwrap_or_default();
+    assert!(
+        committed == page,
+        "write it again: {WRITE}=1 scripts/cargo test --test it forms::page"
+    );
 }
 
 #[test]
