@@ -32,7 +32,7 @@ impl Driver<'_> {
         }
         let folder = self.tree.list_folder();
         let list = folder.and_then(|folder| task_list::read(&folder).ok());
-        self.proofs.list_at_start = list.map(|file| Rc::new(file.into()));
+        self.proofs.list_at_start = list.map(Rc::new);
         self.proofs.began_at = pin.map_or_else(world::now, |pin| pin.armed_at);
         self.proofs.armed = pin.map(|pin| pin.commands.clone()).unwrap_or_default();
         self.proofs.judged_since = pin.and_then(|pin| pin.judged_since);
