@@ -196,8 +196,8 @@ impl Driver<'_> {
         self.totals.ticked += looked.ticked.len();
         entry.tasks_ticked = looked.ticked;
         self.keep_receipts(&entry, began_at, world::now());
-        if matches!(looked.work, Work::List { .. }) {
-            self.totals.open_at_start = looked.open;
+        if let (Work::List { .. }, Some(tasks)) = (looked.work, &self.tree.tasks) {
+            self.totals.open_at_start = tasks.open();
         }
         // Boxes that are open again are no progress of the first iteration.
         self.files.state.ledger.fingerprint = Some(self.tree.fingerprint());

@@ -90,7 +90,7 @@ impl Driver<'_> {
         else {
             return;
         };
-        let Some(Ok(file)) = tasks.folder().map(|folder| tasks.read(&folder)) else { return };
+        let Some(file) = tasks.looked() else { return };
         let said = said.unwrap_or_default();
         Self::note_missing(&judge, &file.list, looked, said);
         if self.plan.options.settings.proof() == LeastProof::Word {
@@ -177,7 +177,7 @@ impl Driver<'_> {
         }
         if let Some(tasks) = &mut self.tree.tasks {
             let again = tasks.look_again(&ids);
-            (looked.work, looked.open, looked.next) = (again.work, again.open, again.next);
+            (looked.work, looked.next) = (again.work, again.next);
         }
         looked.ticked.retain(|id| !ids.contains(id));
         for UnprovedTask { id, why } in unproved {
