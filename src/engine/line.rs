@@ -183,7 +183,7 @@ const DRAWN: [char; 2] = ['\u{fe0e}', '\u{fe0f}'];
 
 /// Whether a mark says that the task is done: an x, or a check mark of any kind. A cross may as well say that it has failed.
 fn is_tick(mark: char) -> bool {
-    "xX\u{221a}\u{2611}\u{2705}\u{2713}\u{2714}\u{1f5f8}\u{1f5f9}".contains(mark)
+    mark != ' ' && "xX\u{221a}\u{2611}\u{2705}\u{2713}\u{2714}\u{1f5f8}\u{1f5f9}".contains(mark)
 }
 
 /// Whether a colon with one word behind it stands here: where a link leads to.

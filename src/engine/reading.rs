@@ -424,7 +424,7 @@ fn short(title: &str) -> String {
 /// Compares two ids, letter case ignored, numbers by their length first: `T999` comes before `T1000`.
 fn comes_before(one: &[u8], other: &[u8]) -> bool {
     let pairs = one.iter().zip(other);
-    let same = pairs.take_while(|(one, other)| one.eq_ignore_ascii_case(other)).count();
+    let same = pairs.take_while(|(one, other)| one == other).count();
     let key = |id: &[u8]| {
         let rest = &id[same..];
         let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();

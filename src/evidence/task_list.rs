@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::engine::hash_of_long;
 use crate::engine::tasks::TaskList;
-use crate::store::read::{self, FileContent, Problem};
+use crate::store::read::{self, Problem};
 use crate::store::settled;
 use crate::world::Deadline;
 
@@ -28,8 +28,9 @@ impl TaskFile {
         hash_of_long(&self.bytes)
     }
 
-    fn of(content: FileContent) -> Self {
-        Self { list: TaskList::parse(&content.bytes), bytes: content.bytes }
+    /// Returns the list in these bytes.
+    pub fn of(bytes: Vec<u8>) -> Self {
+        Self { list: TaskList::parse(&bytes), bytes }
     }
 }
 
@@ -37,12 +38,13 @@ impl TaskFile {
 ///
 /// A link that leads out of the folder, whatever is no regular file, and a file of more than 8 MiB are refused.
 pub fn read(folder: &Path) -> Result<TaskFile, Problem> {
-    read::read_in(folder, TASKS, MOST).map(TaskFile::of)
+    read::read_in(folder, TASKS, MOST).map(|content| TaskFile::of(content.bytes))
 }
 
 /// Returns the same once nobody has changed the file for 100 ms; at the deadline, what is there.
 pub fn read_settled(folder: &Path, deadline: Deadline) -> Result<TaskFile, Problem> {
-    settled::read_settled(folder, TASKS, MOST, deadline, |_| true).map(TaskFile::of)
+    let content = settled::read_settled(folder, TASKS, MOST, deadline, |_| true)?;
+    Ok(TaskFile::of(content.bytes))
 }
 
 /// Returns whether a folder has a task list, also one that cannot be read at the moment; a link out of the

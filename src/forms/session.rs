@@ -70,7 +70,7 @@ impl From<&SessionLoop> for LoopForm {
             turn: turn.map(TurnForm::from),
             at_work: live.and_then(|live| words(&live.at_work)),
             last_stop: record.and_then(|record| {
-                Some(StopForm { at: JsonTime::of(record.seen_at)?, words: record.words.clone() })
+                Some(StopForm { at: JsonTime::of(record.seen_at)?, words: record.last_words() })
             }),
             checks: pin.iter().flat_map(|pin| pin.checks.iter().map(LoopCheck::from)).collect(),
             running_check: words(&it.checking),

@@ -3,25 +3,7 @@
 use crate::engine::tasks::{Task, TaskList};
 use crate::evidence::task_list::TaskFile;
 
-/// The task list as it was when the loop was armed.
-#[derive(Debug)]
-pub struct ArmedList {
-    pub list: TaskList,
-    pub bytes: Vec<u8>,
-}
-
-impl From<TaskFile> for ArmedList {
-    fn from(TaskFile { list, bytes }: TaskFile) -> Self {
-        Self { list, bytes }
-    }
-}
-
-impl ArmedList {
-    /// Returns the list in these bytes.
-    pub fn of(bytes: Vec<u8>) -> Self {
-        Self { list: TaskList::parse(&bytes), bytes }
-    }
-
+impl TaskFile {
     /// The texts of the tasks that were open.
     pub(super) fn open_text(&self) -> String {
         let blocks = self.list.open().filter_map(|task| self.bytes.get(task.block.clone()));

@@ -22,13 +22,13 @@ use crate::engine::tasks::{Task, TaskList};
 use crate::evidence::contents::{Contents, ContentsLook, KeptContents, MOST_NAMED};
 use crate::evidence::grown::NoLook;
 use crate::evidence::pattern::end_bits;
+use crate::evidence::task_list::TaskFile;
 use crate::feature::HANDOFF;
 use crate::store::loops::VerifyCommands;
 use crate::store::receipts::{KnownReceipt, MOST_FILES, Receipt, Receipts};
 use crate::system::files::real_path;
 use crate::system::names::with_slashes;
 use crate::world::WallTime;
-pub use armed_list::ArmedList;
 use command::Commands;
 use names::{FileName, files_named_in, lower_files_in, names_in};
 use rules::{FileFacts, JudgedTask, TaskFacts, VerifyShown};
@@ -80,7 +80,7 @@ pub struct TickJudge {
     pub armed: ArmedTerms,
     pub receipts: Receipts,
     /// The list as it was when the loop was armed, once somebody has asked for it.
-    list: OnceCell<Option<Rc<ArmedList>>>,
+    list: OnceCell<Option<Rc<TaskFile>>>,
     looks: OnceCell<Looks>,
 }
 
@@ -162,7 +162,7 @@ impl TickJudge {
 
     /// Returns the same of a run that knows these itself.
     #[must_use]
-    pub fn knowing(self, list: Option<Rc<ArmedList>>, looks: Looks) -> Self {
+    pub fn knowing(self, list: Option<Rc<TaskFile>>, looks: Looks) -> Self {
         Self { list: OnceCell::from(list), looks: OnceCell::from(looks), ..self }
     }
 
@@ -204,9 +204,9 @@ impl TickJudge {
     }
 
     /// Returns the list as it was when the loop was armed, `None` where that is not known.
-    pub fn armed_list(&self) -> Option<&ArmedList> {
+    pub fn armed_list(&self) -> Option<&TaskFile> {
         let read =
-            || self.receipts.armed_list(self.number()).map(|bytes| Rc::new(ArmedList::of(bytes)));
+            || self.receipts.armed_list(self.number()).map(|bytes| Rc::new(TaskFile::of(bytes)));
         self.list.get_or_init(read).as_deref()
     }
 
@@ -299,7 +299,7 @@ impl TickJudge {
     /// Those of these files that no task names which was open when the loop was armed: that is its work.
     fn named_by_none(&self, mut files: Vec<String>) -> Vec<String> {
         if !files.is_empty() {
-            let open = self.armed_list().map(ArmedList::open_text).unwrap_or_default();
+            let open = self.armed_list().map(TaskFile::open_text).unwrap_or_default();
             let named = lower_files_in(&open);
             files.retain(|path| {
                 let path = path.to_lowercase();

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::screen::{counted, lasted};
-use super::task_list::list_at;
 use crate::engine::Dollars;
+use crate::evidence::task_list::{self, TaskFile};
 use crate::forms::spent::Amount;
 use crate::text::{columns, narrow};
 use crate::world::{Stopwatch, WallTime};
@@ -168,7 +168,7 @@ impl LiveTasks {
         if version.is_none() || version == self.version {
             return;
         }
-        if let Some(list) = list_at(path) {
+        if let Some(Ok(TaskFile { list, .. })) = path.parent().map(task_list::read) {
             self.version = version;
             self.done = Some((list.done(), list.tasks.len()));
             let next = list.next();

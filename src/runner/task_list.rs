@@ -1,16 +1,14 @@
 //! The task list of a change, from iteration to iteration.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 use std::time::Duration;
 
 use super::target::Change;
 use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{Tampered, Work, hash_of};
-use crate::evidence::task_list::{self, MOST, TASKS, TaskFile};
-use crate::store::read::{Problem, read_in};
+use crate::evidence::task_list::{MOST, TASKS, TaskFile};
+use crate::store::read::Problem;
 use crate::store::settled::read_settled;
 use crate::system::files::real_path;
 use crate::world::Deadline;
@@ -29,10 +27,10 @@ pub struct Tasks {
     /// The open tasks, a line each.
     open: String,
     hash: u64,
-    /// The list whose open tasks are in `open`.
-    looked: Rc<TaskFile>,
-    /// The list as it was last read.
-    known: RefCell<Rc<TaskFile>>,
+    /// The list as it was last looked at, `None` where it could not be read.
+    looked: Option<TaskFile>,
+    /// Whether `open` has the open tasks of that list.
+    is_compared: bool,
 }
 
 /// What the list says after an iteration.
@@ -40,8 +38,6 @@ pub struct Tasks {
 pub struct TaskListUpdate {
     /// The list as evidence.
     pub work: Work,
-    /// Its open tasks, by id.
-    pub open: Vec<String>,
     /// Tasks that were open before and are ticked now, by id.
     pub ticked: Vec<String>,
     /// Tasks that were open before and are gone or reworded.
@@ -50,11 +46,6 @@ pub struct TaskListUpdate {
     pub next: Option<(String, String)>,
     /// Why the list cannot be read, `None` when it can, or is gone.
     pub problem: Option<String>,
-}
-
-/// Returns the task list in a file as it is now, `None` where it cannot be read.
-pub fn list_at(path: &Path) -> Option<TaskList> {
-    task_list::read(path.parent()?).ok().map(|file| file.list)
 }
 
 /// Returns how a list finds a task by its id, letter case ignored, without going through all of them.
@@ -78,28 +69,18 @@ impl Tasks {
     }
 
     fn new(path: PathBuf, id: &str, optional: bool) -> Self {
-        let (looked, known) = (Rc::default(), RefCell::default());
-        Self { path, id: id.to_owned(), optional, open: String::new(), hash: 0, looked, known }
+        let (id, open) = (id.to_owned(), String::new());
+        Self { path, id, optional, open, hash: 0, looked: None, is_compared: false }
     }
 
-    /// Returns the list in this folder as it is now, without waiting for a writer.
-    pub fn read(&self, folder: &Path) -> Result<Rc<TaskFile>, Problem> {
-        Ok(self.parsed(read_in(folder, TASKS, MOST)?.bytes))
+    /// Returns the list as it was last looked at, `None` where it could not be read.
+    pub fn looked(&self) -> Option<&TaskFile> {
+        self.looked.as_ref()
     }
 
-    /// Returns the list as it was last looked at.
-    pub fn looked(&self) -> Rc<TaskFile> {
-        Rc::clone(&self.looked)
-    }
-
-    /// Bytes that are still the same are not parsed again.
-    fn parsed(&self, bytes: Vec<u8>) -> Rc<TaskFile> {
-        let mut known = self.known.borrow_mut();
-        if known.bytes != bytes {
-            let list = TaskList::parse(&bytes).with_optional(self.optional);
-            *known = Rc::new(TaskFile { list, bytes });
-        }
-        Rc::clone(&known)
+    /// Returns the ids of the tasks that count as open.
+    pub fn open(&self) -> Vec<String> {
+        self.open.lines().filter_map(|line| Some(line.split_once(' ')?.0.to_owned())).collect()
     }
 
     /// Reads the list and returns what it says, and what became of the tasks that were open before.
@@ -111,9 +92,16 @@ impl Tasks {
         if let (Err(Problem::Missing), Some(archived)) = (&found, self.archived()) {
             found = settled(&archived);
         }
-        let file = match found {
-            Ok(content) => self.parsed(content.bytes),
-            Err(problem) => {
+        let before = self.looked.take();
+        let file = match (found, before) {
+            // Bytes that are still the same are not parsed again.
+            (Ok(content), Some(before)) if before.bytes == content.bytes => before,
+            (Ok(content), _) => {
+                self.is_compared = false;
+                let TaskFile { list, bytes } = TaskFile::of(content.bytes);
+                TaskFile { list: list.with_optional(self.optional), bytes }
+            }
+            (Err(problem), _) => {
                 let is_gone = matches!(problem, Problem::Missing);
                 let problem = (!is_gone).then(|| problem.to_string());
                 self.hash = problem.as_ref().map_or(0, |problem| hash_of(problem.as_bytes()));
@@ -126,16 +114,16 @@ impl Tasks {
         let list = &file.list;
         let mut looked = TaskListUpdate {
             work: Work::List { done: list.done(), open: list.open().count() },
-            open: list.open().map(|task| task.id.clone()).collect(),
             next: list.next().first().map(|task| (task.id.clone(), task.title.to_string())),
             ..TaskListUpdate::default()
         };
-        if !Rc::ptr_eq(&file, &self.looked) {
+        if !self.is_compared {
             (looked.tampered, looked.ticked) = list.since(&self.open);
             self.open = list.open_lines();
             self.hash = file.hash();
-            self.looked = Rc::clone(&file);
+            self.is_compared = true;
         }
+        self.looked = Some(file);
         looked
     }
 
@@ -149,10 +137,9 @@ impl Tasks {
             for id in ticked {
                 *done = done.saturating_sub(1);
                 *known += 1;
-                looked.open.push(id.clone());
                 let text = before.get(&**id).copied().unwrap_or_default();
                 self.open.extend([id, " ", text, "\n"]);
-                self.looked = Rc::default();
+                self.is_compared = false;
             }
         }
         looked
@@ -220,7 +207,7 @@ mod tests {
         assert_eq!(looked.ticked, ["1.1"]);
         assert_eq!(looked.tampered.removed, ["1.3"]);
         assert_eq!(looked.tampered.reworded, ["1.2"]);
-        assert_eq!((looked.work, looked.open), (Work::List { done: 1, open: 1 }, open(&["1.2"])));
+        assert_eq!((looked.work, tasks.open()), (Work::List { done: 1, open: 1 }, open(&["1.2"])));
         assert_eq!(looked.next, Some(("1.2".to_owned(), "another".to_owned())));
         assert!(tasks.look().tampered.is_empty());
     }
@@ -262,7 +249,7 @@ mod tests {
         fs::write(&tasks.path, "- [x] 1.1 a\n- [x] 1.2 b\n").unwrap();
         assert_eq!(tasks.look().ticked, ["1.1", "1.2"]);
         let again = tasks.look_again(&open(&["1.1"]));
-        assert_eq!((again.work, again.open), (Work::List { done: 1, open: 1 }, open(&["1.1"])));
+        assert_eq!((again.work, tasks.open()), (Work::List { done: 1, open: 1 }, open(&["1.1"])));
         assert_eq!(tasks.look().ticked, ["1.1"]);
     }
 }

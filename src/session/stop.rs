@@ -469,10 +469,9 @@ impl StopSession<'_> {
             Verdict::Wait(waiting) => waited_for(waiting),
             _ => String::new(),
         };
-        self.record.words = match (verdict, kind) {
-            (Verdict::Wait(_), _) => ["waiting for ", &self.record.waits_for].concat(),
-            (_, StopKind::Feature(stop)) => stop.words(&self.record, contract, seen, verdict),
-            (_, StopKind::Task) => task::words(&self.record, seen, verdict),
+        self.record.words = match kind {
+            StopKind::Feature(stop) => stop.words(&self.record, contract, seen, verdict),
+            StopKind::Task => task::words(&self.record, seen, verdict),
         };
         let is_asked = match kind {
             StopKind::Feature(stop) => stop.asks_for_handoff(self),
@@ -500,7 +499,7 @@ impl StopSession<'_> {
                 Verdict::End(reason) => EndName::of(reason),
                 _ => EndName::None,
             },
-            words: self.record.words.clone(),
+            words: self.record.last_words(),
             output: seen.checks.iter().map(|_| self.record.output.clone()).collect(),
             ..Entry::default()
         };

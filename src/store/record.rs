@@ -65,7 +65,7 @@ pub struct Record {
     pub had_list: bool,
     /// The loop's memory.
     pub ledger: Ledger,
-    /// What the last verdict said, in plain words.
+    /// What the last verdict said, in plain words; empty where the loop waits.
     pub words: String,
     /// What the last stop waits for, in plain words; empty for nothing.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -309,6 +309,12 @@ impl Record {
     /// Returns the line of the journal for something that happens to the loop now.
     pub fn entry(&self, event: JournalEvent, words: &str) -> Entry {
         Entry::now(event, &self.about, self.ledger.iterations, words)
+    }
+
+    /// Returns what came of the last stop, in plain words.
+    pub fn last_words(&self) -> String {
+        let waits = || ["waiting for ", &self.waits_for].concat();
+        if self.words.is_empty() { waits() } else { self.words.clone() }
     }
 
     /// Returns what a ralph loop was asked for, `None` when this is no ralph loop.

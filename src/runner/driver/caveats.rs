@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use super::parts::Driver;
 use super::work_tree::WorkTree;
 use crate::checks::NOTE;
+use crate::engine::tasks::TaskList;
 use crate::engine::{Converging, TerminalReason};
 use crate::evidence::work_trees::{copies, path_from};
 use crate::feature::lists::others_in_words;
 use crate::judge::promised::BY_WORD;
 use crate::runner::messages::some_of;
 use crate::runner::screen::counted;
-use crate::runner::task_list::{finder, list_at};
+use crate::runner::task_list::finder;
 use crate::session::messages::shortfall::{NOT_COMPARED, NOT_CONVERGED};
 use crate::system::files::real_path;
 use crate::system::names;
@@ -32,8 +33,8 @@ impl Driver<'_> {
             (!ledger.against.is_empty()).then(by_word),
             list.and_then(|list| self.only_boxes(list)),
             self.unchanged(),
-            list.and_then(|list| self.vanished(list)),
-            tasks.and_then(|tasks| tasks.looked().list.uncounted()),
+            self.tree.looked_list().and_then(|list| self.vanished(list)),
+            tasks.and_then(|tasks| tasks.looked()?.list.uncounted()),
             self.tree.work_elsewhere(),
             self.tree.not_committed(),
             is_done.then(|| self.unseen_hooks()).flatten(),
@@ -68,9 +69,8 @@ impl Driver<'_> {
             .then(|| format!("{tasks} changed nothing, and the agent says why: {named}{more}"))
     }
 
-    fn vanished(&self, list: &Path) -> Option<String> {
-        let list = list_at(list)?;
-        let find = finder(&list);
+    fn vanished(&self, list: &TaskList) -> Option<String> {
+        let find = finder(list);
         let is_gone = |id: &&str| find(id).is_none();
         let at_start = self.totals.open_at_start.iter().map(String::as_str);
         let gone: Vec<&str> = at_start.filter(is_gone).collect();

@@ -23,7 +23,7 @@ use crate::runner::step_summary;
 use crate::runner::story::find_kept;
 use crate::runner::summary::add_left_ticks;
 use crate::runner::summary::kept::{KEPT, keep};
-use crate::runner::task_list::list_at;
+use crate::runner::task_list::Tasks;
 use crate::session::messages::feature::checks_at_end;
 use crate::session::messages::shortfall::converged;
 use crate::store::journal::Entry;
@@ -76,6 +76,7 @@ impl Driver<'_> {
         let gone = self.project_is_gone();
         let reason = gone.as_ref().unwrap_or(reason);
         let checked = self.checks_at_end(reason, signal);
+        self.tree.tasks.as_mut().map(Tasks::look);
         let doubts = self.doubts(reason);
         let is_doubted = self.plan.options.settings.strict() && !doubts.is_empty();
         let (code, words) = match self.ended_by_full_disk(reason) {
@@ -191,8 +192,7 @@ impl Driver<'_> {
     fn scoreboard(&self) -> Scoreboard {
         let began = time_of(&self.files.state.started_at).unwrap_or_default();
         let receipts = Receipts::named(&self.plan.change.root, &self.plan.change.id).ok();
-        let list = self.tree.tasks.as_ref().and_then(|tasks| list_at(&tasks.path));
-        receipts.map(|it| it.scoreboard(began, list.as_ref())).unwrap_or_default()
+        receipts.map(|it| it.scoreboard(began, self.tree.looked_list())).unwrap_or_default()
     }
 
     /// What the loop came to, in a few words each.

@@ -154,7 +154,6 @@ impl Driver<'_> {
         });
         let remarks: Vec<String> =
             self.feedback.remarks.iter().cloned().chain(self.kept_words()).collect();
-        let file = self.tree.tasks.as_ref().map(Tasks::looked);
         let text = prompt::prompt(&Material {
             change: self.plan.change,
             task: &self.plan.options.task,
@@ -166,7 +165,7 @@ impl Driver<'_> {
             remarks: &remarks,
             near_limit,
             tasks: self.tree.tasks.as_ref().map(|tasks| tasks.path.as_path()),
-            list: file.as_ref().map(|file| &file.list),
+            list: self.tree.tasks.as_ref().and_then(Tasks::looked),
             converge: self.plan.options.spec_kit.converge.as_ref().filter(|_| converges),
             resumed: self.resumes().is_some(),
             proof: self.plan.options.settings.proof(),

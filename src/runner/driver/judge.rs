@@ -163,8 +163,7 @@ impl Driver<'_> {
     /// What was finished of the list in this run, and is to be reviewed before the rest.
     fn finished(&self) -> Option<FinishedPart> {
         let when = self.plan.contract.checks.last()?.when();
-        let tasks = self.tree.tasks.as_ref()?;
-        let list = &tasks.read(&tasks.folder()?).ok()?.list;
+        let list = self.tree.looked_list()?;
         let at_start = self.proofs.list_at_start.as_ref();
         let reviewed = &self.files.state.ledger.reviewed;
         FinishedPart::of(when, list, reviewed, &mut || at_start.map(|file| file.list.clone()))

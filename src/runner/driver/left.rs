@@ -13,7 +13,6 @@ use super::work_tree::WorkTree;
 use crate::engine::Work;
 use crate::engine::proof::LeastProof;
 use crate::engine::resumed::continued;
-use crate::engine::tasks::TaskList;
 use crate::evidence::contents::{Contents, KeptContents};
 use crate::evidence::task_list::{self, TASKS, TaskFile};
 use crate::judge::{LOOK, Looks};
@@ -100,7 +99,7 @@ impl WorkTree<'_> {
             named: run.named,
             stops: run.stops,
             stop,
-            list: TaskFile { list: TaskList::parse(&bytes), bytes },
+            list: TaskFile::of(bytes),
         }))
     }
 }
@@ -112,7 +111,7 @@ impl Driver<'_> {
         let LeftRun { began_at, list, named, mut at_start, mut at_tick, stops, stop } = left;
         self.proofs.began_at = began_at;
         self.proofs.stops = stops;
-        self.proofs.list_at_start = Some(Rc::new(list.into()));
+        self.proofs.list_at_start = Some(Rc::new(list));
         if let Some(judge) = self.proofs.tick_judge(&self.tree) {
             let mut new = judge.looked_at();
             new.retain(|path| !named.contains(path));
@@ -197,8 +196,8 @@ impl Driver<'_> {
         self.totals.ticked += looked.ticked.len();
         entry.tasks_ticked = looked.ticked;
         self.keep_receipts(&entry, began_at, world::now());
-        if matches!(looked.work, Work::List { .. }) {
-            self.totals.open_at_start = looked.open;
+        if let (Work::List { .. }, Some(tasks)) = (looked.work, &self.tree.tasks) {
+            self.totals.open_at_start = tasks.open();
         }
         // Boxes that are open again are no progress of the first iteration.
         self.files.state.ledger.fingerprint = Some(self.tree.fingerprint());

@@ -3,6 +3,7 @@
 use super::agents::AgentSeat;
 use super::parts::Driver;
 use crate::engine::Dollars;
+use crate::engine::tasks::TaskList;
 use crate::feature::converge::ConvergeCommand;
 use crate::forms::events::RunnerEvent;
 use crate::forms::plain;
@@ -158,7 +159,7 @@ impl Driver<'_> {
     /// Says what of the list does not count, and that it has no open task, once the ticks are judged that an earlier run has left.
     pub(super) fn warn_of_list(&self) {
         let Some(tasks) = &self.tree.tasks else { return };
-        for aside in tasks.looked().list.asides_in_words() {
+        for aside in self.tree.looked_list().map(TaskList::asides_in_words).unwrap_or_default() {
             self.console.screen.warn(&format!("`{}`: {}", tasks.path.display(), line(&aside)));
         }
         if self.totals.open_at_start.is_empty() {

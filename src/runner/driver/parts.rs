@@ -113,7 +113,8 @@ impl<'a> Driver<'a> {
             files,
         };
         if let Some(tasks) = &mut driver.tree.tasks {
-            driver.totals.open_at_start = tasks.look().open;
+            tasks.look();
+            driver.totals.open_at_start = tasks.open();
         }
         // What is there at the start is no progress of the first iteration.
         driver.files.state.ledger.fingerprint = Some(driver.tree.fingerprint());

@@ -32,7 +32,7 @@ impl Driver<'_> {
         }
         let folder = self.tree.list_folder();
         let list = folder.and_then(|folder| task_list::read(&folder).ok());
-        self.proofs.list_at_start = list.map(|file| Rc::new(file.into()));
+        self.proofs.list_at_start = list.map(Rc::new);
         self.proofs.began_at = pin.map_or_else(world::now, |pin| pin.armed_at);
         self.proofs.armed = pin.map(|pin| pin.commands.clone()).unwrap_or_default();
         self.proofs.judged_since = pin.and_then(|pin| pin.judged_since);
@@ -90,7 +90,7 @@ impl Driver<'_> {
         else {
             return;
         };
-        let Some(Ok(file)) = tasks.folder().map(|folder| tasks.read(&folder)) else { return };
+        let Some(file) = tasks.looked() else { return };
         let said = said.unwrap_or_default();
         Self::note_missing(&judge, &file.list, looked, said);
         if self.plan.options.settings.proof() == LeastProof::Word {
@@ -177,7 +177,7 @@ impl Driver<'_> {
         }
         if let Some(tasks) = &mut self.tree.tasks {
             let again = tasks.look_again(&ids);
-            (looked.work, looked.open, looked.next) = (again.work, again.open, again.next);
+            (looked.work, looked.next) = (again.work, again.next);
         }
         looked.ticked.retain(|id| !ids.contains(id));
         for UnprovedTask { id, why } in unproved {

@@ -7,7 +7,6 @@ use anyhow::Result;
 
 use super::parts::Driver;
 use crate::runner::state::{Iteration, time_of};
-use crate::runner::task_list::list_at;
 use crate::store::receipts::{MOST_FILES, Receipt, Receipts, Witness};
 use crate::world::WallTime;
 
@@ -89,8 +88,8 @@ impl Driver<'_> {
     /// Notes a review that has passed in this iteration in the receipts of the done tasks that it read; the new ones have it.
     fn keep_review(&self, receipts: &Receipts, new: &BTreeSet<String>) -> io::Result<()> {
         let Some((reader, _)) = &self.proofs.reviewed else { return Ok(()) };
-        let list = self.tree.tasks.as_ref().and_then(|tasks| list_at(&tasks.path));
-        let done = list.iter().flat_map(|list| &list.tasks).filter(|task| task.done);
+        let list = self.tree.looked_list().into_iter();
+        let done = list.flat_map(|list| &list.tasks).filter(|task| task.done);
         let read = done.map(|task| &task.id).filter(|id| self.proofs.reviewer_of(id).is_some());
         let read: BTreeSet<&str> =
             read.filter(|id| !new.contains(*id)).map(String::as_str).collect();

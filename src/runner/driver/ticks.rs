@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::work_tree::WorkTree;
+use crate::evidence::task_list::TaskFile;
 use crate::judge::ticks::Ticks;
 use crate::judge::words::part_of_judge;
-use crate::judge::{ArmedList, ArmedTerms, JudgedPlace, Looks, TickJudge};
+use crate::judge::{ArmedTerms, JudgedPlace, Looks, TickJudge};
 use crate::store::loops::{Checked, VerifyCommands};
 use crate::world::{Stopwatch, WallTime};
 
@@ -21,7 +22,7 @@ pub struct TickProofs {
     /// What the files contained when the run began, and when a task was proved last.
     pub looks: Looks,
     /// The list when the run began.
-    pub list_at_start: Option<Rc<ArmedList>>,
+    pub list_at_start: Option<Rc<TaskFile>>,
     /// The Verify commands that a person armed.
     pub armed: VerifyCommands,
     /// When the run was armed, where `spool task done` judges by its rule, and keeps what the files contain after a tick.

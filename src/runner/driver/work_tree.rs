@@ -295,10 +295,14 @@ impl<'a> WorkTree<'a> {
         }
     }
 
+    /// Returns the task list as it was last looked at, `None` where there is none that could be read.
+    pub fn looked_list(&self) -> Option<&TaskList> {
+        self.tasks.as_ref()?.looked().map(|file| &file.list)
+    }
+
     /// Returns how many tasks are done of how many, such as `3/9`; empty without a list.
     pub fn tasks_line(&self) -> String {
-        let file = self.tasks.as_ref().and_then(|tasks| tasks.read(tasks.path.parent()?).ok());
-        let shown = file.map(|file| format!("{}/{}", file.list.done(), file.list.tasks.len()));
-        shown.unwrap_or_default()
+        let list = self.looked_list().map(|list| format!("{}/{}", list.done(), list.tasks.len()));
+        list.unwrap_or_default()
     }
 }

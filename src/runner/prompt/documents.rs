@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 
 use crate::engine::tasks::TaskList;
-use crate::evidence::task_list;
+use crate::evidence::task_list::{self, TaskFile};
 use crate::feature::HANDOFF;
 use crate::runner::target::{Change, ChangeKind};
 use crate::store::read::{self, Problem};
@@ -42,7 +42,7 @@ pub struct Documents<'a> {
     /// Documents that are only named.
     more: Vec<PathBuf>,
     /// What was read from the task list just now, `None` where it is to be read.
-    pub list: Option<&'a TaskList>,
+    pub list: Option<&'a TaskFile>,
 }
 
 struct Document {
@@ -99,7 +99,10 @@ impl<'a> Documents<'a> {
         }
         for document in &self.others {
             self.head(text, document.what, &document.path);
-            match read(self.change, &document.path) {
+            let list = self.list.filter(|_| document.is_list);
+            let known = list.map(|file| Ok(String::from_utf8_lossy(&file.bytes)));
+            let content = || read(self.change, &document.path).map(Cow::Owned);
+            match known.unwrap_or_else(content) {
                 Ok(content) if document.is_list && content.len() > OTHER => {
                     self.open_tasks(text, &document.path, &content);
                 }
@@ -175,7 +178,7 @@ impl<'a> Documents<'a> {
     /// Writes the state of a list that is too long to be quoted at every iteration.
     fn open_tasks(&self, text: &mut String, path: &Path, content: &str) {
         let parsed = || Cow::Owned(TaskList::parse(content.as_bytes()));
-        let list = self.list.map_or_else(parsed, Cow::Borrowed);
+        let list = self.list.map_or_else(parsed, |file| Cow::Borrowed(&file.list));
         let open = list.tasks.len() - list.done();
         let path = shown(self.change, path);
         let _ = writeln!(

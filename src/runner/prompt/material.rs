@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use crate::engine::proof::LeastProof;
-use crate::engine::tasks::TaskList;
 use crate::engine::{Contract, NearLimit, Shortfall};
+use crate::evidence::task_list::TaskFile;
 use crate::feature::converge::ConvergeCommand;
 use crate::runner::options::DoneWhen;
 use crate::runner::target::{Change, SpecKitRules};
@@ -33,7 +33,7 @@ pub struct Material<'a> {
     /// The file that holds the task list, `None` where there is none.
     pub tasks: Option<&'a Path>,
     /// What was read from it just now, `None` where it is to be read.
-    pub list: Option<&'a TaskList>,
+    pub list: Option<&'a TaskFile>,
     /// The converge command of spec-kit, where the iteration runs that and nothing else; `None` for every other one.
     pub converge: Option<&'a ConvergeCommand>,
     /// Whether the agent continues with its last session and knows the change already.

@@ -280,7 +280,7 @@ fn tasks_of(
 ) -> Result<(TaskList, Vec<u8>), Refusal> {
     let path = feature.folder.join(TASKS);
     let shown = path.display();
-    let TaskFile { list, bytes } = task_list::read(&feature.folder).map_err(|problem| {
+    let mut file = task_list::read(&feature.folder).map_err(|problem| {
         let what = format!(
             "feature `{}` has no task list to work through: `{shown}`: {problem}",
             feature.name
@@ -288,9 +288,11 @@ fn tasks_of(
         let is_there = path.is_file();
         Refusal::nothing(what, if is_there { "put the file itself there" } else { MAKE_A_LIST })
     })?;
-    let open = list.tasks.iter().rev().filter(|task| refused.contains(&task.id));
-    let bytes = open.fold(bytes, |bytes, task| untick(&bytes, task));
-    let tasks = TaskList::parse(&bytes).with_optional(optional);
+    if !refused.is_empty() {
+        let open = file.list.tasks.iter().rev().filter(|task| refused.contains(&task.id));
+        file = TaskFile::of(open.fold(file.bytes, |bytes, task| untick(&bytes, task)));
+    }
+    let tasks = file.list.with_optional(optional);
     if tasks.tasks.is_empty() {
         let beside = text::below(&tasks.asides_in_words());
         return Err(Refusal::nothing(
@@ -300,7 +302,7 @@ fn tasks_of(
             MAKE_A_LIST,
         ));
     }
-    Ok((tasks, bytes))
+    Ok((tasks, file.bytes))
 }
 
 /// What is armed for a feature, as it is kept outside of the project.

@@ -214,7 +214,7 @@ fn write_session(text: &mut String, record: &Record, refused: &str) {
         let _ = writeln!(text, "  Reviews beside that: {reviews}");
     }
     if record.seen_at.is_known() {
-        let (ago, words) = (ago(record.seen_at), printable(&record.words));
+        let (ago, words) = (ago(record.seen_at), printable(&record.last_words()));
         let _ = writeln!(text, "  Last stop: {ago} ago: {words}");
     }
     for line in record.output.lines().take(OUTPUT) {
