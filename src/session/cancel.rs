@@ -103,7 +103,7 @@ pub fn cancel_feature(project: &Project, feature: &Feature) -> Result<CancelledF
     }
     let before = summary(project, feature);
     let claim = loops.claim(&feature.name);
-    let is_over = standing.pin().is_none() && claim.is_none_or(|claim| claim.closed.is_some());
+    let is_over = claim.is_none_or(|claim| claim.closed.is_some());
     if before.is_none() && is_over {
         return Err(Refusal::NoLoop(format!(
             "nothing to cancel: feature `{}` has no loop and no state file",

@@ -9,7 +9,7 @@ use crate::feature::project::{Feature, Project};
 use crate::session::messages::feature::checks_at_end;
 use crate::session::notices;
 use crate::session::pinned;
-use crate::session::reconcile::{claim_of, settle};
+use crate::session::reconcile::settle;
 use crate::store::closing::{EndNotice, Unnoted, close_record, end_entry, unnoted};
 use crate::store::loops::{Claim, Loops, Record, TERMINAL, is_session_id};
 use crate::store::names::{ArmedBy, EndName};
@@ -72,12 +72,7 @@ pub fn end_feature(
         settle(&project.root, pin)?;
     }
     let lock = loops.lock()?;
-    let mut claim = loops.read_claim(&feature.name)?.unwrap_or_default();
-    if let Some(pin) = standing.pin().filter(|pin| pin.session.is_empty())
-        && claim.session.is_none()
-    {
-        claim = claim_of(Some(claim), pin, None);
-    }
+    let claim = loops.read_claim(&feature.name)?.unwrap_or_default();
     let owner = claim.session.clone().or_else(|| session.map(str::to_owned));
     let Some(reason) = ends(&Ledger::default(), seen) else {
         return Ok(None);

@@ -96,18 +96,9 @@ fn not_found(root: &Path, record: &Record) -> String {
     )
 }
 
-/// Returns who armed the live loop of a feature, whatever its claim says.
+/// Returns who armed the live loop of a feature.
 pub fn standing_of_feature(root: &Path, feature: &str) -> PinState {
-    let found = Pins::of(root).and_then(|pins| {
-        let Some(pin) = pins.read(PinKey::Feature(feature))? else { return Ok(None) };
-        let own = if pin.session.is_empty() {
-            None
-        } else {
-            pins.agreed(PinKey::Session(&pin.session), pin.armed_at)?
-        };
-        Ok(Some(Pin { ended: own.and_then(|own| own.ended).or(pin.ended), ..pin }))
-    });
-    PinState::found(found)
+    PinState::of_feature(root, feature)
 }
 
 /// Returns what was armed by the run of `spool ralph` that works on a feature at the moment, `None` without one.

@@ -148,13 +148,18 @@ impl Loops {
 
     /// Returns the claim on a feature, `None` when nobody has one that can be read.
     pub fn claim(&self, feature: &str) -> Option<Claim> {
-        load(&self.claim_path(feature).ok()?).ok().flatten()
+        let noted = load(&self.claim_path(feature).ok()?).ok().flatten();
+        self.as_armed(feature, noted)
     }
 
     /// Returns the claims of loops that live.
     pub fn live_claims(&self) -> Vec<Claim> {
         let found = read::entries(&below(&self.folder, &["claims"]), MOST_SESSIONS).entries;
-        let claims = found.iter().filter_map(|entry| load::<Claim>(&entry.path()).ok().flatten());
+        let claims = found.iter().filter_map(|entry| {
+            let noted: Claim = load(&entry.path()).ok().flatten()?;
+            let feature = noted.about.clone();
+            self.as_armed(&feature, Some(noted))
+        });
         claims.filter(|claim| claim.closed.is_none()).collect()
     }
 
@@ -162,6 +167,16 @@ impl Loops {
     /// and not none.
     pub fn read_claim(&self, feature: &str) -> io::Result<Option<Claim>> {
         claim::read_claim(&self.folder, feature)
+    }
+
+    /// Returns the same as it is noted in the project, where an agent can change it.
+    pub fn noted_claim(&self, feature: &str) -> io::Result<Option<Claim>> {
+        claim::noted_claim(&self.folder, feature)
+    }
+
+    /// Returns a noted claim as the open pin of the feature has it.
+    pub fn as_armed(&self, feature: &str, noted: Option<Claim>) -> Option<Claim> {
+        claim::as_armed(&self.folder, feature, noted)
     }
 
     /// Writes the claim on a feature whole; one that is broken is moved aside first.

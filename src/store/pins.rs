@@ -204,7 +204,27 @@ pub struct Pins {
     folder: PathBuf,
 }
 
+impl Pin {
+    /// Returns the folder of the feature, relative to the project, that the list is in.
+    pub fn feature_folder(&self) -> &str {
+        self.list.rsplit_once('/').map_or("", |(folder, _)| folder)
+    }
+}
+
 impl PinState {
+    /// Returns who armed the live loop of a feature.
+    pub fn of_feature(root: &Path, feature: &str) -> Self {
+        Self::found(Pins::of(root).and_then(|pins| {
+            let Some(pin) = pins.read(PinKey::Feature(feature))? else { return Ok(None) };
+            let own = if pin.session.is_empty() {
+                None
+            } else {
+                pins.agreed(PinKey::Session(&pin.session), pin.armed_at)?
+            };
+            Ok(Some(Pin { ended: own.and_then(|own| own.ended).or(pin.ended), ..pin }))
+        }))
+    }
+
     /// Returns what a pin says that was looked for.
     pub fn found(pin: io::Result<Option<Pin>>) -> Self {
         match pin {
