@@ -161,7 +161,8 @@ fn state(bytes: &[u8]) {
     let _limits = (state.max_task_iterations(), state.max_global_iterations());
     state.set("phase", "execution");
     assert_eq!(state.phase(), "execution");
-    let before: Value = serde_json::from_slice(bytes).unwrap();
+    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let before: Value = serde_json::from_slice(text).unwrap();
     for (name, _) in before.as_object().unwrap() {
         assert!(state.has(name), "{name} is lost");
     }

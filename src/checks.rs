@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::engine::proof::refuse_empty_run;
 use crate::engine::{Check, CheckResult, FinishedPart, ReviewResult};
-use crate::exec::{LIMIT_ALONE, Program, ProgramOutput, shell};
+use crate::exec::{LIMIT_ALONE, Program, shell};
 use crate::mask::masked;
 use crate::text;
 use crate::world::{self, Deadline};
@@ -39,10 +39,7 @@ pub fn run_each(
             before(check, number);
             let limit = Duration::from_secs(check.limit_seconds).min(deadline.left());
             let kept = if check.looks_at_output() { LOOKED_AT } else { TAIL };
-            let ran = shell_output(&check.run, folder, limit, kept);
-            let (passed, outcome) = outcome(ran.as_ref().map(ProgramOutput::status), limit);
-            let output = ran.map(|ran| ran.output).unwrap_or_default();
-            result(check, passed, outcome, &output)
+            result(check, run_shell(&check.run, folder, limit, kept), limit)
         })
         .collect()
 }
@@ -97,15 +94,18 @@ pub fn run_review(check: &Check, call: &ReviewCall, folder: &Path) -> CheckResul
     let beside = world::program().map(|it| it.with_file_name(SPOOL)).unwrap_or_default();
     let mut spool = Command::new(beside);
     spool.args(&call.arguments).current_dir(folder).env(PASSED, &call.passed);
-    let ran = Program::new(spool, call.limit).kept().run_for_tail(LOOKED_AT, &mut || false);
-    let (passed, outcome) = outcome(ran.as_ref().map(ProgramOutput::status), call.limit);
-    reviewed(check, passed, outcome, &ran.map(|ran| ran.output).unwrap_or_default())
+    reviewed(check, run_kept(spool, call.limit, LOOKED_AT), call.limit)
 }
 
-/// Returns what came of a review that ended like this and printed this: a line of numbers, one on how it ended, and what
+/// How the program of a check ended, `None` for one that was ended at its limit, and the end of what it printed; an error
+/// where it could not be started.
+pub type Ran = io::Result<(Option<ExitStatus>, Vec<u8>)>;
+
+/// What came of a review that ran like this within `limit` and printed a line of numbers, one on how it ended, and what
 /// is missing. It passed only when it ended with code 0 and says that there is a verdict.
-pub fn reviewed(check: &Check, passed: bool, outcome: String, output: &[u8]) -> CheckResult {
-    let text = readable(output);
+pub fn reviewed(check: &Check, ran: Ran, limit: Duration) -> CheckResult {
+    let (passed, outcome, output) = outcome(ran, limit);
+    let text = readable(&output);
     let (line, rest) = text.split_once('\n').unwrap_or_default();
     let (review, outcome, tail) = match line.parse() {
         Ok(review) => {
@@ -118,14 +118,15 @@ pub fn reviewed(check: &Check, passed: bool, outcome: String, output: &[u8]) -> 
     CheckResult { run: check.run.clone(), passed, outcome, tail, review: Some(review) }
 }
 
-/// Returns the result of a check that ended like this and printed this in the end: one that passed by its exit code
-/// has failed where its output does not show what it has to.
-pub fn result(check: &Check, mut passed: bool, mut outcome: String, output: &[u8]) -> CheckResult {
-    if passed && let Some(lack) = check.lacks(output) {
+/// What came of a check that ran like this within `limit`: one that passed by its exit code has failed where its output
+/// does not show what it has to.
+pub fn result(check: &Check, ran: Ran, limit: Duration) -> CheckResult {
+    let (mut passed, mut outcome, output) = outcome(ran, limit);
+    if passed && let Some(lack) = check.lacks(&output) {
         passed = false;
         outcome = outcome + ", but " + &lack;
     }
-    CheckResult { run: check.run.clone(), passed, outcome, tail: readable(output), review: None }
+    CheckResult { run: check.run.clone(), passed, outcome, tail: readable(&output), review: None }
 }
 
 /// Runs one command line with `sh -c` in `folder` and returns how it ended, and whether that is for want of a test; it passed
@@ -134,24 +135,21 @@ pub fn result(check: &Check, mut passed: bool, mut outcome: String, output: &[u8
 /// A missing program, a signal and the time limit are failures. It runs under a supervisor: a client ends a
 /// hook without asking, a person ends `spool` with Ctrl-C, and nothing of the check may stay alive.
 pub fn run_verify(command: &str, folder: &Path, limit: Duration) -> (CheckResult, bool) {
-    let ran = shell_output(command, folder, limit, LOOKED_AT);
-    let (passed, outcome) = outcome(ran.as_ref().map(ProgramOutput::status), limit);
-    let output = ran.map(|ran| ran.output).unwrap_or_default();
     let check = Check { run: command.to_owned(), ..Check::default() };
-    let mut result = result(&check, passed, outcome, &output);
+    let mut result = result(&check, run_shell(command, folder, limit, LOOKED_AT), limit);
     let ran_none = refuse_empty_run(&mut result);
     (result, ran_none)
 }
 
-fn shell_output(
-    command: &str,
-    folder: &Path,
-    limit: Duration,
-    kept: usize,
-) -> io::Result<ProgramOutput> {
+fn run_shell(command: &str, folder: &Path, limit: Duration, kept: usize) -> Ran {
     let mut shell = shell::line(command);
     shell.current_dir(folder);
-    Program::new(shell, limit).kept().run_for_tail(kept, &mut || false)
+    run_kept(shell, limit, kept)
+}
+
+fn run_kept(command: Command, limit: Duration, kept: usize) -> Ran {
+    let ran = Program::new(command, limit).kept().run_for_tail(kept, &mut || false)?;
+    Ok((ran.status(), ran.output))
 }
 
 /// Something that a person is told by a command of their own.
@@ -201,23 +199,27 @@ pub fn tell(
     }
     let (passed, outcome) = match Program::new(shell, patience).run_or_leave() {
         Ok(None) => (false, format!("not over yet, ended after {} s", NOTICE_LIMIT.as_secs())),
-        end => outcome(end.as_ref().copied(), NOTICE_LIMIT),
+        end => {
+            let (passed, outcome, _) = outcome(end.map(|end| (end, Vec::new())), NOTICE_LIMIT);
+            (passed, outcome)
+        }
     };
     (!passed).then_some(outcome)
 }
 
-fn outcome(end: Result<Option<ExitStatus>, &io::Error>, limit: Duration) -> (bool, String) {
-    let status = match end {
-        Err(error) => return (false, format!("it could not be started: {error}")),
-        Ok(None) => return (false, format!("over its limit of {} s, ended", limit.as_secs())),
-        Ok(Some(status)) => status,
+/// Whether a program passed, how it ended, and what it printed.
+fn outcome(ran: Ran, limit: Duration) -> (bool, String, Vec<u8>) {
+    let (end, output) = match ran {
+        Err(error) => return (false, format!("it could not be started: {error}"), Vec::new()),
+        Ok(ran) => ran,
     };
-    match status.code() {
-        Some(0) => (true, "exit code 0".to_owned()),
-        Some(127) => (false, "exit code 127: no such program".to_owned()),
-        Some(code) => (false, format!("exit code {code}")),
-        None => (false, status.to_string()),
-    }
+    let words = match end.map(|status| (status, status.code())) {
+        None => format!("over its limit of {} s, ended", limit.as_secs()),
+        Some((_, Some(127))) => "exit code 127: no such program".to_owned(),
+        Some((_, Some(code))) => format!("exit code {code}"),
+        Some((status, None)) => status.to_string(),
+    };
+    (end.is_some_and(|status| status.success()), words, output)
 }
 
 /// Returns the end of an output as text, without what looks like a key and without control characters but

@@ -22,8 +22,8 @@ active_no_git	active loop, no git	1850000	16	$held	$next
 active_unchanged	active loop, nothing ticked	1600000	16	$same	1*"iteration":2,"task":"10/50","verdict":"continue"*
 active_5000	active loop, 5,000 tasks	15000000	80	${held/40 of 50/4990 of 5000}	1*"iteration":2,"task":"11/5000","verdict":"continue"*
 unchanged_5000	nothing ticked, 5,000 tasks	11500000	40	$same	1*"iteration":2,"task":"10/5000","verdict":"continue"*
-by_hand	ticked by hand	3530000	24	$held	$next
-by_hand_no_git	ticked by hand, no git	3570000	24	$held	$next
+by_hand	ticked by hand	3530000	32	$held	$next
+by_hand_no_git	ticked by hand, no git	3570000	32	$held	$next
 by_hand_new_files	ticked by hand, files just written	11600000	80	$held	$next
 first_stop	first stop, nobody armed it	2000000	24	${held/Open:/Open in tasks.md:}	3*"event":"claimed"*"task":"11/50","verdict":"continue"*
 TABLE

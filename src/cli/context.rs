@@ -72,8 +72,9 @@ impl Where {
 pub fn with_loops(start: &Path, own: Option<&str>) -> Option<Project> {
     let near = Project::with_loops(start, own);
     let around = near.as_ref().map_or_else(|| top_of(start), |near| Some(&near.root))?;
-    let is_asked = (own.is_some() || !in_agents_session()) && !has_loop(around, None);
-    let other = other_tree(around, &|root| is_asked && has_loop(root, own));
+    let is_asked = own.is_some() || !in_agents_session();
+    let has_its_loop = |root: &Path| has_loop(root, own.filter(|_| root != around));
+    let other = is_asked.then(|| other_tree(around, &has_its_loop)).flatten();
     other.map_or(near, |root| Project::with_loops(&root, own))
 }
 

@@ -10,6 +10,7 @@ use crate::hosts::{HookAnswer, HookEvent};
 use crate::refusal::Refusal;
 use crate::session::adopt::{Adopter, OwnLoop, Silence, adopt};
 use crate::session::arguments::feature::FeatureRequest;
+use crate::session::arguments::flags::{take_flags, words};
 use crate::session::arguments::task::TaskRequest;
 use crate::session::arm;
 use crate::session::arm::Armer;
@@ -20,12 +21,16 @@ use crate::session::messages::feature::BY_OUTLINE;
 use crate::session::reconcile::settle_all;
 use crate::session::report::StatusReport;
 use crate::session::select::feature_to_cancel;
+use crate::settings::Chosen;
 use crate::store::loops::{Loops, is_session_id};
 use crate::store::names::ArmedBy;
 use crate::system::files::real_path;
 
 /// The first argument of this program when it is started as a hook.
 const ARGUMENT: &str = "hook";
+const CANCEL: &str = "Usage: /speckit:cancel [FEATURE]";
+const CANCEL_RALPH: &str = "Usage: /speckit:cancel-ralph [SESSION]";
+const STATUS: &str = "Usage: /speckit:status";
 
 /// Answers the event of a hook where this program was started for one: always with code 0, as `ralph-hook` does.
 pub fn answer_if_asked() -> Option<ExitCode> {
@@ -37,7 +42,7 @@ pub fn answer_if_asked() -> Option<ExitCode> {
     Some(ExitCode::SUCCESS)
 }
 
-/// Returns what is printed for one event, a slash command or another.
+/// Answers one event, a slash command or another.
 pub fn answer_event(input: &[u8]) -> HookOutput {
     hook::answer(input, answer)
 }
@@ -47,15 +52,27 @@ fn answer(event: &HookEvent, command: &str, arguments: &str) -> HookAnswer {
     let answered = match command {
         "implement" => typed(event).and_then(|()| implement(event, &request()?)),
         "speckit-implement" => spec_kit(event, arguments),
-        "cancel" => cancelled(event, arguments.trim()),
-        "status" => status(event),
+        "cancel" => name_in(arguments, CANCEL).and_then(|named| cancelled(event, named)),
+        "status" => name_in(arguments, STATUS).and_then(|_| status(event)),
         "ralph-loop" => ralph(event, arguments, Flavour::Plain),
         "ulw-loop" => ralph(event, arguments, Flavour::Ultrawork),
-        "cancel-ralph" => cancel_ralph(event, arguments.trim()),
+        "cancel-ralph" => {
+            name_in(arguments, CANCEL_RALPH).and_then(|named| cancel_ralph(event, named))
+        }
         _ => return HookAnswer::silent(),
     };
     answered
         .unwrap_or_else(|refusal| HookAnswer::stop_command(&format!("Ralph-speckit: {refusal}")))
+}
+
+/// The name behind a command that has no flags.
+fn name_in<'a>(arguments: &'a str, usage: &'static str) -> Result<&'a str, Refusal> {
+    let (name, flags) = words(arguments);
+    match take_flags(&mut Chosen::default(), 0, flags) {
+        Ok("") => Ok(name.trim()),
+        Ok(_) => Err(Refusal::Usage("nothing goes behind `--` here".to_owned(), usage)),
+        Err(why) => Err(Refusal::Usage(why, usage)),
+    }
 }
 
 /// Refuses a command that no person typed: an agent, or a file of the project, can schedule one, and what a command arms
@@ -125,7 +142,8 @@ fn cancelled(event: &HookEvent, named: &str) -> Result<HookAnswer, Refusal> {
     if let Some(own) = &own {
         settle_all(&own.root);
     }
-    if named.is_empty() && owns_ralph_loop(event) {
+    let record = own.as_ref().and_then(|own| Loops::of(&own.root).peek(&event.session));
+    if named.is_empty() && record.is_some_and(|record| record.is_live_ralph()) {
         return cancel_ralph(event, "");
     }
     let project = own.map_or_else(|| project(event), Ok)?;
@@ -218,22 +236,18 @@ fn note_client(root: &Path, event: &HookEvent) {
     life::note(&Loops::of(root), &event.session, event.transcript.as_deref());
 }
 
-fn owns_ralph_loop(event: &HookEvent) -> bool {
-    let record =
-        project_of_session(event).and_then(|project| Loops::of(&project.root).peek(&event.session));
-    record.is_some_and(|record| record.is_live_ralph())
-}
-
 /// The project in which this session has a loop.
 fn project_of_session(event: &HookEvent) -> Option<Project> {
     let session = Some(&event.session).filter(|session| is_session_id(session))?;
     let starts = [event.cwd.clone(), event.started_in.clone()];
-    let around = starts.iter().flatten().filter_map(|it| Project::around_session(it, session));
+    let around =
+        starts.iter().flatten().filter_map(|start| Project::around_session(start, session));
     // A ralph loop needs no project, and its notes may have been taken away.
     let folders = starts.iter().flatten().filter_map(|folder| real_path(folder).ok());
     let projects = around.chain(folders.map(|root| Project { root }));
     let knows = |project: &Project| Loops::of(&project.root).knows(session);
-    let mut own: Vec<_> = projects.filter(|it| knows(it) || it.has_pin_of(session)).collect();
+    let mut own: Vec<_> =
+        projects.filter(|project| knows(project) || project.has_pin_of(session)).collect();
     // Notes alone can be made in any folder; what a person armed is found where they armed it.
     let first = own.iter().position(|project| project.has_pin_of(session)).unwrap_or(0);
     (first < own.len()).then(|| own.swap_remove(first))
@@ -244,7 +258,8 @@ fn project_with_loops(event: &HookEvent, session: Option<&str>) -> Option<Projec
     let starts = [event.cwd.clone(), event.started_in.clone()];
     let knows =
         |project: &Project| session.is_some_and(|session| Loops::of(&project.root).knows(session));
-    let mut projects = starts.iter().flatten().filter_map(|it| Project::with_loops(it, session));
+    let mut projects =
+        starts.iter().flatten().filter_map(|start| Project::with_loops(start, session));
     let near = projects.next();
     if near.as_ref().is_some_and(knows) {
         return near;
@@ -265,23 +280,20 @@ fn start_folder(event: &HookEvent) -> Result<PathBuf, Refusal> {
 }
 
 fn usable_session(event: &HookEvent) -> Result<&str, Refusal> {
-    let session = &event.session;
-    if is_session_id(session) {
-        return Ok(session);
-    }
-    Err(Refusal::nothing(
-        "the session has no usable id, so no loop can be bound to it",
-        format!("update {} to {} or later", event.host.title, event.host.oldest),
-    ))
+    let session = Some(&*event.session).filter(|session| is_session_id(session));
+    session.ok_or_else(|| {
+        Refusal::nothing(
+            "the session has no usable id, so no loop can be bound to it",
+            format!("update {} to {} or later", event.host.title, event.host.oldest),
+        )
+    })
 }
 
 /// The project around the agent's folder, or the one that the session was started in.
 fn project(event: &HookEvent) -> Result<Project, Refusal> {
-    let started_in = event.started_in.clone();
-    let cwd = event.cwd.clone();
-    cwd.as_deref().map(begin).transpose()?;
-    let found = cwd.as_deref().and_then(Project::around);
-    found.or_else(|| started_in.as_deref().and_then(Project::around)).ok_or_else(|| {
+    event.cwd.as_deref().map(begin).transpose()?;
+    let mut starts = [&event.cwd, &event.started_in].into_iter().flatten();
+    starts.find_map(|start| Project::around(start)).ok_or_else(|| {
         Refusal::nothing(
             "this is no spec-kit project: no `.specify` folder here or above",
             format!("run `specify init`, or start {} in the project", event.host.title),

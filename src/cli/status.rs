@@ -126,7 +126,8 @@ impl Now {
         let others = project.and_then(all_copies).into_iter().flatten();
         let others = others.filter(|root| has_loop(root, None) || has_runner(root)).map(|root| {
             let root = text::line(&root.to_string_lossy()).into_owned();
-            format!("A loop is in the work tree {root}: spool status --project {root}\n")
+            let typed = shell_words::quote(&root);
+            format!("A loop is in the work tree {root}: spool status --project {typed}\n")
         });
         let elsewhere = others.collect();
         let mut now = Self { report, runners, reviews, elsewhere, is_named: false };

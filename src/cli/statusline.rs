@@ -143,8 +143,7 @@ fn list_of(project: &Project, record: &Record) -> Option<FeatureSnapshot> {
     let feature = project.feature(&record.about).ok().filter(|_| record.ralph().is_none())?;
     let standing = pinned::standing(&project.root, record);
     let mut list = FeatureSnapshot::of_loop(&feature, &standing, Some(record));
-    let not_proved = not_proved(project, &feature, &list);
-    list.open_again(&not_proved.iter().map(String::as_str).collect::<Vec<_>>());
+    list.open_again(&not_proved(project, &feature, &list));
     Some(list)
 }
 

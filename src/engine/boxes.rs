@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use memchr::memmem;
 
 use super::aside::AsideKind;
-use super::line::TaskBox;
+use super::line::{TaskBox, starts_blank};
 use super::markdown::{Kind, Line};
 
 /// So many bytes before a box say whether it stands first.
@@ -21,6 +21,12 @@ pub fn seen_in(line: &Line<'_>, below: &[u8]) -> Option<(AsideKind, bool)> {
         return Some((AsideKind::Code, is_open || open_in(words).is_some()));
     }
     may_have_box(words)?;
+    // The other bracket stands on the next line, or was forgotten.
+    let is_broken = words.starts_with(b"[") && starts_blank(&words[1..]) && !words.contains(&b']');
+    if is_broken && line.kind == Kind::Item {
+        return Some((AsideKind::Odd, true));
+    }
+    all(words).next()?;
     let words = &*without_code(words.trim_ascii_end());
     let mut boxes = all(words).filter(|(at, found)| is_box(words, *at, found));
     let (at, first) = boxes.next()?;

@@ -203,7 +203,7 @@ fn begins_with_id(text: &[u8]) -> bool {
     is_id(id) && !may_be_page
 }
 
-fn starts_blank(text: &[u8]) -> bool {
+pub(super) fn starts_blank(text: &[u8]) -> bool {
     text.first().is_none_or(u8::is_ascii_whitespace) || text.starts_with("\u{a0}".as_bytes())
 }
 

@@ -364,10 +364,11 @@ impl ListReader {
     fn note(&mut self, number: usize, line: &Line<'_>) {
         let end = line.start + line.text.len();
         let below = self.whole.as_deref().and_then(|whole| whole.as_bytes().get(end..));
+        // Where a line or a table explains the marks, no list does.
+        if line.kind != Kind::Item && memchr::memchr(b'[', line.words()).is_some() {
+            self.above.legend.as_mut().into_iter().for_each(|marks| marks.push('\n'));
+        }
         if let Some((kind, is_open)) = boxes::seen_in(line, below.unwrap_or_default()) {
-            if line.kind != Kind::Item {
-                self.above.add_to_legend(None);
-            }
             let is_legend = self.above.legend.is_some() || is_legend(&text_of(line.words()));
             let kind = if is_legend { AsideKind::Legend } else { kind };
             self.unread.push(Aside::new(kind, number, line.text, is_open));

@@ -9,6 +9,8 @@ use super::tasks::{Task, TaskList, stem};
 
 /// How many words the kind of a part has with its number: `User Story 2`.
 const LONGEST_KIND: usize = 4;
+/// More words of a heading are not read, nor of what was typed.
+const LONGEST_HEADING: usize = 100;
 /// Shorter runs of tasks are named one by one.
 const RUN: usize = 3;
 
@@ -118,7 +120,7 @@ impl HeadingWord {
         let (mut words, mut end, mut begins) = (Vec::new(), 0, true);
         let is_end =
             |letter: char| letter.is_whitespace() || matches!(letter, ',' | ':' | '\u{ff1a}');
-        for piece in text.split_inclusive(is_end) {
+        for piece in text.split_inclusive(is_end).take(LONGEST_HEADING) {
             end += piece.len();
             let bare = piece.trim_matches(|letter: char| !letter.is_alphanumeric());
             if !bare.is_empty() {

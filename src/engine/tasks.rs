@@ -1,4 +1,4 @@
-//! The task list of a feature: `tasks.md` read as data, without losing a byte of it; long because what a list is and how it is compared belong together.
+//! The task list of a feature: `tasks.md` read as data, without losing a byte of it.
 //!
 //! A task is a list item or a heading with a box in front. What else looks like a box is named (`reading`).
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
+use std::rc::Rc;
 use std::time::Duration;
 
 use super::comments::Hashes;
@@ -33,7 +34,7 @@ const LEFT_ALONE: Duration = Duration::from_secs(3);
 pub const MOST_NAMED: usize = 500;
 /// What is known of each file that is work, by its path relative to the project, as bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Contents(pub(super) Entries);
+pub struct Contents(pub(super) Rc<Entries>);
 
 /// A look at what the files of a project contain.
 #[derive(Clone, Copy, Debug)]
@@ -92,7 +93,7 @@ impl Contents {
         for file in others.0.iter() {
             let is_asked = paths.iter().any(|path| path.as_bytes() == file.path());
             if is_asked && self.0.iter().all(|known| known.path() != file.path()) {
-                self.0.push_file(file);
+                Rc::make_mut(&mut self.0).push_file(file);
             }
         }
         self
@@ -106,7 +107,7 @@ impl Contents {
         let own = self.0.iter().filter(|file| !is_asked(file.path()));
         own.chain(others.0.iter().filter(|file| is_asked(file.path())))
             .for_each(|file| all.push_file(file));
-        Self(all)
+        Self(Rc::new(all))
     }
 }
 
@@ -199,7 +200,7 @@ impl ContentsLook<'_> {
         if known < earlier.len() {
             self.add_missing(&mut found, earlier, &mut left, began);
         }
-        Ok(Contents(found))
+        Ok(Contents(Rc::new(found)))
     }
 
     /// Returns what these files contain now; one that is gone contains nothing.
@@ -211,7 +212,7 @@ impl ContentsLook<'_> {
             let (content, changed) = (Hashes::of_nothing(), FileTime::default());
             found.push(path, seen.unwrap_or(FileSeen { content, mode: 0, changed }));
         }
-        Contents(found)
+        Contents(Rc::new(found))
     }
 
     /// The files that are named, and those in the folders; of one that has more than are looked at none.
@@ -333,7 +334,7 @@ impl KeptContents {
         if !bytes[start..].starts_with(SEEN) {
             return Some(Self { number, contents: None });
         }
-        let contents = Contents(Entries::parse(bytes, start + SEEN.len())?);
+        let contents = Contents(Rc::new(Entries::parse(bytes, start + SEEN.len())?));
         Some(Self { number, contents: Some(contents) })
     }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::contents::{Contents, number_of};
 use super::entries::SeenFile;
+use super::ignored::is_noise;
 use super::tree::{Bounds, FoundFile, Go, Whole, look};
 use crate::engine::{Difference, Hasher, UnchangedFiles, hash_of};
 use crate::store::loops::Marks;
@@ -53,6 +54,7 @@ impl LookMoment {
 ///
 /// The times of change tell what may have changed, for nobody can set them back. It has changed where it contains something else
 /// than it did at an earlier look, or in `kept`; what nobody had looked at has. What was removed shows in the names in its folder.
+/// A file that only programs write says nothing by its change; in folders of any name, the others do.
 pub fn still(
     root: &Path,
     marks: &mut Marks,
@@ -72,7 +74,9 @@ pub fn still(
     let bounds = Bounds { since: first.next(), entries, time, run: None };
     let whole = look(root, bounds, &mut |seen| {
         match seen {
-            FoundFile::File { folder, name, changed, stat, .. } if counts(changed) => {
+            FoundFile::File { folder, name, changed, stat, .. }
+                if counts(changed) && !is_noise(name) =>
+            {
                 let size = stat.size();
                 if size > left {
                     newest = newest.max(changed);

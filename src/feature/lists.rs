@@ -6,6 +6,7 @@ use super::project::is_feature_name;
 use crate::engine::tasks::TaskList;
 use crate::evidence::task_list::{MOST, TASKS};
 use crate::store::read;
+use crate::system::files::real_path;
 use crate::text;
 
 /// The most entries that are read of a folder with changes.
@@ -40,6 +41,8 @@ pub fn others_in_words(own: &Path) -> Option<String> {
 /// `todo` in their path, and what its schema of OpenSpec calls its list. A list that cannot be read is one of them.
 pub fn other_lists(own: &Path) -> Vec<String> {
     let (tracked, mut found) = (tracked(own), Vec::new());
+    let is_project = |it: &&Path| it.join(".specify").is_dir() || it.join("openspec").is_dir();
+    let root = own.ancestors().find(is_project).unwrap_or(own);
     let mut folders = vec![String::new()];
     for at in 0.. {
         let Some(inside) = folders.get(at).cloned() else { break };
@@ -54,7 +57,7 @@ pub fn other_lists(own: &Path) -> Vec<String> {
                 || tracked.as_deref().is_some_and(|tracked| is_called(&path, tracked));
             if folder.join(&name).is_dir() {
                 folders.push(path + "/");
-            } else if is_list && path != TASKS && has_work(&folder, &name) {
+            } else if is_list && path != TASKS && has_work(root, &folder.join(&name)) {
                 found.push(path);
             }
         }
@@ -76,9 +79,11 @@ fn tracked(own: &Path) -> Option<String> {
 }
 
 /// Whether a box of a list is open, also one that does not count, or may be: the list cannot be read.
-fn has_work(folder: &Path, name: &str) -> bool {
-    let list = read::read_in(folder, name, MOST).map(|file| TaskList::parse(&file.bytes));
-    list.map_or(true, |list| list.open().next().is_some() || list.uncounted().is_some())
+fn has_work(root: &Path, path: &Path) -> bool {
+    let real = real_path(path).ok().filter(|real| real.starts_with(root));
+    let file = real.and_then(|real| read::read(&real, MOST).ok());
+    let list = file.map(|file| TaskList::parse(&file.bytes));
+    list.is_none_or(|list| list.open().next().is_some() || list.uncounted().is_some())
 }
 
 fn has_list_word(path: &str) -> bool {

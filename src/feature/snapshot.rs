@@ -263,9 +263,10 @@ impl FeatureSnapshot {
     }
 
     /// Counts these tasks as open, whatever their boxes say.
-    pub fn open_again(&mut self, ids: &[&str]) {
-        for task in self.tasks.iter_mut().flat_map(|list| &mut list.tasks) {
-            task.done = task.done && !ids.contains(&task.id.as_str());
+    pub fn open_again(&mut self, ids: &[String]) {
+        let tasks = self.tasks.iter_mut().flat_map(|list| &mut list.tasks);
+        for task in tasks.filter(|task| task.done && ids.contains(&task.id)) {
+            (task.done, task.mark) = (false, ' ');
         }
     }
 

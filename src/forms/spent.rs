@@ -64,6 +64,17 @@ impl Amount {
 }
 
 impl Spent {
+    /// Returns a use of tokens and of dollars, each with whether it is an estimate and whether there is more.
+    pub fn of(
+        (tokens, [estimated, partial]): (u64, [bool; 2]),
+        (dollars, [is_guess, is_part]): (f64, [bool; 2]),
+    ) -> Self {
+        Self {
+            tokens: Amount { value: tokens, estimated, partial },
+            cost: Amount { value: micros(dollars), estimated: is_guess, partial: is_part },
+        }
+    }
+
     /// Returns both together.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
@@ -74,6 +85,17 @@ impl Spent {
     pub fn known_tokens(&self) -> Option<JsonNumber> {
         (self.tokens.value > 0 || !self.tokens.partial).then(|| self.tokens.value.into())
     }
+}
+
+/// Returns millionths of a dollar as dollars, for programs.
+pub fn in_dollars(micros: u64) -> f64 {
+    micros as f64 / 1e6
+}
+
+/// Returns dollars in millionths, 0 for what is no sum of money, and the most that there is for what is more than that.
+pub fn micros(dollars: f64) -> u64 {
+    let most = if dollars > 1.0 { u64::MAX } else { 0 };
+    format!("{:.0}", dollars * 1e6).parse().unwrap_or(most)
 }
 
 #[derive(Serialize)]

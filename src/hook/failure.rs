@@ -2,12 +2,12 @@
 
 use std::io;
 
-use crate::feature::project::{Project, printable};
-use crate::feature::settings::Settings;
+use super::session::live_loop;
+use crate::feature::project::printable;
 use crate::hosts::{HookAnswer, HookEvent};
 use crate::session::messages::task::title;
 use crate::session::{self, pause, pinned};
-use crate::store::loops::{Loops, Pause, Record, is_session_id};
+use crate::store::loops::{Loops, Pause};
 use crate::store::names::{JournalEvent, PausedBy};
 use crate::store::pausing::pause_record;
 use crate::world;
@@ -18,33 +18,13 @@ use crate::world;
 /// The next prompt ends the pause, and no hook is asked at a prompt: the next stop shows that there
 /// was one. A hook at every prompt would cost every session a process for the sake of a failed one.
 pub fn answer(event: &HookEvent, class: &str) -> HookAnswer {
-    let session = &event.session;
-    if !is_session_id(session) {
-        return HookAnswer::silent();
-    }
-    let project = event.cwd.as_ref().and_then(|cwd| Project::around_session(cwd, session));
-    let Some(project) = project.filter(|project| !Settings::switch_off(&project.root)) else {
-        return HookAnswer::silent();
-    };
-    let loops = Loops::of(&project.root);
-    if !loops.peek(session).is_some_and(|record| record.ledger.is_live()) {
-        return HookAnswer::silent();
-    }
+    let Some((_, loops, _)) = live_loop(event) else { return HookAnswer::silent() };
     // The class of the error, or the client's own line on it where the class says nothing.
     let what = if class.is_empty() { title(&event.last_message) } else { printable(class) };
-    match pause_after(&loops, session, &what) {
+    match pause_after(&loops, &event.session, &what) {
         Ok(answer) => answer,
         Err(error) => HookAnswer::silent().log(&format!("The pause cannot be noted: {error}")),
     }
-}
-
-/// Has the person's command tell of it; the client does not show them the message.
-fn tell_person(loops: &Loops, record: &Record, answer: HookAnswer) -> io::Result<HookAnswer> {
-    let standing = pinned::standing(&loops.root()?, record);
-    if let Some(alert) = &answer.alert {
-        session::tell(loops, record, standing.pin(), &alert.notice, session::PATIENCE);
-    }
-    Ok(answer)
 }
 
 fn pause_after(loops: &Loops, session: &str, error: &str) -> io::Result<HookAnswer> {
@@ -66,5 +46,11 @@ fn pause_after(loops: &Loops, session: &str, error: &str) -> io::Result<HookAnsw
     drop(folder);
     let message = pause::told(&record).unwrap_or_default();
     let answer = HookAnswer::notify(&message).log(&message);
-    tell_person(loops, &record, answer.alert(&record.about, "failure", &message))
+    let answer = answer.alert(&record.about, "failure", &message);
+    let standing = pinned::standing(&loops.root()?, &record);
+    // The client does not show them the message.
+    if let Some(alert) = &answer.alert {
+        session::tell(loops, &record, standing.pin(), &alert.notice, session::PATIENCE);
+    }
+    Ok(answer)
 }

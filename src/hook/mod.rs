@@ -112,28 +112,18 @@ fn late_stop(caller: &mut Caller, stop: &HookEvent, deadline: Deadline) -> HookA
     if !stop::may_be_in_a_loop(stop) {
         return HookAnswer::silent();
     }
-    match caller.event(world::limit("RALPH_TEST_MORE_PATIENCE", MORE_PATIENCE)) {
-        Handed::Event(event) => {
-            answer_by(&event, Deadline::after(LITTLE_PATIENCE), caller.answer_command)
-        }
-        Handed::Nothing => HookAnswer::silent(),
-        Handed::Late => stop::unheard(stop),
-    }
+    caller.answer_later(|| stop::unheard(stop))
 }
 
 /// A command that was not read must not look as if it had armed a loop.
 fn late_command(caller: &mut Caller, host: HostName) -> HookAnswer {
-    match caller.event(world::limit("RALPH_TEST_MORE_PATIENCE", MORE_PATIENCE)) {
-        Handed::Event(event) => {
-            answer_by(&event, Deadline::after(LITTLE_PATIENCE), caller.answer_command)
-        }
-        Handed::Nothing => HookAnswer::silent(),
-        Handed::Late if matches!(partner::runner(), RunnerProof::Proven(_)) => HookAnswer::silent(),
-        Handed::Late => HookAnswer::stop_command(&format!(
+    caller.answer_later(|| match partner::runner() {
+        RunnerProof::Proven(_) => HookAnswer::silent(),
+        _ => HookAnswer::stop_command(&format!(
             "Ralph-speckit did nothing: {} did not hand over the command in time. Type it again.",
             host.title
         )),
-    }
+    })
 }
 
 fn answer_by(event: &HookEvent, deadline: Deadline, answer_command: AnswerCommand) -> HookAnswer {
@@ -199,6 +189,17 @@ struct Caller {
 }
 
 impl Caller {
+    /// Waits for a late event once more, and answers one that is never handed over as `unheard` says.
+    fn answer_later(&mut self, unheard: impl FnOnce() -> HookAnswer) -> HookAnswer {
+        match self.event(world::limit("RALPH_TEST_MORE_PATIENCE", MORE_PATIENCE)) {
+            Handed::Event(event) => {
+                answer_by(&event, Deadline::after(LITTLE_PATIENCE), self.answer_command)
+            }
+            Handed::Nothing => HookAnswer::silent(),
+            Handed::Late => unheard(),
+        }
+    }
+
     /// Returns the event as soon as it is whole, whether or not the caller closes its end.
     fn event(&mut self, patience: Duration) -> Handed {
         let deadline = Deadline::after(patience);

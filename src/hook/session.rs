@@ -23,6 +23,15 @@ pub fn carried_over(event: &HookEvent) -> HookAnswer {
     carry(event).unwrap_or_default()
 }
 
+/// Returns the live loop of a session, with its project, where the settings do not switch it off.
+pub fn live_loop(event: &HookEvent) -> Option<(Project, Loops, Record)> {
+    let session = Some(&event.session).filter(|session| is_session_id(session))?;
+    let project = Project::around_session(event.cwd.as_ref()?, session)?;
+    let loops = Loops::of(&project.root);
+    let record = loops.peek(session).filter(|record| record.ledger.is_live())?;
+    (!Settings::switch_off(&project.root)).then_some((project, loops, record))
+}
+
 fn carry(event: &HookEvent) -> Option<HookAnswer> {
     let (session, transcript) = (&event.session, event.transcript.as_deref());
     let own = is_session_id(session).then(|| life::client_of(session, transcript))??;
@@ -61,10 +70,7 @@ fn carry(event: &HookEvent) -> Option<HookAnswer> {
 }
 
 fn paragraph(event: &HookEvent) -> Option<String> {
-    let session = &event.session;
-    if !is_session_id(session) {
-        return None;
-    }
+    let session = Some(&event.session).filter(|session| is_session_id(session))?;
     let cwd = event.cwd.as_ref().or(event.started_in.as_ref())?;
     let project = Project::around_session(cwd, session)?;
     let loops = Loops::of(&project.root);
@@ -78,12 +84,11 @@ fn paragraph(event: &HookEvent) -> Option<String> {
     if record.pause().is_some_and(|pause| !pause.ends_by_itself()) {
         return None;
     }
+    let ours = record.ledger.is_live() && !Settings::switch_off(&project.root);
     if record.kind == LoopKind::Task {
-        let ours = record.ledger.is_live() && !Settings::switch_off(&project.root);
         let folder = loops.folder().join(session);
         return ours.then(|| crate::session::messages::task::reminder(&record, &folder));
     }
-    let ours = record.ledger.is_live() && !Settings::switch_off(&project.root);
     let feature = project.feature_at(&record.folder).ok().filter(|_| ours)?;
     let standing = pinned::standing(&project.root, &record);
     let snapshot = Some(FeatureSnapshot::of_loop(&feature, &standing, Some(&record)));

@@ -1,12 +1,19 @@
 //! The task list as it was when the loop was armed, and what became of its tasks.
 
 use crate::engine::tasks::{Task, TaskList};
+use crate::evidence::task_list::TaskFile;
 
 /// The task list as it was when the loop was armed.
 #[derive(Debug)]
 pub struct ArmedList {
     pub list: TaskList,
     pub bytes: Vec<u8>,
+}
+
+impl From<TaskFile> for ArmedList {
+    fn from(TaskFile { list, bytes }: TaskFile) -> Self {
+        Self { list, bytes }
+    }
 }
 
 impl ArmedList {
@@ -72,6 +79,11 @@ impl ArmedList {
 
     /// Returns the tasks that were open and are in a list no more, neither by their id nor by their words.
     pub fn missing(&self, list: &TaskList) -> Vec<String> {
+        // Nearly every list keeps its tasks, in their order.
+        let mut now = list.tasks.iter();
+        if self.list.open().all(|then| now.any(|task| task.id == then.id)) {
+            return Vec::new();
+        }
         let (removed, _) = list.since(&self.list.open_lines());
         let is_elsewhere = |id: &String| {
             let then = self.list.find(id);

@@ -12,6 +12,7 @@ use std::cell::{LazyCell, OnceCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::Duration;
 
 use crate::engine::Check;
@@ -79,7 +80,7 @@ pub struct TickJudge {
     pub armed: ArmedTerms,
     pub receipts: Receipts,
     /// The list as it was when the loop was armed, once somebody has asked for it.
-    list: OnceCell<Option<ArmedList>>,
+    list: OnceCell<Option<Rc<ArmedList>>>,
     looks: OnceCell<Looks>,
 }
 
@@ -161,7 +162,7 @@ impl TickJudge {
 
     /// Returns the same of a run that knows these itself.
     #[must_use]
-    pub fn knowing(self, list: Option<ArmedList>, looks: Looks) -> Self {
+    pub fn knowing(self, list: Option<Rc<ArmedList>>, looks: Looks) -> Self {
         Self { list: OnceCell::from(list), looks: OnceCell::from(looks), ..self }
     }
 
@@ -204,8 +205,9 @@ impl TickJudge {
 
     /// Returns the list as it was when the loop was armed, `None` where that is not known.
     pub fn armed_list(&self) -> Option<&ArmedList> {
-        let read = || self.receipts.armed_list(self.number()).map(ArmedList::of);
-        self.list.get_or_init(read).as_ref()
+        let read =
+            || self.receipts.armed_list(self.number()).map(|bytes| Rc::new(ArmedList::of(bytes)));
+        self.list.get_or_init(read).as_deref()
     }
 
     fn look_with(

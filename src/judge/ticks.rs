@@ -240,6 +240,11 @@ impl Ticks {
         }
     }
 
+    /// Returns the ids of those that do not count.
+    pub fn refused(&self) -> Vec<String> {
+        self.unproved.iter().map(|it| it.id.clone()).collect()
+    }
+
     /// Returns those whose receipt is to be written: the new ones, and those whose command has passed since.
     pub fn to_keep(&self) -> impl Iterator<Item = &Tick> {
         self.proved.iter().chain(self.earlier.iter().filter(|tick| tick.verify.is_some()))

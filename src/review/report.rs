@@ -11,7 +11,7 @@ use crate::engine::scope::in_runs;
 use crate::engine::{Dollars, Hasher, ReviewResult};
 use crate::forms::plain::JsonNumber;
 use crate::forms::review::LastReview;
-use crate::runner::prices::micros;
+use crate::forms::spent::micros;
 use crate::text;
 
 /// The most letters of a sentence of the reader.

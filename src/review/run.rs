@@ -23,12 +23,13 @@ use crate::evidence::tree::{Bounds, FoundFile, Go, Whole, look};
 use crate::feature::project::{Feature, Project, printable};
 use crate::feature::requirements::{Requirement, specification};
 use crate::forms::plain::{JsonTime, words};
+use crate::forms::spent::in_dollars;
 use crate::runner::git::{Git, GitMoment};
 use crate::runner::harness::{
     AgentOrder, AgentReport, Approval, Harness, Permissions, RunOutcome, TokenUsage,
 };
 use crate::runner::options::time_in_words;
-use crate::runner::prices::{PriceTable, in_dollars};
+use crate::runner::prices::PriceTable;
 use crate::runner::process::{self, Cut, ProcessLimits, ProcessOutcome};
 use crate::runner::signals::Signals;
 use crate::runner::state::make_state_folder;

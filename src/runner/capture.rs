@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::io;
 use std::path::Path;
+use std::process::ExitStatus;
 use std::time::Duration;
 
 use super::harness::{Launch, Stream};
@@ -32,6 +33,11 @@ impl Captured {
     /// Returns whether it ended with code 0, by itself.
     pub fn is_success(&self) -> bool {
         self.ended.cut.is_none() && self.ended.left.code == Some(0)
+    }
+
+    /// How it ended by itself, `None` for one that was ended.
+    pub fn status(&self) -> Option<ExitStatus> {
+        self.ended.status.filter(|_| self.ended.cut.is_none())
     }
 }
 

@@ -15,24 +15,12 @@ pub struct Inhibitor {
     trouble: Option<String>,
 }
 
-/// Whether the machine is kept awake.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum WakeState {
-    /// It is.
-    Held,
-    /// The first process of a container cannot keep it awake.
-    #[cfg(unix)]
-    FirstProcess,
-    /// It is not, for this reason.
-    Not(String),
-}
-
 #[cfg(unix)]
 mod unix {
     use std::ffi::OsStr;
     use std::time::Duration;
 
-    use super::{Inhibitor, WakeState};
+    use super::Inhibitor;
     use crate::exec::beside::Companion;
     use crate::exec::find::find;
     use crate::text;
@@ -90,14 +78,11 @@ mod unix {
             self.trouble.take()
         }
 
-        /// Returns whether the machine is kept awake; waits until that is known, 5 s at most.
-        pub fn hold(&mut self) -> WakeState {
+        /// Returns the same once it is known, within 5 s, and whether anything can hold the machine: the first process of a
+        /// container cannot.
+        pub fn known_trouble(&mut self) -> (Option<String>, bool) {
             self.look(ANSWER.saturating_sub(self.since.elapsed()));
-            match (self.trouble.take(), &self.companion) {
-                (Some(why), _) => WakeState::Not(why),
-                (None, Some(_)) => WakeState::Held,
-                (None, None) => WakeState::FirstProcess,
-            }
+            (self.trouble.take(), self.companion.is_some())
         }
 
         /// Takes in what it has said; waits for its answer, at most this long.
@@ -146,8 +131,8 @@ impl Inhibitor {
         self.trouble.take()
     }
 
-    /// Returns whether the machine is kept awake.
-    pub fn hold(&mut self) -> WakeState {
-        self.trouble().map_or(WakeState::Held, WakeState::Not)
+    /// Returns the same, and whether anything can hold the machine.
+    pub fn known_trouble(&mut self) -> (Option<String>, bool) {
+        (self.trouble(), false)
     }
 }

@@ -26,7 +26,9 @@ pub struct LiveLine {
     pub iteration: String,
     /// The task list that the loop goes by, `None` for none.
     pub list: Option<PathBuf>,
-    /// Since when the loop runs.
+    /// How long earlier runners had the loop.
+    pub before: Duration,
+    /// Since when this one has it.
     pub clock: Stopwatch,
     /// How long the loop may take.
     pub max_runtime: Option<Duration>,
@@ -81,7 +83,7 @@ impl LiveLine {
         if let Some(list) = &self.list {
             tasks.look(list);
         }
-        self.fitted(&tasks, now, (self.clock.elapsed(), room))
+        self.fitted(&tasks, now, (self.before + self.clock.elapsed(), room))
     }
 
     fn fitted(
@@ -232,6 +234,7 @@ mod tests {
         LiveLine {
             iteration: "13/100".to_owned(),
             list: None,
+            before: Duration::ZERO,
             clock: Stopwatch::start(),
             max_runtime: Some(Duration::from_hours(8)),
             iteration_timeout: Some(Duration::from_mins(30)),
@@ -278,6 +281,13 @@ mod tests {
             assert_eq!(shown(room), expected);
             assert!(columns(expected) <= room);
         }
+    }
+
+    #[test]
+    fn time_of_earlier_runners_counts() {
+        let continued = LiveLine { before: HOUR, ..line() };
+        let shown = continued.words(&now(), 170);
+        assert!(shown.contains(" · 1 h 02 min of 8 h · "), "{shown}");
     }
 
     #[test]

@@ -2,7 +2,9 @@
 
 use crate::engine::{self, BudgetUnit, TerminalReason, Verdict, Waiting};
 use crate::judge::promised::BY_WORD;
+use crate::session::messages::person::reviews;
 use crate::session::messages::shortfall::{brief, open_count};
+use crate::session::waited_for;
 
 use super::exit;
 use super::harness::{Accepts, Approval};
@@ -50,13 +52,7 @@ pub fn end(reason: &TerminalReason, state: &LoopState, signal: Option<i32>) -> S
 fn wait(waiting: &Waiting) -> String {
     match waiting {
         Waiting::UsageLimit(words) => format!("usage limit: {words}"),
-        Waiting::Background(what) => format!("background work: {what}"),
-        Waiting::Approval => "a person's approval".to_owned(),
-        Waiting::Answer(question) => format!("an answer: {question}"),
-        Waiting::Paused(why) => format!("the end of a pause: {why}"),
-        Waiting::Typed(command) => format!("`{command}`"),
-        Waiting::NoTasks => "there are no tasks".to_owned(),
-        Waiting::Unproven => "another hook's turn".to_owned(),
+        other => waited_for(std::slice::from_ref(other)),
     }
 }
 
@@ -170,6 +166,23 @@ pub fn not_counted(seconds: f64) -> Option<String> {
     let length = Duration::try_from_secs_f64(seconds).unwrap_or_default();
     let what = if cfg!(windows) { "slept" } else { "stopped for" };
     (!length.is_zero()).then(|| format!("{what} {}", lasted(length)))
+}
+
+/// Returns what a run came to, in a few words each.
+pub fn figures_of_run(
+    state: &LoopState,
+    took: Duration,
+    [commits, files]: [usize; 2],
+) -> Vec<String> {
+    let mut parts = vec![counted(state.current_iteration.into(), "iteration"), lasted(took)];
+    parts.extend(not_counted(state.stopped_seconds));
+    let Spent { tokens, cost } = state.spent();
+    parts.push(tokens.some_tokens());
+    parts.extend(cost.money());
+    parts.extend([counted(commits as u64, "commit"), counted(files as u64, "file")]);
+    let reviews = reviews(&state.ledger);
+    parts.extend((!reviews.is_empty()).then(|| format!("reviews {reviews}")));
+    parts
 }
 
 /// Returns what an iteration came to: time, tokens, commits, files, tasks.

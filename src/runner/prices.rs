@@ -96,17 +96,6 @@ impl PriceTable {
     }
 }
 
-/// Returns millionths of a dollar as dollars, for programs.
-pub fn in_dollars(micros: u64) -> f64 {
-    micros as f64 / 1e6
-}
-
-/// Returns dollars in millionths, 0 for what is no sum of money, and the most that there is for what is more than that.
-pub fn micros(dollars: f64) -> u64 {
-    let most = if dollars > 1.0 { u64::MAX } else { 0 };
-    format!("{:.0}", dollars * 1e6).parse().unwrap_or(most)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

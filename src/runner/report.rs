@@ -105,8 +105,11 @@ impl RunnerReport {
         let state = &self.state;
         let mut text = format!("Change: {}\n", printable(&self.change_id));
         if !self.unreadable.is_empty() {
-            let why = printable(&self.unreadable);
-            let _ = writeln!(text, "  State: it cannot be read: {why}");
+            line(
+                &mut text,
+                "State",
+                &format!("it cannot be read: {}", printable(&self.unreadable)),
+            );
         }
         self.write_loop(&mut text);
         let limit = match state.max_iterations {
@@ -118,12 +121,9 @@ impl RunnerReport {
             let what = if self.is_alive() { "began" } else { "was cut off; began" };
             let _ = writeln!(text, "  This one: {what} {}", since(&running.started));
         }
-        if let Some(words) = messages::not_counted(state.stopped_seconds) {
-            let _ = writeln!(text, "  Not counted: {words}");
-        }
-        if !state.task.is_empty() {
-            let _ = writeln!(text, "  Task: {}", cut(&state.task, 72));
-        }
+        let not_counted = messages::not_counted(state.stopped_seconds).unwrap_or_default();
+        line(&mut text, "Not counted", &not_counted);
+        line(&mut text, "Task", &cut(&state.task, 72));
         let done = match state.done_criteria {
             DoneWhen::Tasks => "every task is ticked",
             DoneWhen::Manual => "the agent gives its promise",
@@ -134,31 +134,19 @@ impl RunnerReport {
             let _ = writeln!(text, "  List: {}", printable(&aside));
         }
         let agent = [&state.harness, &state.harness_version, &state.model];
-        let agent: Vec<_> = agent.into_iter().filter(|word| !word.is_empty()).collect();
-        if !agent.is_empty() {
-            let words: Vec<_> = agent.iter().map(|word| printable(word)).collect();
-            let _ = writeln!(text, "  Agent: {}", words.join(" "));
+        let agent = agent.into_iter().filter(|word| !word.is_empty()).map(|word| printable(word));
+        line(&mut text, "Agent", &agent.collect::<Vec<_>>().join(" "));
+        line(&mut text, "Tokens", &self.tokens());
+        line(&mut text, "Cost", &state.spent().cost.money().unwrap_or_default());
+        if let Some(Iteration { n, .. }) =
+            self.running_iteration.as_ref().filter(|_| !self.is_alive())
+        {
+            let used = format!("what iteration {n} used, in which the runner was killed");
+            line(&mut text, "Not in it", &used);
         }
-        let _ = writeln!(text, "  Tokens: {}", self.tokens());
-        if let Some(cost) = state.spent().cost.money() {
-            let _ = writeln!(text, "  Cost: {cost}");
-        }
-        if let Some(cut_off) = self.running_iteration.as_ref().filter(|_| !self.is_alive()) {
-            let _ = writeln!(
-                text,
-                "  Not in it: what iteration {} used, in which the runner was killed",
-                cut_off.n
-            );
-        }
-        let reviews = reviews(&state.ledger);
-        if !reviews.is_empty() {
-            let _ = writeln!(text, "  Reviews beside that: {reviews}");
-        }
+        line(&mut text, "Reviews beside that", &reviews(&state.ledger));
         write_proofs(&mut text, &self.proofs);
-        let denied = messages::denied(state);
-        if !denied.is_empty() {
-            let _ = writeln!(text, "  Denied: {denied}");
-        }
+        line(&mut text, "Denied", &messages::denied(state));
         if !state.kept_as.is_empty() {
             let name = printable(&state.kept_as);
             let _ = writeln!(text, "  Kept: {name}");
@@ -249,9 +237,7 @@ impl RunnerReport {
             LoopFormState::Live | LoopFormState::Paused => {
                 let status = state.status.word();
                 let _ = writeln!(text, "  Loop: {status} (process {}), began {began}", state.pid);
-                if !state.doing.is_empty() {
-                    let _ = writeln!(text, "  Doing: {}", printable(&state.doing));
-                }
+                line(text, "Doing", &printable(&state.doing));
                 if let Some(at) = self.paused_since {
                     let _ = writeln!(
                         text,
@@ -278,10 +264,7 @@ impl RunnerReport {
             _ => {
                 let _ = writeln!(text, "  Loop: {}{}", self.ended_as(), self.why());
                 let _ = writeln!(text, "  Ended: {}", since(&state.ended_at));
-                let next = self.next_step();
-                if !next.is_empty() {
-                    let _ = writeln!(text, "  Next: {}", printable(&next));
-                }
+                line(text, "Next", &printable(&self.next_step()));
             }
         }
     }
@@ -321,6 +304,13 @@ impl RunnerReport {
                 let _ = writeln!(text, "        {why}");
             }
         }
+    }
+}
+
+/// Writes a line, nothing where there is nothing to say.
+fn line(text: &mut String, name: &str, value: &str) {
+    if !value.is_empty() {
+        let _ = writeln!(text, "  {name}: {value}");
     }
 }
 

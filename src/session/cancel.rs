@@ -47,10 +47,7 @@ pub fn summary(project: &Project, feature: &Feature) -> Option<String> {
     let snapshot = FeatureSnapshot::read(feature)?;
     let standing = pinned::standing_of_feature(&project.root, &feature.name);
     let loops = Loops::of(&project.root);
-    let claim = loops.claim(&feature.name);
-    let owner = claim.as_ref().and_then(|claim| claim.session.clone());
-    let record = owner.and_then(|session| loops.peek(&session));
-    let record = record.filter(|record| record.about == feature.name);
+    let (claim, record) = (loops.claim(&feature.name), loops.of_feature(&feature.name));
     let snapshot = snapshot.under(&standing, record.as_ref(), Deadline::after(Duration::ZERO));
     let place = snapshot.place();
     let done = if place.named { place.words() } else { place.done.to_string() };

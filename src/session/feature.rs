@@ -29,7 +29,7 @@ use crate::session::messages::shortfall::ticked_elsewhere;
 use crate::session::messages::{ends, feature as messages};
 use crate::session::pinned;
 use crate::session::proof::judge_of;
-use crate::session::task_log::receipts_of;
+use crate::session::task_log::{receipts_of, refused};
 use crate::store::closing::{EndNotice, close_record};
 use crate::store::loops::{Claim, Loops, OpenTasks, Record};
 use crate::store::pins::PinState;
@@ -147,7 +147,8 @@ pub fn late_end_texts(
     match (ends::moved_message(record), context.project.feature_at(&record.folder)) {
         (Some(message), _) => (message.clone(), message),
         (None, Ok(feature)) => {
-            let snapshot = FeatureSnapshot::of_record(&feature, record);
+            let mut snapshot = FeatureSnapshot::of_record(&feature, record);
+            snapshot.open_again(&refused(context.project, &feature, record));
             let left = record.words.strip_prefix(&*reason.to_string());
             let left = left.and_then(|left| left.strip_prefix("; "));
             let message = ends::end_message(&snapshot, record, reason, left);
@@ -169,7 +170,9 @@ impl FeatureStop {
         checks: Option<&mut ChecksRun>,
     ) -> io::Result<(Contract, Observation)> {
         let hash = self.snapshot.tasks_hash();
-        self.list_changed = self.snapshot.tasks.is_some() && session.record.tasks_hash != hash;
+        // A list with ticks that nothing proves is judged again at the next stop.
+        let is_new = session.record.tasks_hash != hash || !session.record.refused.is_empty();
+        self.list_changed = self.snapshot.tasks.is_some() && is_new;
         let is_later = self.list_changed && session.record.tasks_hash != 0;
         let before = if is_later { session.folder.open_tasks()? } else { OpenTasks::default() };
         let (mut tampered, ticked) = self.snapshot.since(&before);
@@ -236,8 +239,7 @@ impl FeatureStop {
         let claim = TickClaim { new, since, all_done, claims_again: false, said };
         self.ticks = Ticks::of(&judge, (list, &self.snapshot.text), claim, limit.min(LOOK));
         self.ticks.list = hash;
-        let ids: Vec<&str> = self.ticks.unproved.iter().map(|it| it.id.as_str()).collect();
-        self.snapshot.open_again(&ids);
+        self.snapshot.open_again(&self.ticks.refused());
     }
 
     /// What its ticks are judged by; `None` where no person armed it, or nothing can be kept.
@@ -308,9 +310,8 @@ impl FeatureStop {
         if self.list_changed {
             session.folder.save_open_tasks(&self.snapshot.open_tasks())?;
             let hash = self.snapshot.tasks_hash();
-            // A list with ticks that nothing proves is judged again at the next stop.
-            let is_proved = self.ticks.unproved.is_empty();
-            session.record.tasks_hash = if is_proved { hash } else { !hash };
+            session.record.tasks_hash = hash;
+            session.record.refused = self.ticks.refused();
         }
         Ok(())
     }

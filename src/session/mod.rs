@@ -27,4 +27,6 @@ mod task;
 pub mod task_log;
 
 pub(crate) use context::StopContext;
+#[cfg(feature = "cli")]
+pub(crate) use context::waited_for;
 pub(crate) use notices::{PATIENCE, switched_off, tampered, tell, with_notices};

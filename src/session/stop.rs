@@ -403,18 +403,7 @@ impl StopSession<'_> {
         if let Some(results) = &seen.checks {
             self.record.output = output_of(results);
         }
-        self.record.words = match (&verdict, kind) {
-            (Verdict::Wait(waiting), _) => format!("waiting for {}", waited_for(waiting)),
-            (_, StopKind::Feature(stop)) => stop.words(&self.record, contract, &seen, &verdict),
-            (_, StopKind::Task) => task::words(&self.record, &seen, &verdict),
-        };
-        let is_asked = match kind {
-            StopKind::Feature(stop) => stop.asks_for_handoff(self),
-            StopKind::Task => task::asks_for_handoff(self),
-        };
-        if is_asked && matches!(verdict, Verdict::Continue(_)) {
-            self.record.words += JOURNALED;
-        }
+        self.put_in_words(kind, contract, &seen, &verdict);
         let of_a_pause = pause_to_report(&mut self.record, &verdict);
         let form = continuing::form(self.context, &mut self.record.context, &verdict);
         let limits = kind.limits();
@@ -463,6 +452,32 @@ impl StopSession<'_> {
             Some(words) => answer.alert(&self.record.about, "approval", words),
             None => answer,
         })
+    }
+
+    /// Writes down in words what came of the stop.
+    fn put_in_words(
+        &mut self,
+        kind: &StopKind,
+        contract: &Contract,
+        seen: &Observation,
+        verdict: &Verdict,
+    ) {
+        self.record.waits_for = match verdict {
+            Verdict::Wait(waiting) => waited_for(waiting),
+            _ => String::new(),
+        };
+        self.record.words = match (verdict, kind) {
+            (Verdict::Wait(_), _) => ["waiting for ", &self.record.waits_for].concat(),
+            (_, StopKind::Feature(stop)) => stop.words(&self.record, contract, seen, verdict),
+            (_, StopKind::Task) => task::words(&self.record, seen, verdict),
+        };
+        let is_asked = match kind {
+            StopKind::Feature(stop) => stop.asks_for_handoff(self),
+            StopKind::Task => task::asks_for_handoff(self),
+        };
+        if is_asked && matches!(verdict, Verdict::Continue(_)) {
+            self.record.words += JOURNALED;
+        }
     }
 
     fn note(

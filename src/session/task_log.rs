@@ -34,7 +34,7 @@ use crate::store::read;
 use crate::store::write::{append_line, remove_dead_leftovers};
 use crate::text;
 
-pub use receipts::{begin_tasks, receipts_of};
+pub use receipts::{begin_tasks, receipts_of, refused};
 
 /// How long to wait while others keep the same books.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -427,10 +427,7 @@ impl<'a> Books<'a> {
 
     /// The record of the session that drives the feature.
     fn record(&self) -> Option<Record> {
-        let loops = Loops::of(&self.project.root);
-        let owner = loops.claim(&self.feature.name).and_then(|claim| claim.session);
-        let record = owner.and_then(|session| loops.peek(&session));
-        record.filter(|record| record.about == self.feature.name)
+        Loops::of(&self.project.root).of_feature(&self.feature.name)
     }
 
     fn note(&self, event: &JournalEvent, words: &str) -> Result<(), Refusal> {

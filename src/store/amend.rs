@@ -93,8 +93,14 @@ fn put_from(beside: &Path, path: &Path, before: &[u8], most: u64) -> io::Result<
     if is_exchanged {
         // In this moment another program may have saved a file of its own.
         old = open(beside, File::options().read(true))?;
-    } else {
+    } else if let Err(error) = files::rename(beside, path) {
+        if error.kind() != io::ErrorKind::PermissionDenied {
+            return Err(error);
+        }
+        // Some disks replace no file that a program has open.
+        drop(old);
         files::rename(beside, path)?;
+        return Ok(true);
     }
     let mut carry = || {
         for wait in [Duration::ZERO, LATE] {

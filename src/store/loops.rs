@@ -152,6 +152,12 @@ impl Loops {
         self.as_armed(feature, noted)
     }
 
+    /// Returns the record of the session that drives a feature, or did last.
+    pub fn of_feature(&self, feature: &str) -> Option<Record> {
+        let record = self.peek(&self.claim(feature)?.session?);
+        record.filter(|record| record.about == feature)
+    }
+
     /// Returns the claims of loops that live.
     pub fn live_claims(&self) -> Vec<Claim> {
         let found = read::entries(&below(&self.folder, &["claims"]), MOST_SESSIONS).entries;

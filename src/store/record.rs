@@ -67,6 +67,9 @@ pub struct Record {
     pub ledger: Ledger,
     /// What the last verdict said, in plain words.
     pub words: String,
+    /// What the last stop waits for, in plain words; empty for nothing.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub waits_for: String,
     /// What the checks printed that failed at the last stop at which checks ran; empty for none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub output: String,
@@ -78,6 +81,9 @@ pub struct Record {
     /// Tasks that were open under this loop and are gone from the list, by id.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub gone_tasks: Vec<String>,
+    /// Tasks whose boxes were ticked at the last stop and did not count, by id.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<String>,
     /// Why the loop is paused, `None` while it is not.
     pub paused: Option<Pause>,
     /// What was asked of a feature's loop besides the feature, `None` for nothing.
@@ -116,7 +122,7 @@ pub struct Record {
 read_fields!(Record {
     version, kind, session, about, folder, armed_at, armed_by, seen_at, judged_at, transcript_from,
     transcript_read, let_go, last_message, commits_read, commits_line, marks, transcript, had_list,
-    ledger, words, output, unnotified as "untold", tasks_hash, gone_tasks, paused, asked, assignment,
+    ledger, words, waits_for, output, unnotified as "untold", tasks_hash, gone_tasks, refused, paused, asked, assignment,
     adopted, moved_to, notified as "told", context, attempts, hooks_ran, converge_ran,
 } kept more);
 

@@ -13,6 +13,7 @@ use std::time::Duration;
 on_every_client! {
     night night forty_iterations_end_with_a_promise_after_real_work
     gate night a_promise_without_work_is_refused_and_then_earned
+    night night a_lie_ends_on_the_agents_word_alone
     gate night a_failing_check_turns_green
     night night a_check_of_a_minute_does_not_lose_its_answer
     night night three_iterations_at_most
@@ -38,14 +39,18 @@ fn is_prompt(asked: &Asked) -> bool {
     asked.tool_results().is_empty()
 }
 
-fn journal(project: &Project) -> Vec<Value> {
+fn spool(project: &Project, arguments: &[&str]) -> String {
     let spool = Command::new(env!("CARGO_BIN_EXE_spool"))
-        .args(["log", "--json"])
+        .args(arguments)
         .current_dir(project.path())
         .env_clear()
         .output()
         .expect("spool");
-    json_lines(&String::from_utf8(spool.stdout).expect("a journal"))
+    String::from_utf8(spool.stdout).expect("text")
+}
+
+fn journal(project: &Project) -> Vec<Value> {
+    json_lines(&spool(project, &["log", "--json"]))
 }
 
 fn verdicts(project: &Project) -> Vec<String> {
@@ -123,6 +128,26 @@ fn a_promise_without_work_is_refused_and_then_earned(version: &str) {
     assert_eq!(verdicts(&project), ["continue", "end completed"]);
 }
 
+fn a_lie_ends_on_the_agents_word_alone(version: &str) {
+    let project = Project::new();
+    let model = ScriptedModel::playing(vec![
+        shell("true"),
+        Reply::text(PROMISE),
+        shell("true"),
+        Reply::text(PROMISE),
+    ]);
+    let model = model.expect("a model");
+    let run = with_plugin(version, &project, &model);
+    let run = run.run("/speckit:ralph-loop \"Do the work\"").expect("a run");
+    assert!(run.is_success(), "{}", run.describe());
+    assert_eq!(run.hook_feedbacks().len(), 1, "{}", run.describe());
+    let words = "on the agent's word alone: no check, no changed file";
+    assert!(told(&run).contains(words), "{}", facts(&project, &run));
+    let status = spool(&project, &["status"]);
+    assert!(status.contains(words), "{status}");
+    assert_eq!(verdicts(&project), ["continue", "end completed"]);
+}
+
 fn a_failing_check_turns_green(version: &str) {
     let project = Project::new();
     let model = ScriptedModel::playing(vec![
@@ -144,6 +169,8 @@ fn a_failing_check_turns_green(version: &str) {
         feedbacks[0]
     );
     assert_eq!(verdicts(&project), ["continue", "end completed"]);
+    let log = spool(&project, &["log"]);
+    assert!(log.contains("grep: state: No such file or directory"), "{log}");
 }
 
 /// A hook has 60 seconds where nothing else is said; what it answers after that is lost.

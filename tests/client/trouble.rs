@@ -166,3 +166,31 @@ fn a_subagent_in_the_background_is_waited_for_and_then_the_loop_goes_on() {
     let found = &workshop.status()["loop"];
     assert_eq!(found["iterations"], 2, "waiting counts nothing: {found}");
 }
+
+/// Since 2.1.329 a client tells its Stop hook of a monitor.
+#[test]
+#[ignore = "nightly"]
+fn t10_a_monitor_is_waited_for() {
+    let version = "2.1.332";
+    let workshop = Workshop::with_tasks(1);
+    let worker = workshop.worker();
+    let model = ScriptedModel::start(move |asked| match asked.number {
+        1 => {
+            // The monitor speaks only after the hook has let the agent stop for it.
+            let command = "until grep -q '\"verdict\":\"wait\"' .claude/ralph/*/journal.jsonl; \
+                           do sleep 0.05; done; echo the build is green";
+            let input = json!({"command": command, "description": "watch the build", "timeout_ms": 60_000, "persistent": false});
+            Reply::tool("Monitor", input)
+        }
+        2 => Reply::text("It runs. I wait for it."),
+        _ => worker.one_task_then_stop(asked),
+    });
+    let model = model.expect("a model");
+    let run = workshop.client(version, &model).run("/speckit:implement").expect("a run");
+    assert!(run.is_success(), "{}", run.describe());
+    workshop.assert_all_done(1);
+    let woken = &model.main_requests()[2];
+    assert!(woken.hook_feedback().is_empty(), "the wait was no wait: {}", run.describe());
+    assert!(woken.last_text().contains("the build is green"), "{woken:?}");
+    assert_eq!(workshop.verdicts(), ["wait", "end completed"], "{}", run.describe());
+}

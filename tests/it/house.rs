@@ -1,35 +1,13 @@
-//! The rules of the house that a machine can hold: sizes, names, and the length of the page on the architecture.
+//! The rules of the house that a machine can hold: names, and the columns of prose.
 //!
-//! Circles of imports are held in `imports`, the length of functions by clippy (`clippy.toml`).
+//! Circles of imports are held in `imports`, the length of functions by clippy (`clippy.toml`), the size of all by `scripts/size`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The most lines of a file of the library; a longer one says why in its first line, after "long because".
-const MOST_LINES: usize = 600;
-const REASON: &str = "long because";
-/// The most lines of ARCHITECTURE.md: one page.
-const MOST_OF_ARCHITECTURE: usize = 200;
 /// The most columns of a line of prose in `docs`.
 const MOST_COLUMNS: usize = 130;
-
-#[test]
-fn no_file_of_the_library_is_longer_than_600_lines_without_a_reason_in_its_first_line() {
-    let mut wrong = Vec::new();
-    for (name, text) in sources() {
-        let first = text.lines().next().unwrap_or_default();
-        let lines = text.lines().count();
-        if lines > MOST_LINES && !first.contains(REASON) {
-            wrong.push(format!("{name} has {lines} lines"));
-        }
-    }
-    assert!(
-        wrong.is_empty(),
-        "split them, or say in the first line: {REASON} …\n{}",
-        wrong.join("\n")
-    );
-}
 
 #[test]
 fn every_type_name_means_one_thing() {
@@ -49,12 +27,6 @@ fn every_type_name_means_one_thing() {
     });
     let twice: Vec<String> = twice.collect();
     assert!(twice.is_empty(), "one name, several types:\n{}", twice.join("\n"));
-}
-
-#[test]
-fn the_page_on_the_architecture_stays_one_page() {
-    let lines = fs::read_to_string(checkout().join("ARCHITECTURE.md")).unwrap().lines().count();
-    assert!(lines <= MOST_OF_ARCHITECTURE, "ARCHITECTURE.md has {lines} lines");
 }
 
 #[test]

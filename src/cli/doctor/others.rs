@@ -4,7 +4,7 @@ use super::client_settings::{SettingsFile, has_stop_hook, stop_hooks};
 use super::finding::{Finding, one_line};
 use crate::plugin::client::InstalledPlugin;
 use crate::plugin::{IDENTIFIER, NAME};
-use crate::runner::inhibitor::{Inhibitor, WakeState};
+use crate::runner::inhibitor::Inhibitor;
 
 /// Returns a warning when another plugin that loops is switched on.
 pub fn check_other_loops(plugins: &[InstalledPlugin]) -> Finding {
@@ -31,11 +31,10 @@ pub fn check_other_loops(plugins: &[InstalledPlugin]) -> Finding {
 
 /// Returns whether `spool ralph` can keep this machine awake; where it cannot, that is no fault of a loop.
 pub fn check_stay_awake() -> Finding {
-    let found = match Inhibitor::start().hold() {
-        WakeState::Held => "`spool ralph` keeps this machine awake while it runs".to_owned(),
-        #[cfg(unix)]
-        WakeState::FirstProcess => "`spool ralph` does not keep this machine awake where it is the first process of a container".to_owned(),
-        WakeState::Not(why) => format!("this machine may fall asleep while `spool ralph` runs: {why}"),
+    let found = match Inhibitor::start().known_trouble() {
+        (None, true) => "`spool ralph` keeps this machine awake while it runs".to_owned(),
+        (None, false) => "`spool ralph` does not keep this machine awake where it is the first process of a container".to_owned(),
+        (Some(why), _) => format!("this machine may fall asleep while `spool ralph` runs: {why}"),
     };
     Finding::ok("stay-awake", one_line(&found))
 }

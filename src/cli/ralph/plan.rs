@@ -16,9 +16,9 @@ use crate::forms::plan::{
     PlanForm, PlannedAgent, PlannedChange, PlannedCommand, PlannedLimits, PlannedSetting,
 };
 use crate::forms::runner::DoneWhen;
+use crate::forms::spent::{in_dollars, micros};
 use crate::runner::harness::{AgentOrder, Approval, Harness, Input, Launch, harness};
 use crate::runner::options::{Form, HarnessChoice, Layers, Options, time_in_words};
-use crate::runner::prices::{in_dollars, micros};
 use crate::runner::prompt::{self, Material, prompt};
 use crate::runner::state::state_folder;
 use crate::runner::target::Change;

@@ -23,7 +23,7 @@ fn what_nobody_has_touched_since_an_earlier_look_is_not_read_again() {
     let mut earlier = Contents::default();
     for name in ["old", "new"] {
         let seen = look.seen(name.as_bytes(), &stat(name), None, later);
-        earlier.0.push(name.as_bytes(), FileSeen { content: wrong, ..seen });
+        Rc::make_mut(&mut earlier.0).push(name.as_bytes(), FileSeen { content: wrong, ..seen });
     }
     let again = ContentsLook { earlier: Some(&earlier), ..look };
     let content = |look: &ContentsLook<'_>, path: &[u8]| {

@@ -23,7 +23,7 @@ const KILLING: Duration = Duration::from_secs(5);
 /// Time between two rounds.
 const ROUND: Duration = Duration::from_millis(5);
 /// The parent of no process.
-const NOBODY: i32 = -1;
+pub const NOBODY: i32 = -1;
 
 /// Whether this process adopts orphans: [`SHARED`], [`ALONE`], [`ADOPTS`].
 static PARENT: AtomicU8 = AtomicU8::new(SHARED);
@@ -104,6 +104,38 @@ pub struct EndedProcesses {
     pub alive: BTreeSet<i32>,
 }
 
+/// Ends processes: those that have not left by themselves after `settling` are asked, and killed once `leaving` is over as
+/// well, round after round, for what is ended may have just started something. Returns which had to be ended.
+///
+/// `living` waits for a change, at most as long as it is told, and says which are alive; `None` when all is over.
+pub fn end_all(
+    settling: Duration,
+    leaving: Duration,
+    living: &mut dyn FnMut(Duration) -> Option<BTreeSet<i32>>,
+) -> EndedProcesses {
+    let leaving = settling + leaving;
+    let killing = Deadline::after(leaving + KILLING);
+    let (settling, leaving) = (Deadline::after(settling), Deadline::after(leaving));
+    let (mut ended, mut patience) = (BTreeSet::new(), Duration::ZERO);
+    loop {
+        let Some(members) = living(patience) else {
+            return EndedProcesses { ended, alive: BTreeSet::new() };
+        };
+        if killing.is_over() {
+            return EndedProcesses { ended, alive: members };
+        }
+        if leaving.is_over() {
+            tree::signal(&members, Signal::KILL);
+        } else if settling.is_over() {
+            tree::signal(members.difference(&ended), Signal::TERM);
+        }
+        if settling.is_over() {
+            ended.extend(members);
+        }
+        patience = ROUND;
+    }
+}
+
 /// Ends everything that descends from this process, where it adopts orphans; returns what that was.
 ///
 /// Only to be called while no child is expected to report how it ended.
@@ -111,47 +143,27 @@ pub fn end_descendants() -> EndedProcesses {
     if !adopts() {
         return EndedProcesses::default();
     }
-    let mut ended = BTreeSet::new();
-    let (leaving, killing) = (Deadline::after(LEAVING), Deadline::after(KILLING));
-    loop {
+    let own = rustix::process::getpid().as_raw_nonzero().get();
+    end_all(Duration::ZERO, LEAVING, &mut |patience| {
+        world::pause(patience);
         bury();
-        if !has_children() {
-            return EndedProcesses { ended, alive: BTreeSet::new() };
-        }
-        let own = rustix::process::getpid().as_raw_nonzero().get();
-        let members = tree::members(&tree::all(), own, None, &BTreeSet::new());
-        if killing.is_over() {
-            return EndedProcesses { ended, alive: members };
-        }
-        let new: BTreeSet<i32> = members.difference(&ended).copied().collect();
-        tree::signal(&new, Signal::TERM);
-        if leaving.is_over() {
-            tree::signal(&members, Signal::KILL);
-        }
-        ended.extend(members);
-        world::pause(ROUND);
-    }
+        has_children().then(|| tree::members(&tree::all(), own, None, &BTreeSet::new()))
+    })
 }
 
 /// Kills everything that carries this variable in its environment, and what descends from it, as far as
 /// the system tells; returns what that was.
 pub fn end_marked(name: &str, value: &str) -> EndedProcesses {
-    let mut ended = BTreeSet::new();
-    let killing = Deadline::after(KILLING);
-    loop {
+    let own = i32::try_from(std::process::id()).unwrap_or(NOBODY);
+    end_all(Duration::ZERO, Duration::ZERO, &mut |patience| {
+        world::pause(patience);
         let all = tree::all();
-        let own = i32::try_from(std::process::id()).unwrap_or(NOBODY);
         let marked = all.iter().map(|it| it.id).filter(|id| tree::has_variable(*id, name, value));
         let mut members = tree::members(&all, NOBODY, None, &marked.collect());
         // A runner that an agent of the other one has started would carry it too.
         members.remove(&own);
-        if members.is_empty() || killing.is_over() {
-            return EndedProcesses { ended, alive: members };
-        }
-        tree::signal(&members, Signal::KILL);
-        ended.extend(members);
-        world::pause(ROUND);
-    }
+        (!members.is_empty()).then_some(members)
+    })
 }
 
 /// The processes of one program.
@@ -198,7 +210,7 @@ impl Family {
     }
 
     /// Ends all that is left once the program itself has: asked first, then without asking.
-    pub fn end(&mut self) {
+    pub fn end(&self) {
         if self.mark.is_empty() {
             end_descendants();
             return;
@@ -209,20 +221,11 @@ impl Family {
             self.kill();
             return;
         }
-        let (leaving, killing) = (Deadline::after(LEAVING), Deadline::after(KILLING));
-        let mut asked = BTreeSet::new();
-        while !killing.is_over() {
+        end_all(Duration::ZERO, LEAVING, &mut |patience| {
+            world::pause(patience);
             let living = self.living();
-            if living.is_empty() {
-                return;
-            }
-            tree::signal(living.difference(&asked), Signal::TERM);
-            if leaving.is_over() {
-                tree::signal(&living, Signal::KILL);
-            }
-            asked.extend(living);
-            world::pause(ROUND);
-        }
+            (!living.is_empty()).then_some(living)
+        });
     }
 
     fn living(&self) -> BTreeSet<i32> {

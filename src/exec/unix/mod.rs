@@ -3,7 +3,7 @@
 pub mod beside;
 pub mod family;
 pub mod input;
-mod pipes;
+pub mod pipes;
 mod running;
 pub mod shell;
 pub mod supervise;

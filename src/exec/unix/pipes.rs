@@ -1,7 +1,7 @@
 //! The pipes to a running program: read as it comes, written as it takes, never waited for.
 
 use std::io::{self, PipeReader, PipeWriter, Read};
-use std::os::fd::OwnedFd;
+use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -10,9 +10,9 @@ use super::input::PendingInput;
 use crate::exec::{Outputs, Source};
 
 /// How much is read at once, in bytes.
-const PIECE: usize = 16 << 10;
+const PIECE: usize = 64 << 10;
 /// How often the pipe of an ended program is read: more often than a pipe holds pieces.
-const MOST_READS: usize = 256;
+const MOST_READS: usize = 64;
 
 /// The ends that the program gets.
 #[derive(Debug)]
@@ -62,23 +62,31 @@ impl Pipes {
         Ok(Some(reader))
     }
 
-    /// Waits until something happens, for `patience` at most, and reads and writes what can be.
+    /// The outputs that are still open.
+    pub fn open(&self) -> impl Iterator<Item = &PipeReader> {
+        self.open.iter().map(|(_, pipe)| pipe)
+    }
+
+    /// Waits until something happens, for `patience` at most, and reads and writes what can be; returns whether something
+    /// happened to `other`. An output that is at its end hands on an empty piece.
     pub fn turn(
         &mut self,
-        exit: Option<&OwnedFd>,
+        other: Option<BorrowedFd<'_>>,
         patience: Duration,
         take: &mut dyn FnMut(Source, &[u8]),
-    ) {
+    ) -> bool {
         let patience = Timespec::try_from(patience).ok();
         let mut wanted: Vec<PollFd<'_>> =
             self.open.iter().map(|(_, pipe)| PollFd::new(pipe, PollFlags::IN)).collect();
         wanted.extend(self.feed.iter().map(|feed| PollFd::new(&feed.pipe, PollFlags::OUT)));
-        wanted.extend(exit.map(|exit| PollFd::new(exit, PollFlags::IN)));
+        wanted.extend(other.map(|other| PollFd::from_borrowed_fd(other, PollFlags::IN)));
         // Being interrupted is something that happens.
-        let _ = poll(&mut wanted, patience.as_ref());
+        let polled = poll(&mut wanted, patience.as_ref()).is_ok();
+        let other = other.and(wanted.pop()).is_some_and(|other| !other.revents().is_empty());
         drop(wanted);
         self.read_once(take);
         self.feed = self.feed.take().and_then(PendingInput::go_on);
+        polled && other
     }
 
     /// Reads what an ended program has left; what one that escaped still writes is not
@@ -95,7 +103,10 @@ impl Pipes {
     fn read_once(&mut self, take: &mut dyn FnMut(Source, &[u8])) -> bool {
         let (mut any, piece) = (false, &mut self.piece);
         self.open.retain_mut(|(source, pipe)| match pipe.read(piece) {
-            Ok(0) => false,
+            Ok(0) => {
+                take(*source, &[]);
+                false
+            }
             Ok(count) => {
                 any = true;
                 take(*source, &piece[..count]);

@@ -1,7 +1,7 @@
 //! A running program: listened to, ended at its limit with all that it started.
 
 use std::io::{self, PipeWriter};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
@@ -114,7 +114,7 @@ impl RunningProgram {
         let mut look = Deadline::after(LOOK);
         let mut ended: Option<(ProgramEnd, Deadline)> = None;
         loop {
-            self.pipes.turn(exit.as_ref(), LOOK, take);
+            self.pipes.turn(exit.as_ref().map(AsFd::as_fd), LOOK, take);
             if let Some(status) = self.child.try_wait()? {
                 return Ok(ended.map_or(ProgramEnd::Left(status), |(end, _)| end));
             }

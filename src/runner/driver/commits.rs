@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use super::agent::AgentRun;
+use super::agents::AgentRun;
 use super::parts::Driver;
-use super::view::NewCommits;
+use super::work_tree::NewCommits;
 use crate::runner::capture::{TAIL, capture};
 use crate::runner::git::{self, Git, GitStatus};
 use crate::runner::screen::lasted;
@@ -36,51 +36,51 @@ impl Driver<'_> {
     ) -> Option<u64> {
         let is_interrupted = ran.end_request.is_some();
         let commits = self.plan.commits() && !is_interrupted;
-        let (changed, status) = self.view.changed_files(before, commits);
+        let (changed, status) = self.tree.changed_files(before, commits);
         let ChangedPaths { files: mut changed, aside } = changed;
         let mut is_known = false;
         if is_interrupted {
-            self.totals.interrupted.clone_from(&changed);
+            self.tree.interrupted.clone_from(&changed);
         } else if commits && !changed.is_empty() {
             let (change, done) = (&self.plan.change.id, looked.ticked.join(" "));
             let message = format!("ralph: {change} iteration {} {done}", entry.n);
             let mut files = changed.clone();
-            files.extend(std::mem::take(&mut self.totals.uncommitted));
+            files.extend(std::mem::take(&mut self.tree.uncommitted));
             match self.commit(&files, status, message.trim(), log) {
                 // A hook may have added files of its own.
-                Ok(made) => is_known = made && !self.view.git.as_ref().is_some_and(Git::has_hooks),
+                Ok(made) => is_known = made && !self.tree.git.as_ref().is_some_and(Git::has_hooks),
                 Err(error) => {
                     let words = format!("the runner could not commit this iteration: {error:#}");
                     self.keep_uncommitted(words, files);
                 }
             }
         }
-        let commits = self.view.new_commits(&mut changed, is_known).unwrap_or_else(|error| {
+        let commits = self.tree.new_commits(&mut changed, is_known).unwrap_or_else(|error| {
             self.console.screen.warn(&format!("git cannot name the commits: {error:#}"));
             NewCommits { names: Vec::new(), hold_work: true }
         });
-        if let Some(silence) = self.view.git.as_ref().and_then(Git::silence) {
+        if let Some(silence) = self.tree.git.as_ref().and_then(Git::silence) {
             self.console.screen.warn(&format!(
                 "{silence}; files and commits of this iteration may be missing below\nlook at `git status` and `git config --list`: a filter, a hook, a pipe in the place of a file"
             ));
         }
         let count = commits.names.len() as u64;
-        self.totals.commits += count;
+        self.tree.commits += count;
         entry.commits = commits.names;
         entry.files_changed = changed.len() as u64;
         entry.files =
             changed.iter().take(MOST_FILES).map(|file| file.display().to_string()).collect();
-        if let Some(tasks) = &self.view.tasks {
-            let root = self.view.folder;
+        if let Some(tasks) = &self.tree.tasks {
+            let root = self.tree.path();
             let folder = tasks.path.parent().and_then(|folder| folder.strip_prefix(root).ok());
             let words =
-                folder.and_then(|folder| ticked_elsewhere(root, folder, Some(self.view.began)));
+                folder.and_then(|folder| ticked_elsewhere(root, folder, Some(self.tree.began)));
             self.feedback.remarks.extend(words);
         }
         let made = aside.iter().filter(|path| path.ends_with("logs/HEAD")).count() as u64;
-        self.totals.touched.extend(changed.into_iter().chain(aside));
+        self.tree.touched.extend(changed.into_iter().chain(aside));
         let count = if commits.hold_work { count } else { 0 };
-        self.view.git.as_ref().map(|_| count + made)
+        self.tree.git.as_ref().map(|_| count + made)
     }
 
     /// Commits these files and returns whether there was anything to commit; nothing without a repository. `status` is what git
@@ -92,8 +92,8 @@ impl Driver<'_> {
         message: &str,
         log: &mut File,
     ) -> Result<bool> {
-        self.view.begin_commit();
-        let Some(git) = &self.view.git else { return Ok(false) };
+        self.tree.begin_commit();
+        let Some(git) = &self.tree.git else { return Ok(false) };
         let status = status.unwrap_or_else(|| git.status())?;
         let clock = Stopwatch::start();
         let console = &self.console;
@@ -104,7 +104,7 @@ impl Driver<'_> {
         // A hook of the repository's own does not make the loop longer than it may be.
         let limit =
             self.time_left().map_or(COMMIT_LIMIT, |left| left.max(git::LEAST)).min(COMMIT_LIMIT);
-        let (supervisor, folder) = (&self.agent.supervisor, self.view.folder);
+        let (supervisor, folder) = (&self.agents.supervisor, self.tree.path());
         let made = git.commit(files, &status, message, &mut |launch| {
             Ok(capture(supervisor, &launch, folder, (limit, TAIL), log, &mut interrupted)?)
         });
@@ -116,6 +116,6 @@ impl Driver<'_> {
     pub(super) fn keep_uncommitted(&mut self, words: String, files: Vec<PathBuf>) {
         self.console.screen.warn(&words);
         self.feedback.remarks.push(words);
-        self.totals.uncommitted.extend(files);
+        self.tree.uncommitted.extend(files);
     }
 }

@@ -19,9 +19,9 @@ impl Driver<'_> {
             return;
         }
         for iteration in of_run(&self.files.folder, &self.files.state.started_at) {
-            self.totals.commits += iteration.commits.len() as u64;
+            self.tree.commits += iteration.commits.len() as u64;
             self.totals.ticked += iteration.tasks_ticked.len();
-            self.totals.touched.extend(iteration.files.into_iter().map(Into::into));
+            self.tree.touched.extend(iteration.files.into_iter().map(Into::into));
         }
     }
 
@@ -52,7 +52,7 @@ impl Driver<'_> {
         self.console.screen.report(event, &line);
         let iterations = self.files.state.ledger.iterations;
         let entry = self.entry(JournalEvent::Resumed, iterations, &format!("continues: {words}"));
-        self.write(|it| it.files.note(&entry))
+        self.files.note(&entry)
     }
 
     /// What was used before this run, each with its limit.

@@ -1,16 +1,16 @@
 //! What an iteration has used in which its runner was killed, and a review that was cut off with its runner or by a stop.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::engine::Check;
 use crate::forms::plain::JsonNumber;
 use crate::forms::review::{Review, ReviewOutcome};
-use crate::forms::spent::{Amount, Spent};
+use crate::forms::spent::{Amount, Spent, in_dollars, micros};
 use crate::runner::harness::{
-    AgentOrder, Approval, ExitInfo, Harness, OutputReader, Permissions, TokenUsage, of_history,
+    AgentOrder, AgentReport, Approval, ExitInfo, Harness, Permissions, TokenUsage, of_history,
 };
-use crate::runner::prices::{PriceTable, in_dollars, micros};
+use crate::runner::prices::PriceTable;
 use crate::runner::state::{Iteration, LoopState, is_change_id, time_of};
 use crate::runner::story::read_again;
 use crate::runner::tokens::{Counter, TokenCount};
@@ -25,14 +25,10 @@ const MOST: u64 = 16 << 20;
 pub(super) fn count_cut_off(left: &mut Iteration, folder: &Path, prices: &PriceTable) {
     left.tokens_unknown = true;
     let is_log = left.log.strip_prefix("logs/").is_some_and(is_change_id);
-    let Some(harness) = of_history(&left.harness).filter(|_| is_log) else { return };
-    let mut reader = reader_of_log(harness.as_ref(), folder);
-    let log = folder.join(&left.log);
-    let logged = (log.as_path(), left.agent_log_bytes);
-    if read_again(reader.as_mut(), left.harness == "command", logged, &mut |_| ()).is_err() {
+    let log = (folder.join(&left.log), left.agent_log_bytes);
+    let Some((harness, mut report)) = report_of_log(&left.harness, &log).filter(|_| is_log) else {
         return;
-    }
-    let mut report = reader.report(&ExitInfo { cut: true, ..ExitInfo::default() });
+    };
     report.model = report.model.or_else(|| Some(left.model.clone()).filter(|it| !it.is_empty()));
     let began = time_of(&left.started).unwrap_or_default();
     let counted = Counter::default().count(None, &report, harness.as_ref(), began);
@@ -79,16 +75,21 @@ pub(super) fn review_of_cut_off(
     let log = folder.join("review.log");
     let written = fs::symlink_metadata(&log).and_then(|meta| meta.modified());
     let is_its = written.is_ok_and(|at| WallTime::from(at) >= began);
-    let read = if is_its { cut_off_review(review, &log, folder, prices) } else { none };
+    let read = is_its.then(|| cut_off_review(review, log, prices)).flatten().unwrap_or_default();
     // Nothing tells what it had used beside that.
     let unknown = Amount { partial: true, ..Amount::default() };
     read.plus(Spent { tokens: unknown, cost: unknown })
 }
 
-/// What reads a log again; nothing is started.
-fn reader_of_log(harness: &dyn Harness, folder: &Path) -> Box<dyn OutputReader> {
-    let permissions = Permissions::default();
-    harness.reader(&AgentOrder {
+/// The agent program of this name, and what its log says of a run that was cut off; nothing is started.
+fn report_of_log(
+    harness: &str,
+    (log, bytes): &(PathBuf, u64),
+) -> Option<(Box<dyn Harness>, AgentReport)> {
+    let is_words = harness == "command";
+    let (harness, permissions) = (of_history(harness)?, Permissions::default());
+    let folder = log.parent()?;
+    let mut reader = harness.reader(&AgentOrder {
         prompt: "",
         model: None,
         version: "",
@@ -97,21 +98,17 @@ fn reader_of_log(harness: &dyn Harness, folder: &Path) -> Box<dyn OutputReader> 
         resume: None,
         folder,
         scratch: folder,
-    })
+    });
+    read_again(reader.as_mut(), is_words, (log, *bytes), &mut |_| ()).ok()?;
+    Some((harness, reader.report(&ExitInfo { cut: true, ..ExitInfo::default() })))
 }
 
 /// What the log of a review says that was cut off.
-fn cut_off_review(review: &Check, log: &Path, folder: &Path, prices: &PriceTable) -> Spent {
-    let none = Spent::default();
-    let Some(harness) = of_history(review.reader()) else { return none };
-    let mut reader = reader_of_log(harness.as_ref(), folder);
-    if read_again(reader.as_mut(), false, (log, 0), &mut |_| ()).is_err() {
-        return none;
-    }
-    let report = reader.report(&ExitInfo { cut: true, ..ExitInfo::default() });
+fn cut_off_review(review: &Check, log: PathBuf, prices: &PriceTable) -> Option<Spent> {
+    let (_, report) = report_of_log(review.reader(), &(log, 0))?;
     let tokens = report.tokens.map_or(0, TokenUsage::total);
     let counted = TokenCount { tokens, usage: report.tokens, ..TokenCount::default() };
     let cost = prices.of_run(&report, &counted, None);
     let tokens = Amount { value: tokens, ..Amount::default() };
-    Spent { tokens, cost: cost.unwrap_or_default() }
+    Some(Spent { tokens, cost: cost.unwrap_or_default() })
 }

@@ -5,21 +5,19 @@ use std::path::Path;
 use anyhow::Result;
 
 use super::parts::Driver;
-use crate::checks::{NOTE, NOTICE_LIMIT, PersonNotice, tell};
+use crate::checks::{NOTICE_LIMIT, PersonNotice, tell};
 use crate::engine::scoreboard::Scoreboard;
 use crate::engine::{self, Contract, Demand, Observation, Obstacle, TerminalReason};
-use crate::feature::lists::others_in_words;
 use crate::feature::project::printable;
 use crate::forms::events::{RunnerEnd, RunnerEvent};
 use crate::forms::plain;
 use crate::forms::proofs::ProofsForm;
 use crate::forms::summary::RunSummary;
-use crate::runner::caveats::{self, Facts};
 use crate::runner::console::EndRequest;
 use crate::runner::exit;
 use crate::runner::messages;
 use crate::runner::report::form;
-use crate::runner::screen::{counted, lasted};
+use crate::runner::screen::counted;
 use crate::runner::state::{LoopStatus, iso, of_run, time_of, with_shares};
 use crate::runner::step_summary;
 use crate::runner::story::find_kept;
@@ -27,12 +25,15 @@ use crate::runner::summary::add_left_ticks;
 use crate::runner::summary::kept::{KEPT, keep};
 use crate::runner::task_list::list_at;
 use crate::session::messages::feature::checks_at_end;
-use crate::session::messages::person::reviews;
 use crate::session::messages::shortfall::converged;
 use crate::store::journal::Entry;
 use crate::store::names::{EndName, JournalEvent};
 use crate::store::receipts::Receipts;
 use crate::world;
+
+/// What a person does when the disk was full.
+const MAKE_ROOM: &str =
+    "Make room on the disk, then run the same command again: it continues this loop.";
 
 impl Driver<'_> {
     /// Returns an entry of the journal about this change.
@@ -53,6 +54,21 @@ impl Driver<'_> {
     pub(super) fn stopped(&self) -> TerminalReason {
         let seen = Observation { demand: Some(Demand::Stopped), ..Observation::default() };
         engine::ends(&self.files.state.ledger, &seen).unwrap_or(TerminalReason::Stopped)
+    }
+
+    /// In words that the loop ended because its disk was full, `None` where it did not.
+    fn ended_by_full_disk(&self, reason: &TerminalReason) -> Option<&str> {
+        self.files.full_disk().filter(|_| *reason == TerminalReason::Stopped)
+    }
+
+    /// What a person does next, in one or two sentences; empty when there is nothing to do.
+    fn what_next(&self, reason: &TerminalReason) -> String {
+        match self.ended_by_full_disk(reason) {
+            Some(_) => MAKE_ROOM.to_owned(),
+            None => {
+                exit::what_next(reason, &self.plan.change.id, self.files.state.current_iteration)
+            }
+        }
     }
 
     /// Writes the end down, says it, and returns its exit code.
@@ -79,14 +95,14 @@ impl Driver<'_> {
         state.ended_at = iso(world::now());
         state.exit_code = Some(code);
         state.doing.clear();
-        let saved = self.write(|it| it.files.save());
+        let saved = self.files.save();
         // What the entry of the last iteration says is not said again.
         let is_new = |it: &&String| **it != self.totals.journaled_end;
         let new_words: Vec<String> =
             [&words].into_iter().filter(is_new).chain(&checked).chain(&doubts).cloned().collect();
         let iteration = self.files.state.current_iteration;
         let entry = Entry {
-            task: self.view.tasks_line(),
+            task: self.tree.tasks_line(),
             reason: EndName::of(reason),
             ..self.entry(JournalEvent::Ended, iteration, &new_words.join("; "))
         };
@@ -94,7 +110,7 @@ impl Driver<'_> {
         let ledger = &self.files.state.ledger;
         let entry = if is_noted { entry } else { entry.with_reviews(ledger) };
         let entry = with_shares(entry, &self.files.state.agents);
-        let noted = self.write(|it| it.files.note(&entry));
+        let noted = self.files.note(&entry);
         self.console.requests.clear_stop();
         self.console.screen.title(&status.word());
         self.summary(reason, code, &doubts);
@@ -111,8 +127,8 @@ impl Driver<'_> {
         if is_gone || *reason == TerminalReason::Completed || commands.is_empty() {
             return None;
         }
-        let work = self.view.fingerprint();
-        let known = self.checked.as_ref().filter(|it| it.fingerprint == work);
+        let work = self.tree.fingerprint();
+        let known = self.proofs.checked.as_ref().filter(|it| it.fingerprint == work);
         let mut results = known.map(|it| it.results.clone());
         let has_begun = self.files.state.current_iteration > 0;
         let may_run = signal.is_none() && has_begun && !self.plan.options.settings.no_final_check();
@@ -120,7 +136,7 @@ impl Driver<'_> {
             // Another `spool stop` ends them.
             self.console.requests.clear_stop();
             let number = self.files.state.current_iteration;
-            let log = self.write(|it| it.files.log(number));
+            let log = self.files.log(number);
             results = log.ok().and_then(|(mut log, _)| {
                 self.check_each(commands, commands.len(), &mut Vec::new(), &mut log).ok()
             });
@@ -161,39 +177,6 @@ impl Driver<'_> {
         }
     }
 
-    /// What speaks against taking the end at its word, a sentence each.
-    fn doubts(&self, reason: &TerminalReason) -> Vec<String> {
-        let list = self.view.tasks.as_ref().filter(|_| *reason == TerminalReason::Completed);
-        // The agent may have written another list meanwhile.
-        let others = list.and_then(|_| others_in_words(&self.plan.change.folder));
-        caveats::doubts(&Facts {
-            uncounted: list.and_then(|tasks| tasks.looked().list.uncounted()),
-            worktree: self.view.folder,
-            run: Some(self.view.began),
-            list: self.view.tasks.as_ref().map(|tasks| tasks.path.as_path()),
-            open_at_start: &self.totals.open_at_start,
-            ticked: self.totals.ticked,
-            touched: &self.totals.touched,
-            by_word: &self.files.state.ledger.against,
-            no_change: &self.proofs.no_change,
-            noted: self.noted_by_review(reason).into_iter().chain(others).collect(),
-            uncommitted: self.totals.uncommitted.len(),
-            converging: self.files.state.ledger.converging,
-            hooks: match reason {
-                TerminalReason::Completed => self.plan.options.spec_kit.hooks_in_words(),
-                _ => String::new(),
-            },
-        })
-    }
-
-    /// What the review that has passed leaves to a person to look at.
-    fn noted_by_review(&self, reason: &TerminalReason) -> Vec<String> {
-        let checked = self.checked.iter().filter(|_| *reason == TerminalReason::Completed);
-        let reviews = checked.flat_map(|it| &it.results).filter(|it| it.review.is_some());
-        let lines = reviews.flat_map(|it| it.tail.lines());
-        lines.filter_map(|line| line.strip_prefix(NOTE)).map(str::to_owned).collect()
-    }
-
     /// The flag that names the project where the runner was started outside of it.
     fn project_flag(&self) -> String {
         let elsewhere = !self.plan.options.start.starts_with(&self.plan.change.root);
@@ -208,26 +191,15 @@ impl Driver<'_> {
     fn scoreboard(&self) -> Scoreboard {
         let began = time_of(&self.files.state.started_at).unwrap_or_default();
         let receipts = Receipts::named(&self.plan.change.root, &self.plan.change.id).ok();
-        let list = self.view.tasks.as_ref().and_then(|tasks| list_at(&tasks.path));
+        let list = self.tree.tasks.as_ref().and_then(|tasks| list_at(&tasks.path));
         receipts.map(|it| it.scoreboard(began, list.as_ref())).unwrap_or_default()
     }
 
     /// What the loop came to, in a few words each.
     fn figures(&self, tasks: &str) -> Vec<String> {
         let state = &self.files.state;
-        let mut parts =
-            vec![counted(state.current_iteration.into(), "iteration"), lasted(self.elapsed())];
-        parts.extend(messages::not_counted(state.stopped_seconds));
-        parts.push(state.spent().tokens.some_tokens());
-        parts.extend(state.spent().cost.money());
-        parts.extend([
-            counted(self.totals.commits, "commit"),
-            counted(self.totals.touched.len() as u64, "file"),
-        ]);
-        let reviews = reviews(&state.ledger);
-        if !reviews.is_empty() {
-            parts.push(format!("reviews {reviews}"));
-        }
+        let changed = [self.tree.commits as usize, self.tree.touched.len()];
+        let mut parts = messages::figures_of_run(state, self.files.elapsed(), changed);
         if state.ledger.converging.passed {
             parts.push(converged(state.ledger.converging).to_owned());
         }
@@ -240,13 +212,13 @@ impl Driver<'_> {
     /// What changed in this run, and what its tasks cost.
     fn run_summary(&self) -> RunSummary {
         let mut own = of_run(&self.files.folder, &self.files.state.started_at);
-        add_left_ticks(&mut own, &self.receipts_since(self.proofs.began_at));
-        if let Some(git) = &self.view.git {
+        add_left_ticks(&mut own, &self.tree.receipts_since(self.proofs.began_at));
+        if let Some(git) = &self.tree.git {
             for it in &mut own {
                 find_kept(&self.plan.change.id, it, git);
             }
         }
-        RunSummary::of(&own, self.view.folder, self.view.git.as_ref(), true)
+        RunSummary::of(&own, self.tree.path(), self.tree.git.as_ref(), true)
     }
 
     /// Says what a run came to, and keeps it, so that it can be read again.
@@ -273,12 +245,12 @@ impl Driver<'_> {
 
     /// What a person can do about tools that were denied.
     pub(super) fn remedies(&self) -> String {
-        messages::remedies(self.plan.options.allow_all, self.agent.seat().harness.accepts())
+        messages::remedies(self.plan.options.allow_all, self.agents.seat().harness.accepts())
     }
 
     fn summary(&self, reason: &TerminalReason, code: u8, doubts: &[String]) {
         let state = &self.files.state;
-        let tasks = self.view.tasks_line();
+        let tasks = self.tree.tasks_line();
         let parts = self.figures(&tasks);
         let style = match (code, doubts.is_empty()) {
             (0, true) => crate::style::GOOD,
@@ -298,8 +270,8 @@ impl Driver<'_> {
             lines.push(format!("Ticked with nothing behind it, and taken back: {ids}"));
         }
         let came = self.run_summary();
-        let is_elsewhere = !self.plan.options.start.starts_with(self.view.folder);
-        let elsewhere = is_elsewhere.then_some(self.view.folder);
+        let is_elsewhere = !self.plan.options.start.starts_with(self.tree.path());
+        let elsewhere = is_elsewhere.then_some(self.tree.path());
         let said = |doubt: &&String| **doubt != state.words;
         lines.extend(
             doubts.iter().filter(said).cloned().chain(self.remarks_at_the_end(&came, elsewhere)),
@@ -322,9 +294,9 @@ impl Driver<'_> {
             status: word,
             reason: reason.name(),
             exit_code: code,
-            seconds: self.elapsed().as_secs().into(),
-            commits: self.totals.commits.into(),
-            files_changed: (self.totals.touched.len() as u64).into(),
+            seconds: self.files.elapsed().as_secs().into(),
+            commits: self.tree.commits.into(),
+            files_changed: (self.tree.touched.len() as u64).into(),
             tasks: plain::words(&tasks),
             taken_back: self.proofs.taken_back.iter().cloned().collect(),
             proofs: ProofsForm::of(&proofs),

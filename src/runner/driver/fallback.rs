@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use super::agent::AgentSeat;
+use super::agents::AgentSeat;
 use super::parts::Driver;
-use super::wait::{limit_pause, until};
 use crate::engine::RestCause;
 use crate::forms::events::RunnerEvent;
 use crate::forms::plain::JsonTime;
@@ -39,13 +38,13 @@ pub(super) fn seats(options: &Options) -> Result<Vec<AgentSeat>> {
 impl Driver<'_> {
     /// Lets the agent work whose turn it is, and says so where it is another one than before.
     pub(super) fn choose_agent(&mut self) {
-        let before = self.agent.current;
-        let next = self.lineup.next(world::now().millis()).agent;
+        let before = self.agents.current;
+        let next = self.agents.lineup.next(world::now().millis()).agent;
         if next == before {
             return;
         }
-        let (old, seat) = (&self.agent.seats[before], &self.agent.seats[next]);
-        let rest = self.lineup.rest(before);
+        let (old, seat) = (&self.agents.seats[before], &self.agents.seats[next]);
+        let rest = self.agents.lineup.rest(before);
         let until = WallTime::from_millis(rest.until_ms);
         let why = match rest.cause {
             RestCause::UsageLimit => "is at its usage limit",
@@ -70,26 +69,8 @@ impl Driver<'_> {
         seat.harness.name().clone_into(&mut state.harness);
         state.harness_version.clone_from(&seat.version);
         state.model = seat.model.clone().unwrap_or_default();
-        self.agent.current = next;
+        self.agents.current = next;
         self.console.screen.report(event, &words);
-    }
-
-    /// Returns whether the next iteration is another agent's: it does not wait for what this one has to wait for.
-    pub(super) fn another_agent_goes_on(&self) -> bool {
-        let next = self.lineup.next(world::now().millis());
-        next.agent != self.agent.current && next.wait_ms == 0
-    }
-
-    /// Notes that the agent is at a usage limit, which is lifted at this moment, in seconds since the Unix epoch. Returns how long
-    /// to wait, and when the limit is lifted for which that is; `None` where another agent goes on.
-    pub(super) fn at_limit(&mut self, resets_at: Option<u64>) -> Option<(Option<u64>, Duration)> {
-        let agent = self.agent.current;
-        let pause = limit_pause(resets_at.map(until), self.lineup.rest(agent).limits);
-        let now = world::now();
-        self.lineup.limit(agent, now.after(pause).millis(), resets_at);
-        let next = self.lineup.next(now.millis());
-        let wait = Duration::from_millis(next.wait_ms);
-        (next.wait_ms > 0).then(|| (self.lineup.rest(next.agent).reported, wait))
     }
 
     /// Waits until a usage limit is lifted, where nobody asked for that at the start only after a person has confirmed it; returns
@@ -109,10 +90,9 @@ impl Driver<'_> {
                 "ralph: paused: the usage limit is {when}; in another terminal, `spool resume --change {}` has the loop wait for that and continue, `spool stop` ends it; --max-limit-wait TIME waits without asking",
                 self.plan.change.id
             );
-            self.write(|it| {
-                let asked = it.console.requests.ask(RunnerRequest::Pause);
-                asked.context("the pause cannot be written down")
-            })?;
+            let asked = self.console.requests.ask(RunnerRequest::Pause);
+            let asked = asked.context("the pause cannot be written down");
+            asked.inspect_err(|error| _ = self.files.fills_disk(error))?;
             let what = format!("{PAUSED} for `spool resume`: usage limit, {when}");
             if let Some(request) = self.wait_while_paused(&what, &words)? {
                 return Ok(Some(request));

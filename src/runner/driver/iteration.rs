@@ -6,19 +6,18 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use super::agent::{AgentProgram, AgentRun};
+use super::agents::AgentRun;
 use super::awake::tell_standstill;
 use super::next::Next;
-use super::parts::{Driver, Plan};
-use crate::engine::{Ledger, NearLimit, Observation, Verdict, Work};
+use super::parts::Driver;
+use crate::engine::{NearLimit, Observation, Verdict, Work};
 use crate::forms::events::RunnerEvent;
 use crate::forms::iteration::IterationForm;
-use crate::forms::spent::Amount;
+use crate::forms::spent::{Amount, in_dollars};
 use crate::runner::allowance::BudgetsLeft;
 use crate::runner::harness::{AgentOrder, AgentReport, RunOutcome};
 use crate::runner::live_line::LiveLine;
 use crate::runner::messages;
-use crate::runner::prices::in_dollars;
 use crate::runner::process::{self, Cut, ProcessLimits};
 use crate::runner::prompt::{self, Material};
 use crate::runner::report::form;
@@ -38,23 +37,23 @@ impl Driver<'_> {
     pub(super) fn iteration(&mut self) -> Result<Next> {
         let number = self.files.state.ledger.iterations + 1;
         let began_at = world::now();
-        let before = self.view.begin();
-        let next_task = self.view.tasks.as_mut().and_then(|tasks| tasks.look().next);
-        let list_before = self.view.tasks.as_ref().map(Tasks::hash).unwrap_or_default();
-        let (ledger, elapsed) = (&self.files.state.ledger, self.elapsed().as_secs());
-        let warned = self.agent.seat().near_usage_limit.then_some(NearLimit::Usage);
+        let before = self.tree.begin();
+        let next_task = self.tree.tasks.as_mut().and_then(|tasks| tasks.look().next);
+        let list_before = self.tree.tasks.as_ref().map(Tasks::hash).unwrap_or_default();
+        let (ledger, elapsed) = (&self.files.state.ledger, self.files.elapsed().as_secs());
+        let warned = self.agents.seat().near_usage_limit.then_some(NearLimit::Usage);
         let near_limit = self.plan.options.near_limit(&self.plan.contract, ledger, elapsed, warned);
         let converges = self.files.state.ledger.converging.asked == Some(list_before);
         let text = self.prompt(number, near_limit, converges)?;
-        let (mut log, log_name) = self.write_with_room(|it| it.files.log(number))?;
+        let (mut log, log_name) = self.files.log(number)?;
         let mut entry = Iteration {
             n: number,
             started: iso(began_at),
-            head_at_start: self.view.head_at_start(),
+            head_at_start: self.tree.head_at_start(),
             log: log_name,
             handoff_asked: near_limit.is_some(),
-            harness: self.agent.seat().harness.name().to_owned(),
-            model: self.agent.seat().model.clone().unwrap_or_default(),
+            harness: self.agents.seat().harness.name().to_owned(),
+            model: self.agents.seat().model.clone().unwrap_or_default(),
             ..Iteration::default()
         };
         self.files.state.status = LoopStatus::Running;
@@ -62,13 +61,13 @@ impl Driver<'_> {
         let about = (near_limit, converges);
         let ran = self.begin_and_run(&entry, &text, next_task.as_ref(), about, &mut log);
         let (used_before, ran) = ran.inspect_err(|_| self.files.forget_begun())?;
-        self.agent.seats[self.agent.current].near_usage_limit = ran.report.near_usage_limit;
+        self.agents.seats[self.agents.current].near_usage_limit = ran.report.near_usage_limit;
         entry.agent_log_bytes = log.stream_position().unwrap_or(0);
         self.feedback.remarks.clear();
         self.console.screen.still();
-        let usage = self.agent.usage.is_some();
+        let usage = self.agents.usage.is_some();
         let used = usage.then(|| WtUsage { before: used_before, after: self.used(&mut log) });
-        let mut counted = self.agent.count(used, &ran.report, began_at);
+        let mut counted = self.agents.count(used, &ran.report, began_at);
         if let Some(passed_at) = ran.passed_at {
             // What ended the run counts, also where another figure goes before it otherwise.
             counted.tokens = counted.tokens.max(passed_at.total());
@@ -87,8 +86,8 @@ impl Driver<'_> {
             self.fill_cost(&mut entry, cost);
             return Ok(Next::End(reason));
         }
-        let mut looked = self.view.tasks.as_mut().map(Tasks::look).unwrap_or_default();
-        if let (Some(tasks), Some(problem)) = (&self.view.tasks, &looked.problem) {
+        let mut looked = self.tree.tasks.as_mut().map(Tasks::look).unwrap_or_default();
+        if let (Some(tasks), Some(problem)) = (&self.tree.tasks, &looked.problem) {
             self.console
                 .screen
                 .warn(&format!("`{}` cannot be read: {problem}", tasks.path.display()));
@@ -155,7 +154,7 @@ impl Driver<'_> {
         });
         let remarks: Vec<String> =
             self.feedback.remarks.iter().cloned().chain(self.kept_words()).collect();
-        let file = self.view.tasks.as_ref().map(Tasks::looked);
+        let file = self.tree.tasks.as_ref().map(Tasks::looked);
         let text = prompt::prompt(&Material {
             change: self.plan.change,
             task: &self.plan.options.task,
@@ -166,7 +165,7 @@ impl Driver<'_> {
             missing: &self.feedback.missing,
             remarks: &remarks,
             near_limit,
-            tasks: self.view.tasks.as_ref().map(|tasks| tasks.path.as_path()),
+            tasks: self.tree.tasks.as_ref().map(|tasks| tasks.path.as_path()),
             list: file.as_ref().map(|file| &file.list),
             converge: self.plan.options.spec_kit.converge.as_ref().filter(|_| converges),
             resumed: self.resumes().is_some(),
@@ -178,14 +177,14 @@ impl Driver<'_> {
 
     /// Writes down that the iteration begins, and its prompt; an error means that the agent may not be started.
     fn begin(&mut self, entry: &Iteration, text: &str) -> Result<()> {
-        self.write_with_room(|it| it.files.begin(entry))?;
+        self.files.begin(entry)?;
         self.keep_prompt(entry, text);
-        self.has_room()
+        self.files.has_room()
     }
 
     /// Keeps the prompt for a person who reads the iteration later.
     fn keep_prompt(&mut self, entry: &Iteration, text: &str) {
-        let kept = self.write_with_room(|it| it.files.keep_prompt(&entry.log, text));
+        let kept = self.files.keep_prompt(&entry.log, text);
         if let Err(error) = kept {
             self.console.screen.warn(&format!("the prompt is not kept for `spool log`: {error:#}"));
         }
@@ -194,8 +193,8 @@ impl Driver<'_> {
     /// Runs the agent program; one that could not be started is a failed run. An error means that it was not started, because
     /// the disk is full.
     fn try_agent(&mut self, prompt: &str, live: &LiveLine, log: &mut File) -> Result<AgentRun> {
-        match self.write_with_room(|it| it.run_agent(prompt, live, log)) {
-            Err(error) if self.full_disk.is_some() => Err(error),
+        match self.run_agent(prompt, live, log) {
+            Err(error) if self.files.fills_disk(&error) => Err(error),
             ran => Ok(ran.unwrap_or_else(|error| AgentRun::not_started(&error))),
         }
     }
@@ -204,12 +203,11 @@ impl Driver<'_> {
     fn finish_log(&mut self, ran: &mut AgentRun, entry: &Iteration, log: &mut File) {
         let mut rest = std::mem::take(&mut ran.ended.log_rest);
         let path = self.files.folder.join(&entry.log);
-        // What is kept free for the end is not for this.
-        let finished = self.write_with_room(|_| {
-            process::write_some(log, &mut rest)
-                .with_context(|| format!("`{}` cannot be written", path.display()))
-        });
+        let finished = process::write_some(log, &mut rest)
+            .with_context(|| format!("`{}` cannot be written", path.display()));
         if let Err(error) = finished {
+            // What is kept free for the end is not for this.
+            self.files.fills_disk(&error);
             let words =
                 format!("{} bytes at its end are missing: {error:#}", grouped(rest.len() as u64));
             ran.ended.log_trouble.get_or_insert(words);
@@ -226,12 +224,12 @@ impl Driver<'_> {
         let session = self.resumes().map(str::to_owned);
         let order = AgentOrder {
             prompt,
-            model: self.agent.seat().model.as_deref(),
-            version: &self.agent.seat().version,
+            model: self.agents.seat().model.as_deref(),
+            version: &self.agents.seat().version,
             approval: options.allow_all,
             permissions: &options.permissions,
             resume: session.as_deref(),
-            folder: self.view.folder,
+            folder: self.tree.path(),
             scratch: &scratch,
         };
         let limits = ProcessLimits {
@@ -241,9 +239,16 @@ impl Driver<'_> {
             grace: options.settings.grace(),
         };
         let (files, console) = (&mut self.files, &self.console);
-        let left = (&limits, budgets_left(&files.state.ledger, &self.plan, &self.agent));
+        let rails = &self.plan.contract.guardrails;
+        let ledger = &files.state.ledger;
+        let left = BudgetsLeft {
+            tokens: rails.max_tokens.map(|limit| limit.saturating_sub(ledger.all_tokens())),
+            cost: rails.max_cost.map(|limit| limit.saturating_sub(ledger.all_cost())),
+            prices: &options.prices,
+            model: order.model,
+        };
         let mut note = |new| tell_standstill(files, console, new);
-        self.agent.run(&order, self.view.folder, left, (live, &mut note), console, log)
+        self.agents.run(&order, (&limits, left), (live, &mut note), console, log)
     }
 
     /// The session to continue, `None` for a fresh one.
@@ -263,7 +268,7 @@ impl Driver<'_> {
 
     fn used(&self, log: &mut File) -> Option<u64> {
         let since = &self.files.state.started_at;
-        self.agent.used_since(since, self.view.folder, &self.console, log)
+        self.agents.used_since(since, self.tree.path(), &self.console, log)
     }
 
     fn fill(
@@ -289,13 +294,12 @@ impl Driver<'_> {
         entry.model = report.model.clone().unwrap_or_else(|| entry.model.clone());
         entry.tasks_ticked.clone_from(&looked.ticked);
         self.totals.ticked += looked.ticked.len();
-        if let RunOutcome::Failed(why) | RunOutcome::Lasting(why) | RunOutcome::SessionGone(why) =
-            &report.outcome
+        if let RunOutcome::Failed(why)
+        | RunOutcome::Lasting(why)
+        | RunOutcome::SessionGone(why)
+        | RunOutcome::UsageLimit { words: why, .. } = &report.outcome
         {
             entry.failure.clone_from(why);
-        }
-        if let RunOutcome::UsageLimit { words, .. } = &report.outcome {
-            entry.failure.clone_from(words);
         }
         if let Some(call) = &ran.hung_call {
             entry.failure = format!("`{call}` did not come back");
@@ -355,14 +359,14 @@ impl Driver<'_> {
         }
         let at = world::now();
         self.keep_receipts(entry, began_at, at);
-        let by = match self.agent.seats.as_slice() {
+        let by = match self.agents.seats.as_slice() {
             [_] => String::new(),
-            _ => format!("{}: ", self.agent.seat().words()),
+            _ => format!("{}: ", self.agents.seat().words()),
         };
         let words = format!("{by}{}", messages::with_notes(entry));
         let noted = Entry {
             at,
-            task: self.view.tasks_line(),
+            task: self.tree.tasks_line(),
             verdict: entry.verdict.clone(),
             reason: reason.map_or(EndName::None, EndName::of),
             status: reason.map_or(EndStatus::None, |reason| EndStatus::of(reason, promised)),
@@ -371,12 +375,12 @@ impl Driver<'_> {
         };
         let ledger = &self.files.state.ledger;
         let noted = if reason.is_some() { noted.with_reviews(ledger) } else { noted };
-        let is_noted = self.write(|it| it.files.note(&noted));
+        let is_noted = self.files.note(&noted);
         // Whatever became of the journal, what the iteration came to is not lost.
-        self.write(|it| match verdict {
-            Verdict::Wait(_) => it.files.give_back(entry),
-            _ => it.files.end(entry),
-        })?;
+        match verdict {
+            Verdict::Wait(_) => self.files.give_back(entry),
+            _ => self.files.end(entry),
+        }?;
         is_noted?;
         let is_limit = matches!(ran.report.outcome, RunOutcome::UsageLimit { .. });
         let went = match (&entry.timed_out, &entry.interrupted, entry.failure.is_empty()) {
@@ -447,20 +451,6 @@ impl Driver<'_> {
             let processes = (ran.ended.survivors as u64).into();
             self.console.screen.report(RunnerEvent::Survivors { processes }, &format!("  {left}"));
         }
-    }
-}
-
-fn budgets_left<'a>(
-    ledger: &Ledger,
-    plan: &'a Plan<'_>,
-    agent: &'a AgentProgram,
-) -> BudgetsLeft<'a> {
-    let rails = &plan.contract.guardrails;
-    BudgetsLeft {
-        tokens: rails.max_tokens.map(|limit| limit.saturating_sub(ledger.all_tokens())),
-        cost: rails.max_cost.map(|limit| limit.saturating_sub(ledger.all_cost())),
-        prices: &plan.options.prices,
-        model: agent.seat().model.as_deref(),
     }
 }
 

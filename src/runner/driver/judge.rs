@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
 
-use super::agent::AgentRun;
+use super::agents::AgentRun;
 use super::awake::tell_standstill;
 use super::cut_off::review_of_cut_off;
 use super::earlier::still_good;
@@ -60,7 +60,7 @@ impl Driver<'_> {
                         entry.checks.clone_from(&results);
                         let fingerprint = self.fingerprint_after_checks();
                         let (since, known) = (self.saved_now(), results.clone());
-                        self.checked = Some(Checked { fingerprint, results: known, since });
+                        self.proofs.checked = Some(Checked { fingerprint, results: known, since });
                         let now = Observation { fingerprint, ..pending.seen().clone() };
                         let has_passed = results.iter().any(CheckResult::is_proof_by_review);
                         if let Some(review) = pending.review().filter(|_| has_passed) {
@@ -102,7 +102,7 @@ impl Driver<'_> {
     }
 
     fn take_results(&mut self, results: &mut [CheckResult]) {
-        let Some(judge) = self.tick_judge() else { return };
+        let Some(judge) = self.proofs.tick_judge(&self.tree) else { return };
         let TickProofs { ticks, millis, .. } = &mut self.proofs;
         ticks.take_results(&judge, results, &|run| millis.get(run).copied().unwrap_or_default());
     }
@@ -133,9 +133,9 @@ impl Driver<'_> {
             answered: is_answered(report),
             commits,
             tokens: counted.tokens,
-            list: self.view.tasks.as_ref().map(Tasks::hash).unwrap_or_default(),
-            fingerprint: self.view.fingerprint(),
-            elapsed_seconds: self.elapsed().as_secs(),
+            list: self.tree.tasks.as_ref().map(Tasks::hash).unwrap_or_default(),
+            fingerprint: self.tree.fingerprint(),
+            elapsed_seconds: self.files.elapsed().as_secs(),
             last_words: crate::text::title(said, LAST_WORDS),
             ..Observation::default()
         };
@@ -163,7 +163,7 @@ impl Driver<'_> {
     /// What was finished of the list in this run, and is to be reviewed before the rest.
     fn finished(&self) -> Option<FinishedPart> {
         let when = self.plan.contract.checks.last()?.when();
-        let tasks = self.view.tasks.as_ref()?;
+        let tasks = self.tree.tasks.as_ref()?;
         let list = &tasks.read(&tasks.folder()?).ok()?.list;
         let at_start = self.proofs.list_at_start.as_ref();
         let reviewed = &self.files.state.ledger.reviewed;
@@ -172,16 +172,16 @@ impl Driver<'_> {
 
     /// What the work looks like once the checks have run: they may have written into the list.
     fn fingerprint_after_checks(&mut self) -> Fingerprint {
-        if let Some(tasks) = &mut self.view.tasks {
+        if let Some(tasks) = &mut self.tree.tasks {
             tasks.look();
         }
-        self.view.fingerprint()
+        self.tree.fingerprint()
     }
 
     /// The results of the checks: of the last run where it failed and nothing has happened since, otherwise of a new one.
     fn results(&mut self, pending: &Pending, log: &mut File) -> Result<ChecksSeen, Stopped> {
-        let (checked, moment) = (self.checked.as_ref(), LookMoment::after_checks());
-        let Some(known) = still_good(checked, pending.seen(), self.view.folder, moment) else {
+        let (checked, moment) = (self.proofs.checked.as_ref(), LookMoment::after_checks());
+        let Some(known) = still_good(checked, pending.seen(), self.tree.path(), moment) else {
             return self.check(pending, log).map(ChecksSeen::Now);
         };
         for result in known.results.iter().filter(|result| !result.passed) {
@@ -198,7 +198,7 @@ impl Driver<'_> {
     /// Saves the state and returns when that was, by the clock of the files: what changes later has a later time.
     fn saved_now(&mut self) -> FileTime {
         // The state is for people who look on; the next step is written down in any case.
-        let _ = self.write(|it| it.files.save());
+        let _ = self.files.save();
         self.files.saved_at()
     }
 
@@ -215,7 +215,7 @@ impl Driver<'_> {
             return Ok(results);
         }
         let moment = LookMoment::after_checks();
-        let old = &checks[..outdated(self.view.folder, &began, moment)];
+        let old = &checks[..outdated(self.tree.path(), &began, moment)];
         let again = self.check_each(old, all, &mut Vec::new(), log)?;
         results.splice(..old.len(), again);
         if let Some(review) = review.filter(|_| results.iter().all(|result| result.passed)) {
@@ -240,7 +240,7 @@ impl Driver<'_> {
             // A journal that cannot be written ends the loop with the entry of the iteration.
             let iteration = self.files.state.ledger.iterations.saturating_add(1);
             let entry = self.entry(JournalEvent::Checks, iteration, &of_check(&result));
-            let _ = self.write(|it| it.files.note(&entry));
+            let _ = self.files.note(&entry);
             results.push(result);
         }
         Ok(results)
@@ -272,14 +272,14 @@ impl Driver<'_> {
     ) -> Result<CheckResult, Stopped> {
         let words = format!("checking `{}` ({number} of {all})", check.run);
         self.files.state.doing.clone_from(&words);
-        self.view.forget_look();
+        self.tree.forget_look();
         began.push(self.saved_now());
         // What a check says on a full disk says nothing of the work.
-        self.has_room().map_err(|_| Stopped::default())?;
+        self.files.has_room().map_err(|_| Stopped::default())?;
         let event = RunnerEvent::Check { run: check.run.clone() };
         self.console.screen.report(event, &format!("  {words}"));
         // A command is written for the project, which may lie below the top of the work tree.
-        let folder = &self.project_folder();
+        let folder = &self.tree.project_folder();
         let (clock, console, files) = (Stopwatch::start(), &self.console, &mut self.files);
         let mut interrupted = || {
             if let Some(new) = console.stood_still() {
@@ -288,10 +288,10 @@ impl Driver<'_> {
             console.screen.live(&format!("{words} · {}", lasted(clock.elapsed())));
             console.wants_end()
         };
-        let supervisor = &self.agent.supervisor;
+        let supervisor = &self.agents.supervisor;
         let result = run(CheckPlace { supervisor, folder, interrupted: &mut interrupted });
         self.console.screen.still();
-        self.note_time(&check.run, &clock);
+        self.proofs.note_time(&check.run, &clock);
         if self.console.end_request().is_some() {
             return Err(Stopped::default());
         }

@@ -1,6 +1,6 @@
 //! The work of an iteration that did not come to its own end: kept under a ref, and named until one does.
 
-use super::agent::AgentRun;
+use super::agents::AgentRun;
 use super::parts::Driver;
 use super::unfinished::named;
 use crate::forms::events::RunnerEvent;
@@ -26,7 +26,7 @@ impl Driver<'_> {
 
     /// Keeps what is in the work tree and not committed, as the work of this iteration.
     pub(super) fn keep(&mut self, iteration: &Iteration, why: &str) {
-        let Some(git) = &self.view.git else { return };
+        let Some(git) = &self.tree.git else { return };
         let began = time_of(&iteration.started).map(compact).unwrap_or_default();
         let unfinished = UnfinishedTry {
             change: &self.plan.change.id,
@@ -61,7 +61,7 @@ impl Driver<'_> {
         let words = format!("unfinished work is kept as {name}");
         let entry = self.entry(JournalEvent::Interrupted, iteration.n, &words);
         // The ref is there, and the prompt and the state name it: a journal that cannot be written ends the loop soon enough.
-        let _ = self.write(|it| it.files.note(&entry));
+        let _ = self.files.note(&entry);
     }
 
     /// Returns what the next prompt says of it, `None` for nothing.

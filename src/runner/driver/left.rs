@@ -3,10 +3,13 @@
 
 use std::collections::BTreeSet;
 use std::io;
+use std::rc::Rc;
 
 use anyhow::{Result, anyhow};
 
 use super::parts::Driver;
+use super::ticks::TickProofs;
+use super::work_tree::WorkTree;
 use crate::engine::Work;
 use crate::engine::proof::LeastProof;
 use crate::engine::resumed::continued;
@@ -15,6 +18,7 @@ use crate::evidence::contents::{Contents, KeptContents};
 use crate::evidence::task_list::{self, TASKS, TaskFile};
 use crate::judge::{LOOK, Looks};
 use crate::runner::options::Counting;
+use crate::runner::screen::Screen;
 use crate::runner::state::time_of;
 use crate::runner::task_list::Tasks;
 use crate::store::kept_run::{KeptRun, StoppedRun};
@@ -46,7 +50,7 @@ struct LeftAtStop {
     is_list_changed: bool,
 }
 
-impl Driver<'_> {
+impl WorkTree<'_> {
     /// Returns what the last run had begun with where it was stopped, or its runner killed; `None` where it came to its end, where
     /// a person wants to begin at 0, and where every tick counts. An error where that cannot be read: what nothing proves would
     /// count.
@@ -66,8 +70,8 @@ impl Driver<'_> {
     }
 
     fn read_left_run(&self, receipts: &Receipts) -> io::Result<Option<LeftRun>> {
-        let run = receipts.run()?.filter(|run| run.folder == self.view.folder);
-        let folder = self.view.tasks.as_ref().and_then(Tasks::folder);
+        let run = receipts.run()?.filter(|run| run.folder == self.path());
+        let folder = self.list_folder();
         let Some((run, folder)) = run.zip(folder) else { return Ok(None) };
         let look = |bytes: Vec<u8>| {
             // One that has no files ends with its number; one of another version has other bytes behind it.
@@ -99,15 +103,17 @@ impl Driver<'_> {
             list: TaskFile { list: TaskList::parse(&bytes), bytes },
         }))
     }
+}
 
+impl Driver<'_> {
     /// Continues with what a run had begun with, and judges what its agent had ticked. What is protected only since then is
     /// compared with how it is now.
     pub(super) fn begin_with(&mut self, left: LeftRun) {
         let LeftRun { began_at, list, named, mut at_start, mut at_tick, stops, stop } = left;
         self.proofs.began_at = began_at;
         self.proofs.stops = stops;
-        self.proofs.list_at_start = Some(list);
-        if let Some(judge) = self.tick_judge() {
+        self.proofs.list_at_start = Some(Rc::new(list.into()));
+        if let Some(judge) = self.proofs.tick_judge(&self.tree) {
             let mut new = judge.looked_at();
             new.retain(|path| !named.contains(path));
             if !new.is_empty()
@@ -128,88 +134,28 @@ impl Driver<'_> {
     /// Takes what a person has changed since the stop as it is: it is no work of the agent, and what is protected is theirs to
     /// change. What the agent had changed stays its work.
     fn continue_stopped(&mut self, stop: &LeftAtStop) {
-        let judge = self.tick_judge();
+        let judge = self.proofs.tick_judge(&self.tree);
         let at_stop = stop.contents.as_ref().zip(judge.as_ref());
         let now = at_stop.and_then(|(it, judge)| Some((it, judge.contents(Some(it), LOOK).ok()?)));
-        let is_changed = now.is_some_and(|(at_stop, now)| self.leave_to_person(at_stop, &now));
+        let is_changed = now
+            .is_some_and(|(at_stop, now)| self.proofs.leave_to_person(&self.tree, at_stop, &now));
         if is_changed || stop.is_list_changed {
-            self.keep_for_done();
+            self.proofs.keep_for_done(&self.tree, &self.console.screen);
         }
         self.proofs.stops += 1;
         self.keep_run();
     }
 
-    /// Does so with the files that differ from how they were at the stop; returns whether there are any.
-    fn leave_to_person(&mut self, at_stop: &Contents, now: &Contents) -> bool {
-        let changed = now.changed_since(at_stop);
-        let Some(judge) = self.tick_judge().filter(|_| !changed.is_empty()) else { return false };
-        let protected = judge.protected(&judge.place.changed(now, at_stop));
-        let is_protected = |path: &str| protected.contains(&judge.place.in_project(path));
-        let with_theirs = |then: &Contents| {
-            let of_agent: BTreeSet<String> =
-                at_stop.changed_since(then).into_iter().map(|file| file.path).collect();
-            let is_theirs = |path: &&str| !of_agent.contains(*path) || is_protected(path);
-            let theirs = changed.iter().map(|file| file.path.as_str()).filter(is_theirs);
-            then.clone().with_those_of(now, &theirs.collect())
-        };
-        let Looks { armed, tick } = &self.proofs.looks;
-        let [armed, tick] = [armed, tick].map(|look| look.as_ref().map(with_theirs));
-        self.proofs.looks = Looks { armed, tick };
-        true
-    }
-
-    /// Keeps what the files contained for `spool task done`, where that judges by the rule of the run.
-    pub(super) fn keep_for_done(&self) {
-        let (Some(since), Some(file)) = (self.proofs.judged_since, &self.proofs.list_at_start)
+    /// Keeps what this run begins or continues with.
+    pub(super) fn keep_run(&mut self) {
+        let (Some(run), Ok(receipts)) =
+            (self.proofs.run_to_keep(&self.tree), self.tree.run_receipts())
         else {
             return;
         };
-        let kept = self.receipts().and_then(|receipts| {
-            if self.plan.change.root != self.view.folder {
-                // It looks at the project alone, by paths of its own.
-                let judge = self.tick_judge().map(|judge| judge.of_project(&self.plan.change.root));
-                let contents = judge.and_then(|judge| judge.contents(None, LOOK).ok());
-                return receipts
-                    .keep_contents(&KeptContents { number: since.millis(), contents }.to_bytes());
-            }
-            let [start, tick] = self.kept_looks();
-            receipts.keep_armed(since.millis(), &start, &file.bytes)?;
-            receipts.keep_contents(&tick)
-        });
-        if let Err(error) = kept {
-            self.console.screen.warn(&format!(
-                "what the files contain is not kept, so `spool task done` compares with what was before: {error}"
-            ));
-        }
-    }
-
-    /// What the files contained at the beginning and at the last tick, as bytes.
-    fn kept_looks(&self) -> [Vec<u8>; 2] {
-        let Looks { armed, tick } = &self.proofs.looks;
-        [armed, tick].map(|look| self.kept_look(look.clone()))
-    }
-
-    /// A look at the files as bytes that are kept of this run.
-    fn kept_look(&self, contents: Option<Contents>) -> Vec<u8> {
-        KeptContents { number: self.proofs.began_at.millis(), contents }.to_bytes()
-    }
-
-    /// What this run begins with, `None` without a list.
-    fn run_to_keep(&self) -> Option<KeptRun> {
-        Some(KeptRun {
-            began_at: self.proofs.began_at,
-            folder: self.view.folder.to_owned(),
-            named: self.tick_judge().map(|judge| judge.looked_at()).unwrap_or_default(),
-            stops: self.proofs.stops,
-            list: self.proofs.list_at_start.as_ref()?.bytes.clone(),
-        })
-    }
-
-    /// Keeps what this run begins or continues with.
-    pub(super) fn keep_run(&mut self) {
-        let (Some(run), Ok(receipts)) = (self.run_to_keep(), self.run_receipts()) else { return };
-        let looks = self.kept_looks();
-        if let Err(error) = self.write_with_room(|_| Ok(receipts.keep_run(&run, &looks)?)) {
+        let looks = self.proofs.kept_looks();
+        if let Err(error) = receipts.keep_run(&run, &looks).map_err(anyhow::Error::from) {
+            self.files.fills_disk(&error);
             let _ = receipts.forget_stop();
             self.console.screen.warn(&format!(
                 "what this run begins with is not kept: if its runner is killed, the boxes count that are ticked then: {error:#}"
@@ -221,40 +167,18 @@ impl Driver<'_> {
     /// first fails, the next one judges once more what has no receipt.
     pub(super) fn leave_run(&self) {
         if self.files.state.leaves_work() {
-            self.keep_stop();
+            self.proofs.keep_stop(&self.tree, &self.console.screen);
         } else {
-            let _ = self.run_receipts().and_then(|receipts| receipts.end_run());
-        }
-    }
-
-    /// Keeps how this run is left: what is changed later is not the agent's.
-    pub(super) fn keep_stop(&self) {
-        let judge = self.tick_judge().filter(|judge| judge.armed.least != LeastProof::Word);
-        let folder = self.view.tasks.as_ref().and_then(Tasks::folder);
-        let (Some(judge), Some(folder)) = (judge, folder) else { return };
-        let Ok(file) = task_list::read(&folder) else { return };
-        let earlier = self.proofs.looks.tick.as_ref();
-        let look = || judge.contents(earlier, LOOK).ok();
-        let stop = StoppedRun {
-            began_at: self.proofs.began_at,
-            stops: self.proofs.stops,
-            list: file.bytes,
-            contents: self.kept_look(earlier.and_then(|_| look())),
-            ..StoppedRun::default()
-        };
-        if let Err(error) = judge.receipts.keep_stop(&stop) {
-            self.console.screen.warn(&format!(
-                "how this run is left is not kept: boxes that you tick before the next one are judged as if its agent had ticked them: {error}"
-            ));
+            let _ = self.tree.run_receipts().and_then(|receipts| receipts.end_run());
         }
     }
 
     /// Judges what the agent of a stopped or killed run had ticked, and that nobody has judged: what nothing proves counts as open, and
     /// the rest gets its receipt.
     fn judge_left_ticks(&mut self) {
-        let Some(folder) = self.view.tasks.as_ref().and_then(Tasks::folder) else { return };
+        let Some(folder) = self.tree.list_folder() else { return };
         let Ok(file) = task_list::read(&folder) else { return };
-        let Some(judge) = self.tick_judge() else { return };
+        let Some(judge) = self.proofs.tick_judge(&self.tree) else { return };
         for (id, receipt) in judge.known() {
             self.proofs.no_change.extend(receipt.no_change.map(|why| (id, why)));
         }
@@ -267,7 +191,7 @@ impl Driver<'_> {
             entry.files_changed = files.len() as u64;
             entry.files = files.into_iter().take(MOST_FILES).map(|file| file.path).collect();
         }
-        let mut looked = self.view.tasks.as_mut().map(Tasks::look).unwrap_or_default();
+        let mut looked = self.tree.tasks.as_mut().map(Tasks::look).unwrap_or_default();
         looked.ticked = judge.not_proved(&file.list);
         self.judge_ticks(&mut looked, None, &mut entry, began_at);
         self.totals.ticked += looked.ticked.len();
@@ -277,6 +201,98 @@ impl Driver<'_> {
             self.totals.open_at_start = looked.open;
         }
         // Boxes that are open again are no progress of the first iteration.
-        self.files.state.ledger.fingerprint = Some(self.view.fingerprint());
+        self.files.state.ledger.fingerprint = Some(self.tree.fingerprint());
+    }
+}
+
+impl TickProofs {
+    /// Takes the files that differ from how they were at the stop as a person's; returns whether there are any.
+    fn leave_to_person(&mut self, tree: &WorkTree<'_>, at_stop: &Contents, now: &Contents) -> bool {
+        let changed = now.changed_since(at_stop);
+        let Some(judge) = self.tick_judge(tree).filter(|_| !changed.is_empty()) else {
+            return false;
+        };
+        let protected = judge.protected(&judge.place.changed(now, at_stop));
+        let is_protected = |path: &str| protected.contains(&judge.place.in_project(path));
+        let with_theirs = |then: &Contents| {
+            let of_agent: BTreeSet<String> =
+                at_stop.changed_since(then).into_iter().map(|file| file.path).collect();
+            let is_theirs = |path: &&str| !of_agent.contains(*path) || is_protected(path);
+            let theirs = changed.iter().map(|file| file.path.as_str()).filter(is_theirs);
+            then.clone().with_those_of(now, &theirs.collect())
+        };
+        let Looks { armed, tick } = &self.looks;
+        let [armed, tick] = [armed, tick].map(|look| look.as_ref().map(with_theirs));
+        self.looks = Looks { armed, tick };
+        true
+    }
+
+    /// Keeps what the files contained for `spool task done`, where that judges by the rule of the run.
+    pub(super) fn keep_for_done(&self, tree: &WorkTree<'_>, screen: &Screen) {
+        let (Some(since), Some(file)) = (self.judged_since, &self.list_at_start) else {
+            return;
+        };
+        let kept = tree.receipts().and_then(|receipts| {
+            if tree.plan.change.root != tree.path() {
+                // It looks at the project alone, by paths of its own.
+                let judge =
+                    self.tick_judge(tree).map(|judge| judge.of_project(&tree.plan.change.root));
+                let contents = judge.and_then(|judge| judge.contents(None, LOOK).ok());
+                return receipts
+                    .keep_contents(&KeptContents { number: since.millis(), contents }.to_bytes());
+            }
+            let [start, tick] = self.kept_looks();
+            receipts.keep_armed(since.millis(), &start, &file.bytes)?;
+            receipts.keep_contents(&tick)
+        });
+        if let Err(error) = kept {
+            screen.warn(&format!(
+                "what the files contain is not kept, so `spool task done` compares with what was before: {error}"
+            ));
+        }
+    }
+
+    /// What the files contained at the beginning and at the last tick, as bytes.
+    fn kept_looks(&self) -> [Vec<u8>; 2] {
+        let Looks { armed, tick } = &self.looks;
+        [armed, tick].map(|look| self.kept_look(look.clone()))
+    }
+
+    /// A look at the files as bytes that are kept of this run.
+    fn kept_look(&self, contents: Option<Contents>) -> Vec<u8> {
+        KeptContents { number: self.began_at.millis(), contents }.to_bytes()
+    }
+
+    /// What this run begins with, `None` without a list.
+    fn run_to_keep(&self, tree: &WorkTree<'_>) -> Option<KeptRun> {
+        Some(KeptRun {
+            began_at: self.began_at,
+            folder: tree.path().to_owned(),
+            named: self.tick_judge(tree).map(|judge| judge.looked_at()).unwrap_or_default(),
+            stops: self.stops,
+            list: self.list_at_start.as_ref()?.bytes.clone(),
+        })
+    }
+
+    /// Keeps how this run is left: what is changed later is not the agent's.
+    pub(super) fn keep_stop(&self, tree: &WorkTree<'_>, screen: &Screen) {
+        let judge = self.tick_judge(tree).filter(|judge| judge.armed.least != LeastProof::Word);
+        let folder = tree.list_folder();
+        let (Some(judge), Some(folder)) = (judge, folder) else { return };
+        let Ok(file) = task_list::read(&folder) else { return };
+        let earlier = self.looks.tick.as_ref();
+        let look = || judge.contents(earlier, LOOK).ok();
+        let stop = StoppedRun {
+            began_at: self.began_at,
+            stops: self.stops,
+            list: file.bytes,
+            contents: self.kept_look(earlier.and_then(|_| look())),
+            ..StoppedRun::default()
+        };
+        if let Err(error) = judge.receipts.keep_stop(&stop) {
+            screen.warn(&format!(
+                "how this run is left is not kept: boxes that you tick before the next one are judged as if its agent had ticked them: {error}"
+            ));
+        }
     }
 }

@@ -1,15 +1,14 @@
 //! The loop: gather, ask the engine, carry out.
 
-mod agent;
+mod agents;
 mod awake;
-mod base;
+mod caveats;
 mod commits;
 mod counting;
 mod cut_off;
 mod earlier;
 mod ending;
 mod fallback;
-mod full_disk;
 mod iteration;
 mod judge;
 mod kept;
@@ -17,14 +16,16 @@ mod left;
 mod next;
 mod notices;
 mod parts;
+mod pauses;
 mod pin;
+mod plan;
 mod proof;
 mod put_back;
 mod receipts;
 mod ticks;
 mod unfinished;
-mod view;
 mod wait;
+mod work_tree;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -50,7 +51,8 @@ use crate::text;
 use crate::world::{self, Stopwatch, WallTime};
 use next::Next;
 use parts::{Driver, LOOK};
-use wait::{LONGEST_LIMIT, until};
+use pauses::{LONGEST_LIMIT, until};
+use plan::Plan;
 
 /// The longest that the supervisor of a killed runner takes to end its tree, with some room.
 const ORPHANS: Duration = Duration::from_secs(10);
@@ -68,7 +70,8 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
         }
     };
     let left = end_what_was_left_before(change, &signals);
-    let mut driver = match Driver::new(change, options, seats, &signals) {
+    let plan = Plan::of(change, options);
+    let mut driver = match Driver::new(&plan, seats, &signals) {
         Err(error) if error.is::<LockTaken>() => {
             show_error(&error);
             return Ok(ExitCode::from(exit::TAKEN));
@@ -95,18 +98,18 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
         let event = RunnerEvent::Armed { checks: checks_in_force };
         driver.console.screen.report(event, checks.trim_end());
     }
-    if let Some(git) = &driver.view.git {
+    if let Some(git) = &driver.tree.git {
         git.remove_leftovers();
     }
-    driver.tidy_list();
+    driver.tree.tidy_list();
     // As it was left: the boxes in it, too.
     driver.settle_unfinished();
-    let left_run = driver.left_run().inspect_err(|error| driver.give_up(error))?;
+    let left_run = driver.tree.left_run().inspect_err(|error| driver.give_up(error))?;
     let pinned = pin::pin(change, options, left_run.as_ref());
     driver.begin_proofs(pinned.as_ref(), left_run);
     driver.warn_of_list();
     let words = pinned.as_ref().map(|pin| pin.words.as_str());
-    let behind = driver.part_of_judge();
+    let behind = driver.proofs.part_of_judge(&driver.tree);
     let words: Vec<&str> =
         words.into_iter().chain([behind.trim_end()]).filter(|it| !it.is_empty()).collect();
     if !words.is_empty() {
@@ -121,7 +124,7 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
     match &end {
         Ok(_) => driver.leave_run(),
         Err(error) => {
-            driver.keep_stop();
+            driver.proofs.keep_stop(&driver.tree, &driver.console.screen);
             driver.give_up(error);
         }
     }
@@ -155,27 +158,20 @@ fn end_what_was_left_before(change: &Change, signals: &Signals) -> Option<String
         return None;
     }
     let rest = family::end_marked(world::RUNNER, &before.pid.to_string());
-    let processes = |ids: usize| text::counted_as(ids, "process", "processes");
-    match (rest.ended.len(), rest.alive.len()) {
-        (0, _) => None,
-        (ended, 0) => Some(format!(
-            "{} that a killed runner (process {}) had left were ended",
-            processes(ended),
-            before.pid
-        )),
-        (_, alive) => Some(format!(
-            "{} that a killed runner (process {}) had left cannot be ended",
-            processes(alive),
-            before.pid
-        )),
-    }
+    let (count, what) = match (rest.ended.len(), rest.alive.len()) {
+        (0, _) => return None,
+        (ended, 0) => (ended, "were ended"),
+        (_, alive) => (alive, "cannot be ended"),
+    };
+    let processes = text::counted_as(count, "process", "processes");
+    Some(format!("{processes} that a killed runner (process {}) had left {what}", before.pid))
 }
 
 impl Driver<'_> {
     /// Runs iterations until the end and returns its exit code.
     fn until_the_end(&mut self) -> Result<u8> {
         match self.one_after_the_other() {
-            Err(_) if self.full_disk.is_some() => self.finish(&self.stopped(), None),
+            Err(_) if self.files.full_disk().is_some() => self.finish(&self.stopped(), None),
             Err(error) => match self.project_is_gone() {
                 Some(reason) => self.finish(&reason, None),
                 None => Err(error),
@@ -186,7 +182,7 @@ impl Driver<'_> {
 
     fn one_after_the_other(&mut self) -> Result<u8> {
         loop {
-            self.has_room()?;
+            self.files.has_room()?;
             let words = format!(
                 "ralph: paused; `spool resume --change {}` resumes it, `spool stop` ends it",
                 self.plan.change.id
@@ -194,30 +190,32 @@ impl Driver<'_> {
             if let Some(request) = self.wait_while_paused(PAUSED, &words)? {
                 return self.stop(request);
             }
-            if let Some(reason) = self.limit_is_up() {
-                return self.finish(&reason, None);
-            }
-            if let Some(reason) = self.project_is_gone().or_else(|| self.change_is_gone()) {
+            // Where a wait or a pause has used up the time, or an earlier run the limits, no agent is started for nothing.
+            let (ledger, elapsed) = (&self.files.state.ledger, self.files.elapsed().as_secs());
+            let is_up = engine::limit_is_up(&self.plan.contract, ledger, elapsed);
+            let is_over = is_up.or_else(|| self.project_is_gone());
+            if let Some(reason) = is_over.or_else(|| self.change_is_gone()) {
                 return self.finish(&reason, None);
             }
             self.say_if_it_may_sleep();
             self.choose_agent();
             let next = self.iteration()?;
             if !matches!(&next, Next::End(reason) if *reason != TerminalReason::Stopped) {
-                self.has_room()?;
+                self.files.has_room()?;
             }
             let request = match next {
                 Next::End(reason) => {
                     return self.finish(&reason, self.console.signals.asked());
                 }
-                Next::Iteration(pause) if pause.is_zero() || self.another_agent_goes_on() => None,
+                Next::Iteration(pause) if pause.is_zero() || self.agents.another_goes_on() => None,
                 Next::Iteration(pause) => self.rest(pause, "a pause after a failed run")?,
                 Next::Limit(resets_at) => {
                     // A run that met a usage limit has used something as well.
-                    if let Some(reason) = self.budget_is_up() {
+                    let (contract, ledger) = (&self.plan.contract, &self.files.state.ledger);
+                    if let Some(reason) = engine::budget_is_up(contract, ledger) {
                         return self.finish(&reason, None);
                     }
-                    match self.at_limit(resets_at) {
+                    match self.agents.at_limit(resets_at) {
                         None => None,
                         Some((resets_at, pause)) => {
                             if let Some(reason) = self.waits_too_long(resets_at, pause) {
@@ -252,11 +250,6 @@ impl Driver<'_> {
         (!is_in_place(&change.folder)).then(|| engine::change_is_a_link(&shown()))
     }
 
-    /// The end of a loop whose budget is used up.
-    fn budget_is_up(&self) -> Option<TerminalReason> {
-        engine::budget_is_up(&self.plan.contract, &self.files.state.ledger)
-    }
-
     /// The end of a loop whose usage limit is lifted too late.
     fn waits_too_long(&mut self, at: Option<u64>, pause: Duration) -> Option<TerminalReason> {
         let limit = match self.plan.options.limit_wait {
@@ -265,8 +258,8 @@ impl Driver<'_> {
             Some(Duration::ZERO) => "not given".to_owned(),
             Some(most) => time_in_words(most),
         };
-        let waited = self.totals.waited_for_limits;
-        self.totals.waited_for_limits = waited.saturating_add(pause);
+        let waited = self.agents.waited;
+        self.agents.waited = waited.saturating_add(pause);
         let when = match at.filter(|at| until(*at) <= LONGEST_LIMIT && !until(*at).is_zero()) {
             Some(at) => {
                 format!("the usage limit is lifted at {}", readable(WallTime::from_seconds(at)))
@@ -278,14 +271,7 @@ impl Driver<'_> {
             ),
         };
         let words = format!("{when}; --max-limit-wait is {limit}");
-        let seconds = self.totals.waited_for_limits.as_secs();
+        let seconds = self.agents.waited.as_secs();
         engine::waits_too_long(&self.plan.contract, seconds, &words)
-    }
-
-    /// The end of a loop whose time a wait or a pause has used up, or whose limits an earlier run: no agent is started for
-    /// nothing.
-    fn limit_is_up(&self) -> Option<TerminalReason> {
-        let elapsed = self.elapsed().as_secs();
-        engine::limit_is_up(&self.plan.contract, &self.files.state.ledger, elapsed)
     }
 }

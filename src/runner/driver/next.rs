@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use super::agent::AgentRun;
+use super::agents::AgentRun;
 use super::parts::Driver;
-use super::wait::doubled;
+use super::pauses::doubled;
 use crate::engine::{RunSign, TerminalReason, Verdict};
 use crate::runner::harness::{RunOutcome, is_overload};
-use crate::world;
 
 /// What is to be done after an iteration.
 pub(super) enum Next {
@@ -27,10 +26,7 @@ impl Driver<'_> {
             (_, RunOutcome::Failed(_)) if is_overload(ran.report.status) => RunSign::Overloaded,
             _ => RunSign::Answered,
         };
-        self.lineup.ended(self.agent.current, sign, world::now().millis());
-        if sign != RunSign::Limited {
-            self.totals.waited_for_limits = Duration::ZERO;
-        }
+        self.agents.ended(sign);
         match (verdict, &ran.report.outcome) {
             (Verdict::End(reason), _) => Next::End(reason),
             (Verdict::Wait(_), RunOutcome::UsageLimit { resets_at, .. }) => Next::Limit(*resets_at),

@@ -1,6 +1,6 @@
 //! What a loop says at its start and at the start of each iteration.
 
-use super::agent::AgentSeat;
+use super::agents::AgentSeat;
 use super::parts::Driver;
 use crate::engine::Dollars;
 use crate::feature::converge::ConvergeCommand;
@@ -52,13 +52,13 @@ impl Driver<'_> {
         };
         let limit = limits(self.plan.options);
         let (name, version) =
-            (self.agent.seat().harness.name(), self.agent.seat().version.as_str());
+            (self.agents.seat().harness.name(), self.agents.seat().version.as_str());
         let shown = match &self.plan.options.harness {
             // Nothing else says which program that is.
-            HarnessChoice::Acp(line) if self.agent.current == 0 => format!("acp:{line}"),
+            HarnessChoice::Acp(line) if self.agents.current == 0 => format!("acp:{line}"),
             _ => name.to_owned(),
         };
-        let others: Vec<String> = self.agent.seats.iter().skip(1).map(AgentSeat::words).collect();
+        let others: Vec<String> = self.agents.seats.iter().skip(1).map(AgentSeat::words).collect();
         let others = match others.as_slice() {
             [] => String::new(),
             others => format!(" (at a usage limit {})", others.join(", then ")),
@@ -89,7 +89,7 @@ impl Driver<'_> {
     fn warn_of_the_agents(&self) {
         let options = self.plan.options;
         let mut named: Vec<&str> = Vec::new();
-        for seat in &self.agent.seats {
+        for seat in &self.agents.seats {
             // The same program with another model has the same to say.
             if named.contains(&seat.harness.name()) {
                 continue;
@@ -118,33 +118,28 @@ impl Driver<'_> {
 
     /// Says what will not go as a person expects, before the first token is spent.
     fn warn_of_the_place(&self) {
-        let unread = match self.view.git {
+        let unread = match self.tree.git {
             None => Git::unread(&self.plan.change.worktree),
             Some(_) => None,
         };
-        if let Some(unread) = unread {
-            self.warn_of_unread(&unread);
-        } else if self.plan.commits() {
-            match &self.view.git {
-                None => self
-                    .console
-                    .screen
-                    .warn("nothing will be committed: there is no git repository here"),
-                Some(git) => {
-                    if let Some(what) = git.in_the_middle_of() {
-                        self.console.screen.warn(&format!(
-                            "nothing will be committed while {what} is under way in the repository"
-                        ));
-                    }
-                }
-            }
+        if let Some(unread) = &unread {
+            return self.warn_of_unread(unread);
+        }
+        let why = match &self.tree.git {
+            None => Some(": there is no git repository here".to_owned()),
+            Some(git) => git
+                .in_the_middle_of()
+                .map(|what| format!(" while {what} is under way in the repository")),
+        };
+        if let Some(why) = why.filter(|_| self.plan.commits()) {
+            self.console.screen.warn(&format!("nothing will be committed{why}"));
         }
     }
 
     /// Says which repository git cannot read, why, what the loop goes without, and what to do next.
     fn warn_of_unread(&self, unread: &UnreadRepository) {
         let UnreadRepository { place, said, remedy } = unread;
-        let (place, folder) = (place.display().to_string(), self.view.folder.display().to_string());
+        let (place, folder) = (place.display().to_string(), self.tree.path().display().to_string());
         let commits = if self.plan.commits() { ", nothing will be committed" } else { "" };
         let next = match remedy {
             Some(command) => {
@@ -162,7 +157,7 @@ impl Driver<'_> {
 
     /// Says what of the list does not count, and that it has no open task, once the ticks are judged that an earlier run has left.
     pub(super) fn warn_of_list(&self) {
-        let Some(tasks) = &self.view.tasks else { return };
+        let Some(tasks) = &self.tree.tasks else { return };
         for aside in tasks.looked().list.asides_in_words() {
             self.console.screen.warn(&format!("`{}`: {}", tasks.path.display(), line(&aside)));
         }
@@ -200,8 +195,9 @@ impl Driver<'_> {
         let spent = state.spent().plus(state.spent_on_reviews());
         LiveLine {
             iteration: of,
-            list: self.view.tasks.as_ref().map(|tasks| tasks.path.clone()),
-            clock: self.clock,
+            list: self.tree.tasks.as_ref().map(|tasks| tasks.path.clone()),
+            before: self.files.ran_before(),
+            clock: self.files.clock,
             max_runtime: options.max_runtime,
             iteration_timeout: options.settings.iteration_timeout(),
             tokens: LiveSum { sum: spent.tokens, limit: rails.max_tokens },

@@ -1,30 +1,27 @@
 //! What a loop is made of.
 
 use std::cell::Cell;
-use std::collections::BTreeSet;
-use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use anyhow::Result;
 
-use super::agent::{AgentProgram, AgentSeat};
+use super::agents::{AgentSeat, Agents};
 use super::cut_off::{count_cut_off, review_of_cut_off};
+use super::plan::Plan;
 use super::ticks::TickProofs;
-use super::view::WorkTreeView;
-use crate::engine::{Contract, Lineup, Shortfall};
+use super::work_tree::WorkTree;
+use crate::engine::Shortfall;
 use crate::runner::console::Console;
 use crate::runner::git::Git;
 use crate::runner::inhibitor::Inhibitor;
-use crate::runner::options::{DoneWhen, Options};
+use crate::runner::options::DoneWhen;
 use crate::runner::requests::{Requests, RunnerRequest};
 use crate::runner::screen::Screen;
 use crate::runner::signals::Signals;
 use crate::runner::state::{Iteration, LoopState, StateFiles, state_folder};
-use crate::runner::target::Change;
 use crate::runner::task_list::Tasks;
-use crate::store::loops::Checked;
-use crate::world::{Deadline, Stopwatch};
+use crate::world::Deadline;
 
 /// How often a waiting loop looks for signals and requests.
 pub const LOOK: Duration = Duration::from_millis(100);
@@ -32,43 +29,23 @@ pub const LOOK: Duration = Duration::from_millis(100);
 /// A loop of the runner.
 pub struct Driver<'a> {
     /// What it was asked for.
-    pub plan: Plan<'a>,
+    pub plan: &'a Plan<'a>,
     /// What it writes down.
     pub files: StateFiles,
     /// The person's side of it.
     pub console: Console<'a>,
-    /// The agent programs.
-    pub agent: AgentProgram,
-    /// Which of them may work.
-    pub lineup: Lineup,
-    /// What it sees of the work tree.
-    pub view: WorkTreeView<'a>,
+    /// The agent programs, and whose turn it is.
+    pub agents: Agents,
+    /// The work tree, and what changed in it.
+    pub tree: WorkTree<'a>,
     /// What it came to so far.
     pub totals: RunTotals,
     /// What the next prompt says of the last iteration.
     pub feedback: Feedback,
     /// What the ticks of its tasks are judged by.
     pub proofs: TickProofs,
-    /// The last run of the checks, `None` before the first.
-    pub checked: Option<Checked>,
-    /// How long this run has been running.
-    pub clock: Stopwatch,
     /// What keeps the machine awake meanwhile, `None` for nothing.
     pub inhibitor: Option<Inhibitor>,
-    /// That the disk was full, and for which file; `None` as long as there is room.
-    pub full_disk: Option<String>,
-}
-
-/// What a loop was asked for.
-pub struct Plan<'a> {
-    /// The change to work on.
-    pub change: &'a Change,
-    /// Every setting.
-    pub options: &'a Options,
-    /// What ends the loop.
-    pub contract: Contract,
-    /// What counts as done.
-    pub done: DoneWhen,
 }
 
 /// What a loop came to since its start.
@@ -78,18 +55,8 @@ pub struct RunTotals {
     pub open_at_start: Vec<String>,
     /// How many boxes were ticked.
     pub ticked: usize,
-    /// All files that were changed.
-    pub touched: BTreeSet<PathBuf>,
-    /// How many commits were made.
-    pub commits: u64,
     /// Why the loop has ended, as the journal says it in the entry of the last iteration; empty before that.
     pub journaled_end: String,
-    /// How long they were waited for.
-    pub waited_for_limits: Duration,
-    /// Files that should have been committed, and could not be.
-    pub uncommitted: BTreeSet<PathBuf>,
-    /// Files that an interrupted iteration changed.
-    pub interrupted: Vec<PathBuf>,
 }
 
 /// What the next prompt says of the last iteration.
@@ -103,14 +70,9 @@ pub struct Feedback {
 
 impl<'a> Driver<'a> {
     /// Returns the loop of a change, locked and written down; an error when it cannot begin.
-    pub fn new(
-        change: &'a Change,
-        options: &'a Options,
-        seats: Vec<AgentSeat>,
-        signals: &'a Signals,
-    ) -> Result<Self> {
+    pub fn new(plan: &'a Plan<'a>, seats: Vec<AgentSeat>, signals: &'a Signals) -> Result<Self> {
+        let (change, options) = (plan.change, plan.options);
         let tasks = Tasks::of(change, options.include_optional);
-        let plan = Plan::of(change, options, tasks.is_some());
         // Its questions end with the loop's time, by a signal, and by `spool stop`.
         let requests = Requests::of(&state_folder(&change.root, &change.id));
         let signaled = signals.any();
@@ -141,85 +103,27 @@ impl<'a> Driver<'a> {
                 requests: files.requests(),
                 noticed: Cell::default(),
             },
-            lineup: Lineup::new(seats.len()),
-            agent: AgentProgram::new(seats)?,
-            view: WorkTreeView::of(
-                &change.worktree,
-                git,
-                tasks.filter(|_| plan.done == DoneWhen::Tasks),
-            ),
+            agents: Agents::new(seats)?,
+            tree: WorkTree::of(plan, git, tasks.filter(|_| plan.done == DoneWhen::Tasks)),
             totals: RunTotals::default(),
             feedback: Feedback::default(),
             proofs: TickProofs::default(),
-            checked: None,
-            clock: Stopwatch::start(),
             inhibitor: None,
-            full_disk: None,
             plan,
             files,
         };
-        if let Some(tasks) = &mut driver.view.tasks {
+        if let Some(tasks) = &mut driver.tree.tasks {
             driver.totals.open_at_start = tasks.look().open;
         }
         // What is there at the start is no progress of the first iteration.
-        driver.files.state.ledger.fingerprint = Some(driver.view.fingerprint());
+        driver.files.state.ledger.fingerprint = Some(driver.tree.fingerprint());
         driver.take_up_totals();
         driver.files.save()?;
         Ok(driver)
     }
 
-    /// Returns how long the loop has taken, with the time that earlier runners had it.
-    pub fn elapsed(&self) -> Duration {
-        self.files.ran_before().saturating_add(self.clock.elapsed())
-    }
-
     /// Returns how long the loop may still take, `None` for no limit.
     pub fn time_left(&self) -> Option<Duration> {
-        self.plan.options.max_runtime.map(|all| all.saturating_sub(self.elapsed()))
-    }
-}
-
-impl<'a> Plan<'a> {
-    /// Returns the plan for a change: what counts as done is what was asked for, or else the list where there is
-    /// one (spec 001).
-    fn of(change: &'a Change, options: &'a Options, has_list: bool) -> Self {
-        let done = match options.done {
-            Some(done) => done,
-            None if has_list => DoneWhen::Tasks,
-            None => DoneWhen::Manual,
-        };
-        Self { change, options, contract: options.contract(done), done }
-    }
-
-    fn first_state(&self, first: &AgentSeat) -> LoopState {
-        let Self { change, options, done, .. } = self;
-        LoopState {
-            change_id: change.id.clone(),
-            worktree_name: change.id.clone(),
-            max_iterations: options.settings.max_iterations().unwrap_or(0),
-            task: options.task.clone(),
-            done_criteria: *done,
-            stall_threshold: options.settings.stall_threshold().unwrap_or(0),
-            iteration_timeout_min: options
-                .settings
-                .iteration_timeout()
-                .map_or(0.0, |limit| limit.as_secs_f64() / 60.0),
-            harness: first.harness.name().to_owned(),
-            harness_version: first.version.clone(),
-            model: first.model.clone().unwrap_or_default(),
-            module: change.module.clone().unwrap_or_default(),
-            pid: std::process::id(),
-            checks: options.checks.clone(),
-            notify: options.settings.notify(),
-            converge: self.contract.converge.clone(),
-            include_optional: options.include_optional,
-            doing: "starting".to_owned(),
-            ..LoopState::default()
-        }
-    }
-
-    /// Returns whether the runner commits what an iteration changed.
-    pub fn commits(&self) -> bool {
-        self.options.settings.commit()
+        self.plan.options.max_runtime.map(|all| all.saturating_sub(self.files.elapsed()))
     }
 }

@@ -79,16 +79,12 @@ pub(super) fn pin<'a>(
         Ok(()) => pinned::shown(&[], "", &commands, &pin.list),
         Err(error) => format!("`spool task` runs no Verify command: {error}\n"),
     };
-    let is_kept = kept.is_ok();
-    let judged_since = match contents {
-        Some(Ok(known)) => known.then_some(armed_at).filter(|_| is_kept),
-        Some(Err(why)) => {
-            words.push_str(&why);
-            None
-        }
-        None => None,
-    };
-    let commands = if is_kept { commands } else { VerifyCommands::new() };
+    let is_judged = contents.unwrap_or(Ok(false)).unwrap_or_else(|why| {
+        words.push_str(&why);
+        false
+    });
+    let judged_since = Some(armed_at).filter(|_| is_judged && kept.is_ok());
+    let commands = if kept.is_ok() { commands } else { VerifyCommands::new() };
     let words = words.trim_end().to_owned();
     Some(RunPin { change, armed_at, commands, judged_since, words })
 }

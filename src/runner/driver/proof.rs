@@ -1,58 +1,41 @@
 //! How well the tasks are proved that were ticked in an iteration; a tick with nothing behind it is taken back.
 
-use std::cell::LazyCell;
-use std::cmp::Reverse;
-use std::io;
-use std::time::Duration;
+use std::rc::Rc;
 
 use super::left::LeftRun;
 use super::parts::Driver;
 use super::pin::RunPin;
-use super::ticks::TickProofs;
-use crate::engine::edit::untick;
 use crate::engine::promise::said_of_tasks;
 use crate::engine::proof::{LeastProof, Proof, UnprovedTask};
-use crate::engine::tasks::TaskList;
 use crate::engine::{Difference, Work};
 use crate::evidence::contents::KeptContents;
-use crate::evidence::task_list::{self, TASKS};
+use crate::evidence::task_list;
 use crate::forms::events::RunnerEvent;
 use crate::judge::ticks::{TickClaim, Ticks};
-use crate::judge::words::{answer, lack, part_of_judge};
-use crate::judge::{ArmedList, ArmedTerms, JudgedPlace, LOOK, Looks, TickJudge, promised};
-use crate::runner::options::DoneWhen;
+use crate::judge::words::{answer, lack};
+use crate::judge::{LOOK, Looks, TickJudge, promised};
 use crate::runner::state::{EarlierLoop, Iteration, time_of};
-use crate::runner::target::ChangeKind;
-use crate::runner::task_list::{TaskListUpdate, Tasks};
-use crate::store::amend::amend;
-use crate::store::loops::Loops;
+use crate::runner::task_list::TaskListUpdate;
 use crate::store::read::read;
 use crate::store::receipts::{Receipt, Witness};
-use crate::store::write::remove_dead_leftovers;
-use crate::system::names;
-use crate::world::{self, Stopwatch, WallTime};
-
-/// How long to wait for who keeps the task log at the same time.
-const PATIENCE: Duration = Duration::from_secs(20);
+use crate::world::{self, WallTime};
 
 impl Driver<'_> {
     /// Remembers what the files contain and what the list says before the first iteration, with what the run has pinned; where it
     /// continues a run, what that began with.
     pub(super) fn begin_proofs(&mut self, pin: Option<&RunPin<'_>>, left: Option<LeftRun>) {
-        if self.list_path().is_none() {
-            if self.is_by_word() && self.files.earlier != EarlierLoop::GoesOn {
+        if self.tree.list_path().is_none() {
+            if self.plan.is_by_word() && self.files.earlier != EarlierLoop::GoesOn {
                 self.arm_promise();
             }
             return;
         }
-        let folder = self.view.tasks.as_ref().and_then(Tasks::folder);
-        self.proofs = TickProofs {
-            began_at: pin.map_or_else(world::now, |pin| pin.armed_at),
-            list_at_start: folder.and_then(|folder| task_list::read(&folder).ok()),
-            armed: pin.map(|pin| pin.commands.clone()).unwrap_or_default(),
-            judged_since: pin.and_then(|pin| pin.judged_since),
-            ..TickProofs::default()
-        };
+        let folder = self.tree.list_folder();
+        let list = folder.and_then(|folder| task_list::read(&folder).ok());
+        self.proofs.list_at_start = list.map(|file| Rc::new(file.into()));
+        self.proofs.began_at = pin.map_or_else(world::now, |pin| pin.armed_at);
+        self.proofs.armed = pin.map(|pin| pin.commands.clone()).unwrap_or_default();
+        self.proofs.judged_since = pin.and_then(|pin| pin.judged_since);
         if self.plan.options.settings.proof() == LeastProof::Word {
             return;
         }
@@ -60,7 +43,8 @@ impl Driver<'_> {
             self.begin_with(left);
             return;
         }
-        let contents = self.tick_judge().and_then(|judge| judge.contents(None, LOOK).ok());
+        let contents =
+            self.proofs.tick_judge(&self.tree).and_then(|judge| judge.contents(None, LOOK).ok());
         self.proofs.looks = Looks { armed: contents.clone(), tick: contents };
         self.keep_run();
     }
@@ -78,52 +62,17 @@ impl Driver<'_> {
     /// What the agent's promise is judged by; `None` where nothing can be kept.
     fn promise_judge(&self) -> Option<TickJudge> {
         let began = time_of(&self.files.state.started_at)?;
-        Some(promised::promise_judge(self.view.folder, self.run_receipts().ok()?, began))
+        Some(promised::promise_judge(self.tree.path(), self.tree.run_receipts().ok()?, began))
     }
 
     /// Returns whether a file differs from what it was at the start, and what speaks against a promise that alone ends the run.
     pub(super) fn against(&self, claimed: bool) -> (Difference, String) {
-        let touched = || self.view.since_start(&self.totals.touched);
-        if !claimed || !self.is_by_word() {
+        let touched = || self.tree.since_start();
+        if !claimed || !self.plan.is_by_word() {
             return (touched(), String::new());
         }
-        let about = (self.view.folder, self.plan.options.task.as_str());
+        let about = (self.tree.path(), self.plan.options.task.as_str());
         promised::against(self.promise_judge().as_ref(), about, LOOK, touched)
-    }
-
-    /// Whether nothing but the agent's promise can end the loop.
-    fn is_by_word(&self) -> bool {
-        self.plan.done == DoneWhen::Manual && self.plan.options.checks.is_empty()
-    }
-
-    /// What the ticks of this run are judged by; `None` without a list, and where nothing can be kept outside of the project.
-    pub(super) fn tick_judge(&self) -> Option<TickJudge> {
-        let (options, proofs) = (self.plan.options, &self.proofs);
-        let list_at = self.list_path()?;
-        let above = self.project_in_worktree();
-        let (folder, run) = (self.view.folder.to_owned(), Some(self.view.began));
-        let mut place = JudgedPlace { folder, above, run, ..JudgedPlace::default() };
-        (place.list, place.list_at) = (place.in_project(&list_at), list_at);
-        let commands = proofs.armed.clone();
-        let armed = ArmedTerms {
-            at: proofs.began_at,
-            least: options.settings.proof(),
-            protect: options.protect.clone(),
-            checks: ArmedTerms::commands_of(&options.checks),
-            verify: LazyCell::new(Box::new(move || commands) as Box<_>),
-        };
-        let list = proofs.list_at_start.as_ref();
-        let list =
-            list.map(|file| ArmedList { list: file.list.clone(), bytes: file.bytes.clone() });
-        let judge = TickJudge::of(place, armed, self.run_receipts().ok()?);
-        Some(judge.knowing(list, proofs.looks.clone()))
-    }
-
-    /// The path of the list relative to the work tree, `None` without one.
-    pub(super) fn list_path(&self) -> Option<String> {
-        let folder = self.view.tasks.as_ref()?.folder()?;
-        let path = folder.join(TASKS);
-        Some(names::with_slashes(path.strip_prefix(self.view.folder).unwrap_or(&path)))
     }
 
     /// Judges the tasks that were ticked in an iteration; `said` is the final text of an agent that came to its own good end.
@@ -137,7 +86,10 @@ impl Driver<'_> {
     ) {
         self.proofs.ticks = Ticks::default();
         let all_done = matches!(looked.work, Work::List { done: 1.., open: 0 });
-        let (Some(judge), Some(tasks)) = (self.tick_judge(), &self.view.tasks) else { return };
+        let (Some(judge), Some(tasks)) = (self.proofs.tick_judge(&self.tree), &self.tree.tasks)
+        else {
+            return;
+        };
         let Some(Ok(file)) = tasks.folder().map(|folder| tasks.read(&folder)) else { return };
         let said = said.unwrap_or_default();
         Self::note_missing(&judge, &file.list, looked, said);
@@ -147,7 +99,7 @@ impl Driver<'_> {
         let claim =
             TickClaim { new: &looked.ticked, since: began_at, all_done, claims_again: true, said };
         let ticks = Ticks::of(&judge, (&file.list, &file.bytes), claim, LOOK);
-        let mut done = self.receipts_since(began_at);
+        let mut done = self.tree.receipts_since(began_at);
         done.retain(|receipt| receipt.by == Witness::Done);
         for tick in &ticks.proved {
             if !looked.ticked.contains(&tick.id) {
@@ -161,10 +113,10 @@ impl Driver<'_> {
         self.proofs.no_change.extend(said);
         if !ticks.proved.is_empty() {
             self.proofs.looks.tick.clone_from(&ticks.seen.now);
-            self.keep_for_done();
+            self.proofs.keep_for_done(&self.tree, &self.console.screen);
         } else if let (false, Some(since)) = (done.is_empty(), self.proofs.judged_since) {
             // What it has kept after the last tick; it looks at the project alone.
-            let kept = self.receipts().ok().and_then(|it| it.contents());
+            let kept = self.tree.receipts().ok().and_then(|it| it.contents());
             let kept = kept.and_then(KeptContents::parse);
             let kept =
                 kept.filter(|it| it.number == since.millis() && judge.place.above.is_empty());
@@ -206,22 +158,6 @@ impl Driver<'_> {
         looked.tampered.removed = missing;
     }
 
-    /// The receipts of this time or later, the oldest first.
-    pub(super) fn receipts_since(&self, began_at: WallTime) -> Vec<Receipt> {
-        let receipts = self.receipts();
-        let mut known = receipts.map(|receipts| receipts.all()).unwrap_or_default();
-        known.retain(|receipt| receipt.at >= began_at);
-        known
-    }
-
-    /// Returns the line on files that the armed commands run, which the loop may change; empty for none.
-    pub(super) fn part_of_judge(&self) -> String {
-        let seen = self.tick_judge().zip(self.proofs.looks.armed.as_ref());
-        let Some((judge, files)) = seen else { return String::new() };
-        let at: Vec<String> = files.paths(u64::MAX).map(|at| judge.place.in_project(at)).collect();
-        part_of_judge(&judge.run_by_commands(at.iter().map(String::as_str)), "`--protect`")
-    }
-
     /// Opens the boxes of what is not proved, and tells the next agent and the person of it.
     fn take_back(
         &mut self,
@@ -233,13 +169,13 @@ impl Driver<'_> {
             return;
         }
         let ids: Vec<String> = unproved.iter().map(|task| task.id.clone()).collect();
-        if let Err(error) = self.open_boxes(&ids) {
+        if let Err(error) = self.tree.open_boxes(&ids) {
             self.console.screen.warn(&format!(
                 "the boxes of {} cannot be opened again: {error}; they count as open all the same",
                 ids.join(", ")
             ));
         }
-        if let Some(tasks) = &mut self.view.tasks {
+        if let Some(tasks) = &mut self.tree.tasks {
             let again = tasks.look_again(&ids);
             (looked.work, looked.open, looked.next) = (again.work, again.open, again.next);
         }
@@ -254,41 +190,9 @@ impl Driver<'_> {
                 .push(format!("The box of {id} is open again: {lack}. {answer}{then}"));
             entry.unproved.push(format!("{id}: {lack}"));
             let event = RunnerEvent::TakenBack { task: id.clone(), why: lack.clone() };
-            let how = self.how_to_put_back(why);
+            let how = self.proofs.how_to_put_back(why, &self.tree, &self.files.folder);
             let words = format!("  {id} is open again: it was ticked, but {lack}{how}");
             self.console.screen.report(event, &words);
         }
-    }
-
-    /// Opens the boxes of these tasks, each by one byte, under the lock of the task log where there is one.
-    fn open_boxes(&self, ids: &[String]) -> io::Result<()> {
-        let Some(folder) = self.view.tasks.as_ref().and_then(Tasks::folder) else {
-            return Ok(());
-        };
-        let change = self.plan.change;
-        let _lock = (change.kind == ChangeKind::SpecKit && folder == change.folder)
-            .then(|| Loops::of(&change.root).feature_lock(&change.id, &change.folder, PATIENCE))
-            .transpose()?;
-        amend(&folder.join(TASKS), task_list::MOST, |text| {
-            let list = TaskList::parse(text);
-            let mut found: Vec<_> = ids.iter().filter_map(|id| list.find(id)).collect();
-            // From the last to the first: a check mark is longer than the blank that takes its place.
-            found.sort_by_key(|task| Reverse(task.mark_at));
-            Some(found.into_iter().fold(text.to_vec(), |text, task| untick(&text, task)))
-        })?;
-        Ok(())
-    }
-
-    /// Removes what a runner has left beside the list that was killed while it opened a box.
-    pub(super) fn tidy_list(&self) {
-        if let Some(folder) = self.view.tasks.as_ref().and_then(Tasks::folder) {
-            remove_dead_leftovers(&folder, &[TASKS]);
-        }
-    }
-
-    /// Notes how long a check took.
-    pub(super) fn note_time(&mut self, run: &str, clock: &Stopwatch) {
-        let millis = u64::try_from(clock.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.proofs.millis.insert(run.to_owned(), millis);
     }
 }

@@ -1,6 +1,9 @@
 //! What a person does about protected files that the agent has changed: put them back, or take them as they are.
 
-use super::parts::Driver;
+use std::path::Path;
+
+use super::ticks::TickProofs;
+use super::work_tree::WorkTree;
 use crate::engine::proof::Unproved;
 use crate::runner::git::NO_COMMIT;
 use crate::runner::state::{tail, time_of};
@@ -9,18 +12,23 @@ use crate::runner::summary::{SHORT, git_in};
 /// The most files that a command names.
 const MOST: usize = 10;
 
-impl Driver<'_> {
+impl TickProofs {
     /// Returns the lines on what a person does about a tick that is held up by protected files, each behind a line break; empty for
     /// every other one, and where this runner has said it of all of them before.
-    pub(super) fn how_to_put_back(&mut self, why: &Unproved) -> String {
+    pub(super) fn how_to_put_back(
+        &mut self,
+        why: &Unproved,
+        tree: &WorkTree<'_>,
+        loop_folder: &Path,
+    ) -> String {
         let Unproved::ProtectedChanged(paths) = why else { return String::new() };
-        let known = self.proofs.told_put_back.len();
-        self.proofs.told_put_back.extend(paths.iter().cloned());
-        if self.proofs.told_put_back.len() == known {
+        let known = self.told_put_back.len();
+        self.told_put_back.extend(paths.iter().cloned());
+        if self.told_put_back.len() == known {
             return String::new();
         }
         let it = if paths.len() == 1 { "it" } else { "them" };
-        let back = match self.command_to_put_back(paths) {
+        let back = match self.command_to_put_back(paths, tree, loop_folder) {
             Some(command) => format!("To put {it} back: {command}"),
             None => format!("To put {it} back: as before the loop began"),
         };
@@ -31,11 +39,16 @@ impl Driver<'_> {
 
     /// The command that brings these files back from the commit on which the run began, `None` where it has not all of them
     /// as they were then.
-    fn command_to_put_back(&self, paths: &[String]) -> Option<String> {
-        let git = self.view.git.as_ref()?;
-        let commit = self.commit_at_begin()?;
-        let files = self.tick_judge()?.place.looked_at(paths);
-        let at_start = self.proofs.looks.armed.as_ref()?;
+    fn command_to_put_back(
+        &self,
+        paths: &[String],
+        tree: &WorkTree<'_>,
+        loop_folder: &Path,
+    ) -> Option<String> {
+        let git = tree.git.as_ref()?;
+        let commit = self.commit_at_begin(tree, loop_folder)?;
+        let files = self.tick_judge(tree)?.place.looked_at(paths);
+        let at_start = self.looks.armed.as_ref()?;
         // What was not committed when the run began would be lost.
         let is_as_before = |path: &String| {
             // git would read a pattern in it.
@@ -46,19 +59,19 @@ impl Driver<'_> {
         if files.len() > MOST || !files.iter().all(is_as_before) {
             return None;
         }
-        let is_elsewhere = self.plan.options.start != self.view.folder;
-        let git = git_in(is_elsewhere.then_some(self.view.folder));
+        let is_elsewhere = tree.plan.options.start != tree.path();
+        let git = git_in(is_elsewhere.then_some(tree.path()));
         let short: String = commit.chars().take(SHORT).collect();
         Some(format!("{git} checkout {short} -- {}", shell_words::join(&files)))
     }
 
     /// The commit on which the run began, or the one that it continues; `None` where there was none.
-    fn commit_at_begin(&self) -> Option<String> {
-        let began_at = self.proofs.began_at;
-        let past = tail(&self.files.folder.join("history.jsonl"), usize::MAX).unwrap_or_default();
+    fn commit_at_begin(&self, tree: &WorkTree<'_>, loop_folder: &Path) -> Option<String> {
+        let began_at = self.began_at;
+        let past = tail(&loop_folder.join("history.jsonl"), usize::MAX).unwrap_or_default();
         let mut past = past.iterations.into_iter().map(|it| it.iteration);
         let first = past.find(|it| time_of(&it.started).is_some_and(|at| at >= began_at));
-        let commit = first.map_or_else(|| self.view.head_at_start(), |it| it.head_at_start);
+        let commit = first.map_or_else(|| tree.head_at_start(), |it| it.head_at_start);
         Some(commit).filter(|commit| !commit.is_empty() && commit != NO_COMMIT)
     }
 }

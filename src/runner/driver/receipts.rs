@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::path::Path;
+
+use anyhow::Result;
 
 use super::parts::Driver;
 use crate::runner::state::{Iteration, time_of};
 use crate::runner::task_list::list_at;
 use crate::store::receipts::{MOST_FILES, Receipt, Receipts, Witness};
-use crate::system::names;
 use crate::world::WallTime;
 
 impl Driver<'_> {
@@ -18,29 +18,18 @@ impl Driver<'_> {
         let is_any = !entry.tasks_ticked.is_empty()
             || self.proofs.ticks.to_keep().next().is_some()
             || self.proofs.reviewed.is_some();
-        let kept = |it: &mut Self| Ok(it.try_to_keep_receipts(entry, began_at, at)?);
-        if is_any && let Err(error) = self.write(kept) {
+        if !is_any {
+            return;
+        }
+        let mut kept = self.try_to_keep_receipts(entry, began_at, at);
+        if self.files.frees_room_for(&kept) {
+            kept = self.try_to_keep_receipts(entry, began_at, at);
+        }
+        if let Err(error) = kept {
             self.console
                 .screen
                 .warn(&format!("the receipts of this iteration are not kept: {error:#}"));
         }
-    }
-
-    /// Returns the receipts of the change, where `spool task` has them; an error where nothing can be kept there.
-    pub(super) fn receipts(&self) -> io::Result<Receipts> {
-        let root = &self.plan.change.root;
-        Receipts::of(root, &self.plan.change.id, &self.list_under(root))
-    }
-
-    /// Returns the same, beside which this run keeps what it began with.
-    pub(super) fn run_receipts(&self) -> io::Result<Receipts> {
-        self.receipts().map(|receipts| receipts.of_run())
-    }
-
-    /// The path of the list relative to this folder, or whole where it is not in there.
-    fn list_under(&self, folder: &Path) -> String {
-        let list = self.view.tasks.as_ref().map_or(folder, |tasks| tasks.path.as_path());
-        names::with_slashes(list.strip_prefix(folder).unwrap_or(list))
     }
 
     fn try_to_keep_receipts(
@@ -48,9 +37,9 @@ impl Driver<'_> {
         entry: &Iteration,
         began_at: WallTime,
         at: WallTime,
-    ) -> io::Result<()> {
-        let list = self.list_under(self.view.folder);
-        let receipts = self.receipts()?;
+    ) -> Result<()> {
+        let list = self.tree.list_under(self.tree.path());
+        let receipts = self.tree.receipts()?;
         let mut known = receipts.all();
         // A clock that was set back makes an earlier iteration's receipt as new as this one. The number is 0 where a runner was
         // killed between two iterations: all that its run has judged is known.
@@ -63,7 +52,7 @@ impl Driver<'_> {
             is_of_this && receipt.at >= began_at
         });
         let files = entry.files.iter().filter(|file| **file != list).take(MOST_FILES);
-        let judge = self.tick_judge();
+        let judge = self.proofs.tick_judge(&self.tree);
         let in_project = |file: &String| judge.as_ref().map(|judge| judge.place.in_project(file));
         let files: Vec<String> = files.filter_map(in_project).collect();
         let form = |task: &str| Receipt {
@@ -74,7 +63,7 @@ impl Driver<'_> {
             iteration: entry.n,
             more_files: entry.files_changed.saturating_sub(files.len() as u64),
             files: Some(files.clone()),
-            commits: self.view.git.as_ref().map(|_| entry.commits.len() as u64),
+            commits: self.tree.git.as_ref().map(|_| entry.commits.len() as u64),
             checks: entry.checks.clone(),
             tokens: (!entry.tokens_unknown).then_some(entry.tokens_used),
             reviewer: self.proofs.reviewer_of(task),
@@ -94,13 +83,13 @@ impl Driver<'_> {
             Some(judge) => judge.add_receipts(&written, self.proofs.looks.tick.as_ref())?,
             None => receipts.add_all(&written)?,
         }
-        self.keep_review(&receipts, &new)
+        Ok(self.keep_review(&receipts, &new)?)
     }
 
     /// Notes a review that has passed in this iteration in the receipts of the done tasks that it read; the new ones have it.
     fn keep_review(&self, receipts: &Receipts, new: &BTreeSet<String>) -> io::Result<()> {
         let Some((reader, _)) = &self.proofs.reviewed else { return Ok(()) };
-        let list = self.view.tasks.as_ref().and_then(|tasks| list_at(&tasks.path));
+        let list = self.tree.tasks.as_ref().and_then(|tasks| list_at(&tasks.path));
         let done = list.iter().flat_map(|list| &list.tasks).filter(|task| task.done);
         let read = done.map(|task| &task.id).filter(|id| self.proofs.reviewer_of(id).is_some());
         let read: BTreeSet<&str> =

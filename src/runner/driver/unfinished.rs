@@ -36,17 +36,17 @@ impl Driver<'_> {
     /// is not committed, and notifies the person and the next agent.
     pub(super) fn settle_unfinished(&mut self) {
         let Some(last) = self.last_iteration() else { return };
-        let is_kept = self.view.git.as_ref().is_some_and(|git| git.has_kept(&last.kept_as));
+        let is_kept = self.tree.git.as_ref().is_some_and(|git| git.has_kept(&last.kept_as));
         if is_kept {
             self.files.state.kept_as.clone_from(&last.kept_as);
         }
         if !last.interrupted {
             return;
         }
-        let dirty = self.view.git.as_ref().map(Git::dirty);
-        let left = sorted(&last, dirty, self.view.folder);
+        let dirty = self.tree.git.as_ref().map(Git::dirty);
+        let left = sorted(&last, dirty, self.tree.path());
         let mut is_committed = false;
-        if self.plan.commits() && self.view.git.is_some() {
+        if self.plan.commits() && self.tree.git.is_some() {
             is_committed = self.commit_unfinished(&left);
             if !left.later.is_empty() {
                 self.console.screen.warn(&format!(
@@ -73,8 +73,8 @@ impl Driver<'_> {
     /// Says at the end which files of the interrupted iteration are not committed, `None` where that was not
     /// asked for.
     pub(super) fn unfinished_words(&self) -> Option<String> {
-        let files = &self.totals.interrupted;
-        let asked = self.plan.commits() && self.view.git.is_some();
+        let files = &self.tree.interrupted;
+        let asked = self.plan.commits() && self.tree.git.is_some();
         (asked && !files.is_empty()).then(|| {
             let are = if files.len() == 1 { "is" } else { "are" };
             format!(
@@ -106,8 +106,8 @@ impl Driver<'_> {
                 );
                 let files = left.files.iter().map(|file| file.display().to_string()).collect();
                 self.console.screen.report(RunnerEvent::Committed { files }, &words);
-                self.view.accept_head();
-                self.files.state.ledger.fingerprint = Some(self.view.fingerprint());
+                self.tree.accept_head();
+                self.files.state.ledger.fingerprint = Some(self.tree.fingerprint());
                 true
             }
             Ok(false) => true,

@@ -13,15 +13,6 @@ use crate::runner::screen::lasted;
 use crate::runner::state::readable;
 use crate::world::{self, Stopwatch, WallTime};
 
-/// The longest pause between two runs after failures.
-const LONGEST_PAUSE: Duration = Duration::from_mins(15);
-/// How long to wait at first for a usage limit with no known end; doubled each time.
-const UNKNOWN_LIMIT: Duration = Duration::from_mins(1);
-/// How long after the time that was reported a usage limit is tried again.
-const AFTER_LIMIT: Duration = Duration::from_secs(5);
-/// The longest wait for a usage limit that is believed: the longest ones are lifted after a week.
-pub(super) const LONGEST_LIMIT: Duration = Duration::from_hours(8 * 24);
-
 impl Driver<'_> {
     /// Waits while a person wants a pause and there is time; returns what ends it. `what` says that it is paused, and why, and
     /// `words` say what to do.
@@ -46,10 +37,10 @@ impl Driver<'_> {
             if !reported {
                 reported = true;
                 what.clone_into(&mut self.files.state.doing);
-                self.write(|it| it.files.save())?;
+                self.files.save()?;
                 self.console.screen.report(RunnerEvent::Paused, words);
             }
-            if engine::time_is_up(&self.plan.contract, self.elapsed().as_secs()).is_some() {
+            if engine::time_is_up(&self.plan.contract, self.files.elapsed().as_secs()).is_some() {
                 self.console.screen.still();
                 return Ok(None);
             }
@@ -68,7 +59,7 @@ impl Driver<'_> {
         let clock = readable(until);
         self.files.state.doing = format!("waiting for {what} until {clock}");
         self.files.state.waits_until = until.millis() / 1000;
-        self.write(|it| it.files.save())?;
+        self.files.save()?;
         let words = format!("   waiting for {what}, {} (until {clock})", lasted(length));
         let event = RunnerEvent::Waiting { r#for: what.to_owned(), until: JsonTime::of(until) };
         self.console.screen.report(event, &words);
@@ -98,28 +89,6 @@ fn rest_left(length: Duration, waited: Duration, by_the_wall: Duration) -> Durat
     length.saturating_sub(waited).min(by_the_wall)
 }
 
-/// A pause that is doubled with each time after the first, up to [`LONGEST_PAUSE`].
-pub(super) fn doubled(pause: Duration, times: u32) -> Duration {
-    let longer = 2_u32.saturating_pow(times.saturating_sub(1).min(16));
-    pause.saturating_mul(longer).min(LONGEST_PAUSE)
-}
-
-/// How long it is until a moment in seconds since the Unix epoch.
-pub(super) fn until(at: u64) -> Duration {
-    WallTime::from_seconds(at).since(world::now())
-}
-
-/// How long to wait for a usage limit that is lifted after this time, as far as it is known, and was hit
-/// `times` in a row.
-///
-/// A clock that goes wrong, here or there, makes neither a loop without rest of it nor one that rests forever.
-pub(super) fn limit_pause(left: Option<Duration>, times: u32) -> Duration {
-    let Some(left) = left.filter(|left| *left <= LONGEST_LIMIT) else {
-        return doubled(UNKNOWN_LIMIT, times);
-    };
-    left + doubled(AFTER_LIMIT, times)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -135,17 +104,5 @@ mod tests {
         // Set back by a day.
         assert_eq!(rest_left(hour, 59 * minute, 24 * hour), minute);
         assert_eq!(rest_left(hour, hour, 24 * hour), Duration::ZERO);
-    }
-
-    #[test]
-    fn a_usage_limit_with_a_clock_that_is_wrong_is_neither_hammered_nor_waited_for_for_ever() {
-        let pauses: Vec<u64> =
-            [1, 2, 3, 30].map(|times| limit_pause(Some(Duration::ZERO), times).as_secs()).into();
-        assert_eq!(pauses, [5, 10, 20, 900]);
-        assert_eq!(limit_pause(Some(Duration::from_mins(2)), 1), Duration::from_secs(125));
-        // Milliseconds in the place of seconds.
-        assert_eq!(limit_pause(Some(until(1_795_000_000_000)), 1), UNKNOWN_LIMIT);
-        assert_eq!(limit_pause(Some(until(u64::MAX)), 1), UNKNOWN_LIMIT);
-        assert_eq!(limit_pause(None, 1), UNKNOWN_LIMIT);
     }
 }

@@ -50,7 +50,9 @@ impl Git {
 
     /// Returns what the configuration starts; git is asked again once one of its files, or of those that it may have, is another.
     fn configured(&self) -> Result<Vec<GitProgram>> {
-        let time = |file: &Path| file.metadata().ok().as_ref().map(changed_at);
+        // Each commit changes the time of a folder, such as `.git`.
+        let meta = |file: &Path| file.metadata().ok().filter(Metadata::is_file);
+        let time = |file: &Path| meta(file).as_ref().map(changed_at);
         if let Some((files, found)) = &*self.configured.borrow()
             && files.iter().all(|(file, then)| time(file) == *then)
         {

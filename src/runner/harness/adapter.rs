@@ -5,9 +5,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use serde::{Deserialize, Serialize};
 
 use super::permissions::{Accepts, Permissions};
 use super::usage::TokenUsage;
+pub use crate::exec::Source as Stream;
 use crate::exec::version::Version;
 use crate::forms::harnesses::TokensKnown;
 use crate::forms::story::CallOutcome;
@@ -125,7 +127,7 @@ impl Launch {
 }
 
 /// What a program's standard input gets.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Input {
     /// Nothing: it is closed.
     #[default]
@@ -146,22 +148,13 @@ pub struct Told {
 }
 
 /// The signal that a program ends best on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ending {
     /// SIGTERM.
     #[default]
     Terminate,
     /// SIGINT: Codex ends its tools only on this one.
     Interrupt,
-}
-
-/// Which of its two outputs a line came from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stream {
-    /// Standard output.
-    Output,
-    /// Standard error.
-    Errors,
 }
 
 /// What a line of output says, for the screen and for the watch over the process.

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -20,9 +20,10 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process_group, 
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 use super::hold::{Hold, Members};
-use super::protocol::{SupervisorCommand, SupervisorEvent, SupervisorOrder};
+use super::protocol::{SupervisorCommand, SupervisorEvent, SupervisorOrder, hear, say};
 use crate::exec::family;
 use crate::exec::input::PendingInput;
+use crate::exec::partner::supervisor_name;
 use crate::exec::supervisor::awake_when_orphaned;
 use crate::exec::tree::{self, Process};
 use crate::runner::harness::{Ending, Input};
@@ -35,11 +36,7 @@ const GRACE_OF_ORPHANS: Duration = Duration::from_secs(2);
 /// How long what is left of a tree has to leave unasked: its program may have asked it to.
 const SETTLING: Duration = Duration::from_millis(100);
 /// The longest that what is left of a tree has to leave when asked.
-pub const LEAVING: Duration = Duration::from_secs(1);
-/// How long the tree is killed for, round after round.
-pub const KILLING: Duration = Duration::from_secs(5);
-/// Time between two rounds, unless someone has died before.
-const ROUND: Duration = Duration::from_millis(25);
+const LEAVING: Duration = Duration::from_secs(1);
 /// How often it is noted who is in the tree, where orphans cannot be adopted.
 const NOTING: Duration = Duration::from_secs(5);
 
@@ -53,6 +50,11 @@ pub fn supervise_if_asked() {
         return;
     };
     std::process::exit(i32::from(keep(runner).is_err()));
+}
+
+/// Returns whether the runner with this process id, which may have been killed, has a supervisor that is still there.
+pub fn has_supervisor(runner: u32) -> bool {
+    tree::names().contains(&supervisor_name(runner))
 }
 
 /// The socket to the runner, `None` when standard input is something else.
@@ -80,8 +82,8 @@ fn keep(mut runner: UnixStream) -> io::Result<()> {
     wake.set_nonblocking(true)?;
     signal_hook::low_level::pipe::register(SIGCHLD, waker)?;
 
-    runner.write_all(&SupervisorEvent::Ready.written())?;
-    let mut order = SupervisorOrder::read(&mut runner)?;
+    say(&mut runner, &SupervisorEvent::Ready)?;
+    let mut order: SupervisorOrder = hear(&mut runner)?;
     let started = start(&mut order);
     let null = File::options().read(true).write(true).open("/dev/null")?;
     rustix::stdio::dup2_stdin(&null)?;
@@ -91,7 +93,7 @@ fn keep(mut runner: UnixStream) -> io::Result<()> {
         Ok(started) => started,
         Err(error) => {
             let number = error.raw_os_error().unwrap_or(Errno::INVAL.raw_os_error());
-            return runner.write_all(&SupervisorEvent::NotStarted(number).written());
+            return say(&mut runner, &SupervisorEvent::NotStarted(number));
         }
     };
     let mut supervisor = Supervisor {
@@ -106,7 +108,7 @@ fn keep(mut runner: UnixStream) -> io::Result<()> {
         seen: BTreeSet::new(),
         hold: Hold::with_runner(),
     };
-    supervisor.report(SupervisorEvent::Started(agent.as_raw_nonzero().get()));
+    supervisor.report(&SupervisorEvent::Started(agent.as_raw_nonzero().get()));
     supervisor.watch(&order);
     Ok(())
 }
@@ -114,18 +116,17 @@ fn keep(mut runner: UnixStream) -> io::Result<()> {
 /// Starts the program in a process group of its own.
 #[expect(clippy::disallowed_methods, reason = "the supervisor itself starts it")]
 fn start(order: &mut SupervisorOrder) -> io::Result<(Pid, Option<PendingInput>)> {
-    let launch = &mut order.launch;
-    let mut command = std::process::Command::new(&launch.program);
-    command.args(&launch.arguments).current_dir(&order.folder).process_group(0);
+    let mut command = std::process::Command::new(&order.program);
+    command.args(&order.arguments).current_dir(&order.folder).process_group(0);
     command.env_remove(SUPERVISOR);
-    for name in &launch.unset {
+    for name in &order.unset {
         command.env_remove(name);
     }
-    for (name, value) in &launch.set {
+    for (name, value) in &order.set {
         command.env(name, value);
     }
-    let stays = matches!(launch.input, Input::Dialog(_));
-    let feed = match std::mem::take(&mut launch.input) {
+    let stays = matches!(order.input, Input::Dialog(_));
+    let feed = match std::mem::take(&mut order.input) {
         Input::Nothing => {
             command.stdin(Stdio::null());
             None
@@ -145,7 +146,8 @@ fn start(order: &mut SupervisorOrder) -> io::Result<(Pid, Option<PendingInput>)>
 /// What a look at the runner showed.
 enum FromRunner {
     Nothing,
-    Command(SupervisorCommand),
+    End,
+    Kill,
     /// It is dead, or has given up.
     Silence,
 }
@@ -172,15 +174,11 @@ struct Supervisor {
 impl Supervisor {
     fn watch(&mut self, order: &SupervisorOrder) {
         let asked = self.until_it_left(order);
-        self.report(match self.left.and_then(WaitStatus::exit_status) {
-            Some(code) => SupervisorEvent::LeftWithCode(code),
-            None => SupervisorEvent::LeftBySignal(
-                self.left.and_then(WaitStatus::terminating_signal).unwrap_or(Signal::KILL.as_raw()),
-            ),
-        });
+        let killed = Signal::KILL.as_raw();
+        self.report(&SupervisorEvent::Left(self.left.map_or(killed, WaitStatus::as_raw)));
         self.end_the_rest(asked.map_or(LEAVING, |asked| asked.left().min(LEAVING)));
         self.ended.remove(&self.agent.as_raw_nonzero().get());
-        self.report(SupervisorEvent::Over(i32::try_from(self.ended.len()).unwrap_or(i32::MAX)));
+        self.report(&SupervisorEvent::Over(self.ended.len()));
     }
 
     /// Waits until the program has left, by itself or because it was ended; in that case, returns
@@ -195,23 +193,19 @@ impl Supervisor {
                 break;
             }
             match heard {
-                // What it is told is written already.
-                FromRunner::Nothing
-                | FromRunner::Command(SupervisorCommand::Tell | SupervisorCommand::Close) => {}
-                FromRunner::Command(SupervisorCommand::End) if until.is_some() => {}
-                FromRunner::Command(SupervisorCommand::End) => {
-                    until = Some(self.ask(order, order.grace));
-                }
-                FromRunner::Command(SupervisorCommand::Kill) => {
-                    until = Some(Deadline::after(Duration::ZERO));
-                }
+                FromRunner::Nothing => {}
+                FromRunner::End if until.is_some() => {}
+                FromRunner::End => until = Some(self.ask(order, order.grace)),
+                FromRunner::Kill => until = Some(Deadline::after(Duration::ZERO)),
                 FromRunner::Silence => {
                     let left = until.map_or(order.grace, |until| until.left());
                     until = Some(self.ask(order, left.min(GRACE_OF_ORPHANS)));
                 }
             }
             if until.is_some_and(|until| until.is_over()) {
-                self.kill();
+                // Where the list of processes cannot be read, this much is ended all the same.
+                let _ = kill_process_group(self.agent, Signal::KILL);
+                self.end_the_rest(Duration::ZERO);
                 break;
             }
             self.with_hold(Hold::look);
@@ -227,7 +221,7 @@ impl Supervisor {
     fn ask(&mut self, order: &SupervisorOrder, grace: Duration) -> Deadline {
         self.with_hold(Hold::end);
         self.note_the_tree();
-        let signal = match order.launch.ending {
+        let signal = match order.ending {
             Ending::Terminate => Signal::TERM,
             Ending::Interrupt => Signal::INT,
         };
@@ -235,45 +229,22 @@ impl Supervisor {
         Deadline::after(grace)
     }
 
-    /// Ends what the program has left behind: asked first, when there is time for it.
+    /// Ends the program and what it has left behind: asked first, when there is time for it.
     fn end_the_rest(&mut self, patience: Duration) {
         self.with_hold(Hold::end);
-        self.until_alone(SETTLING.min(patience));
-        if self.alone {
-            return;
-        }
-        let members = self.members();
-        tree::signal(&members, Signal::TERM);
-        self.ended.extend(&members);
-        self.until_alone(patience);
-        self.kill();
+        let settling = SETTLING.min(patience);
+        let rest = family::end_all(settling, patience, &mut |patience| self.living(patience));
+        self.ended.extend(rest.ended);
     }
 
-    fn until_alone(&mut self, patience: Duration) {
-        let deadline = Deadline::after(patience);
-        while !self.alone && !deadline.is_over() {
-            // Only the death of an own child is heard of.
-            let patience = if self.adopts { deadline.left() } else { ROUND };
-            if let FromRunner::Command(SupervisorCommand::Kill) = self.look(Some(patience)) {
-                return;
-            }
-        }
-    }
-
-    /// Kills the tree, round after round, until nothing is left of it: what is killed may have just
-    /// started something.
-    fn kill(&mut self) {
-        let deadline = Deadline::after(KILLING);
-        while !self.alone && !deadline.is_over() {
+    /// The tree, once something has happened in it or the time is up; `None` when nothing is left of it.
+    fn living(&mut self, patience: Duration) -> Option<BTreeSet<i32>> {
+        if let FromRunner::Kill = self.look(Some(patience)) {
             let members = self.members();
             tree::signal(&members, Signal::KILL);
-            if self.left.is_none() {
-                // Where the list of processes cannot be read, this much is ended all the same.
-                let _ = kill_process_group(self.agent, Signal::KILL);
-            }
-            self.ended.extend(&members);
-            self.look(Some(ROUND));
+            self.ended.extend(members);
         }
+        (!self.alone).then(|| self.members())
     }
 
     /// Looks after everything once something happens, or when the time is up.
@@ -299,35 +270,22 @@ impl Supervisor {
     }
 
     fn receive(&mut self) -> FromRunner {
-        let mut byte = [0];
-        let read = self.runner.as_mut().map(|runner| runner.read(&mut byte));
-        match read {
-            Some(Ok(1)) => match SupervisorCommand::from(byte[0]) {
-                Some(SupervisorCommand::Tell) => self.hear_text(),
-                Some(SupervisorCommand::Close) => {
-                    self.feed = self.feed.take().and_then(PendingInput::close);
-                    FromRunner::Nothing
-                }
-                Some(command) => FromRunner::Command(command),
-                None => FromRunner::Nothing,
-            },
-            Some(Err(error)) if error.kind() == io::ErrorKind::Interrupted => FromRunner::Nothing,
-            _ => {
+        match self.runner.as_mut().map(|runner| hear(runner)) {
+            Some(Ok(SupervisorCommand::End)) => FromRunner::End,
+            Some(Ok(SupervisorCommand::Kill)) => FromRunner::Kill,
+            Some(Ok(SupervisorCommand::Tell(text))) => {
+                self.feed = self.feed.take().and_then(|feed| feed.add(&text));
+                FromRunner::Nothing
+            }
+            Some(Ok(SupervisorCommand::Close)) => {
+                self.feed = self.feed.take().and_then(PendingInput::close);
+                FromRunner::Nothing
+            }
+            Some(Err(_)) | None => {
                 self.runner = None;
                 FromRunner::Silence
             }
         }
-    }
-
-    /// Takes in what the program is to be told.
-    fn hear_text(&mut self) -> FromRunner {
-        let text = self.runner.as_mut().map(|runner| SupervisorCommand::told(runner));
-        let Some(Ok(text)) = text else {
-            self.runner = None;
-            return FromRunner::Silence;
-        };
-        self.feed = self.feed.take().and_then(|feed| feed.add(&text));
-        FromRunner::Nothing
     }
 
     /// Takes note of the dead, the program and adopted orphans alike; returns whether no child is left.
@@ -380,10 +338,10 @@ impl Supervisor {
         }
     }
 
-    fn report(&mut self, news: SupervisorEvent) {
+    fn report(&mut self, news: &SupervisorEvent) {
         if let Some(runner) = &mut self.runner {
             // A runner that is not there any more is found out about when it is listened to.
-            let _ = runner.write_all(&news.written());
+            let _ = say(runner, news);
         }
     }
 }

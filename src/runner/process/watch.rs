@@ -1,5 +1,6 @@
 //! What limits a run, what is made of its output, and how it ended.
 
+use std::process::ExitStatus;
 use std::time::Duration;
 
 use crate::runner::harness::{ExitInfo, Stream, Told};
@@ -94,6 +95,8 @@ pub trait Watcher {
 pub struct ProcessOutcome {
     /// How the process left.
     pub left: ExitInfo,
+    /// The same as the system has it, `None` where it did not leave by itself and the system does not say.
+    pub status: Option<ExitStatus>,
     /// Why the runner ended it, `None` when it left by itself.
     pub cut: Option<Cut>,
     /// Processes of its tree, besides itself, that had to be ended.

@@ -7,18 +7,11 @@ use std::io;
 use std::os::windows::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
 
-use super::limits::{RunLimits, exit};
-use super::lines::LineSplitter;
-use super::log::Log;
 use super::watch::{Control, Cut, ProcessLimits, ProcessOutcome, Watcher};
-use crate::exec::{Program, ProgramEnd, Source, shell};
-use crate::runner::harness::{Input, Launch, Stream};
-use crate::world::Deadline;
-
-/// The longest between two looks at the moment.
-const MOMENT: Duration = Duration::from_millis(150);
+use super::watched::{WatchedRun, not_started};
+use crate::exec::{Program, ProgramEnd, shell};
+use crate::runner::harness::{Input, Launch};
 
 /// Runs a program in `folder`, or in its own, to its end and returns how it ended; nothing of its tree is left alive.
 ///
@@ -45,29 +38,22 @@ pub fn run(
         Input::Nothing => Vec::new(),
         Input::Text(text) | Input::Dialog(text) => text.clone(),
     };
-    let run = RefCell::new(WatchedRun {
-        limits: RunLimits::new(limits, watcher.is_thinking()),
-        watcher,
-        log: Log::new(log),
-        output: LineSplitter::default(),
-        errors: LineSplitter::default(),
-        moment: Deadline::after(Duration::ZERO),
-        cut: None,
-    });
+    let run = RefCell::new(WatchedRun::new(limits, log, watcher));
     let ended = Program::unlimited(command, input).stream_tree(
-        &mut || run.borrow_mut().is_to_end(),
+        &mut || is_to_end(&mut run.borrow_mut()),
         &mut |source, piece| {
-            run.borrow_mut().take(source, piece);
+            let mut run = run.borrow_mut();
+            let watch = run.take(source, piece);
+            obey(&mut run, watch);
         },
     );
-    let (end, rest) = ended.map_err(|error| not_started(&launch.program, &error))?;
+    let (end, rest) = ended.map_err(|error| not_started(&launch.program, folder, &error))?;
     let mut run = run.into_inner();
-    run.finish();
-    let code = match end {
+    let status = match end {
         ProgramEnd::Left(status) => {
             // It left by itself just when it was to be ended.
             run.cut = None;
-            status.code()
+            Some(status)
         }
         ProgramEnd::OverTime | ProgramEnd::Interrupted => None,
     };
@@ -75,15 +61,7 @@ pub fn run(
         let ids: Vec<String> = rest.alive.iter().take(20).map(ToString::to_string).collect();
         format!("still alive after the end: process {}", ids.join(", "))
     });
-    let log = run.log.finish();
-    Ok(ProcessOutcome {
-        left: exit(code, None, run.cut),
-        cut: run.cut,
-        survivors: rest.ended.len(),
-        trouble,
-        log_trouble: log.lost,
-        log_rest: log.waiting,
-    })
+    Ok(run.ended(status, rest.ended.len(), trouble))
 }
 
 /// Returns how a command line of a person is started: by the `sh` of Git for Windows, or without it by `cmd`.
@@ -97,71 +75,23 @@ pub fn shell(line: &str) -> Launch {
     Launch { program: shell.program, arguments, line: shell.line.into(), ..Launch::default() }
 }
 
-fn not_started(program: &Path, cause: &io::Error) -> io::Error {
-    let why = match cause.kind() {
-        io::ErrorKind::NotFound => {
-            "there is no such program\ninstall it, or give its whole path".to_owned()
-        }
-        io::ErrorKind::InvalidInput => {
-            "a batch file takes no line breaks in its arguments\nleave {prompt} out of the command: the prompt is on its standard input then, or in a file with {prompt_file}".to_owned()
-        }
-        _ => cause.to_string(),
-    };
-    io::Error::new(cause.kind(), format!("cannot start `{}`: {why}", program.display()))
+fn is_to_end(run: &mut WatchedRun<'_>) -> bool {
+    if run.cut.is_none() {
+        run.cut = run.exceeded();
+    }
+    if run.cut.is_none()
+        && let Some(watch) = run.moment()
+    {
+        obey(run, watch);
+    }
+    run.cut.is_some()
 }
 
-struct WatchedRun<'a> {
-    limits: RunLimits<'a>,
-    watcher: &'a mut dyn Watcher,
-    log: Log<'a>,
-    output: LineSplitter,
-    errors: LineSplitter,
-    moment: Deadline,
-    cut: Option<Cut>,
-}
-
-impl WatchedRun<'_> {
-    fn is_to_end(&mut self) -> bool {
-        if self.cut.is_none() {
-            self.cut = self.limits.exceeded();
-        }
-        if self.cut.is_none() && self.moment.is_over() {
-            self.moment = Deadline::after(MOMENT);
-            let watch = self.watcher.moment();
-            self.obey(watch);
-        }
-        self.cut.is_some()
-    }
-
-    fn take(&mut self, source: Source, piece: &[u8]) {
-        self.log.take(piece);
-        let (stream, lines) = match source {
-            Source::Output => (Stream::Output, &mut self.output),
-            Source::Errors => (Stream::Errors, &mut self.errors),
-        };
-        let mut watch = self.watcher.printed(piece.len());
-        lines.take(piece, &mut |line| watch = watch.then(self.watcher.line(stream, line)));
-        self.limits.heard(self.watcher.is_thinking());
-        self.obey(watch);
-    }
-
-    /// Hands on the last line of each output.
-    fn finish(&mut self) {
-        let watcher = &mut self.watcher;
-        self.output.finish(&mut |line| {
-            watcher.line(Stream::Output, line);
-        });
-        self.errors.finish(&mut |line| {
-            watcher.line(Stream::Errors, line);
-        });
-    }
-
-    fn obey(&mut self, watch: Control) {
-        match watch {
-            Control::GoOn | Control::AtWork | Control::Finished => self.limits.note(watch),
-            Control::End | Control::Kill => {
-                self.cut.get_or_insert(Cut::Asked);
-            }
+fn obey(run: &mut WatchedRun<'_>, watch: Control) {
+    match watch {
+        Control::GoOn | Control::AtWork | Control::Finished => run.note(watch),
+        Control::End | Control::Kill => {
+            run.cut.get_or_insert(Cut::Asked);
         }
     }
 }

@@ -1,7 +1,4 @@
 //! `loop-state.json` as bytes: the state first, then one line for each iteration.
-//!
-//! An iteration that has ended is serialised once. Writing the file is then copying bytes, whatever
-//! the number of iterations.
 
 use std::collections::VecDeque;
 use std::io;
@@ -12,25 +9,23 @@ use serde_json::{Map, Value};
 
 use super::loop_state::{Iteration, LoopState};
 
+/// The most that is read of either state file, in bytes.
+pub(super) const MOST: u64 = 32 << 20;
 /// The most iterations that the file holds; the older ones are in the history only. The file is written
 /// whole twice an iteration, so that this is what a long loop pays for each.
 pub const MOST_ITERATIONS: usize = 200;
 /// The most that their lines may take, in bytes.
 pub const MOST_BYTES: usize = 1 << 20;
-/// What comes before each line.
-const BEFORE: &[u8] = b"\n    ";
 /// The fields that are not the state's own.
 const OURS: [&str; 3] = [ITERATIONS, LEFT_OUT, RUNNING];
 const ITERATIONS: &str = "iterations";
 const LEFT_OUT: &str = "iterations_left_out";
 const RUNNING: &str = "running_iteration";
 
-/// The iterations of this run that have ended, serialised, oldest first.
+/// The iterations of this run that have ended, oldest first, a line each.
 #[derive(Debug, Default)]
 pub(super) struct EndedIterations {
-    /// The lines, each with a comma after it.
-    bytes: Vec<u8>,
-    lengths: VecDeque<usize>,
+    lines: VecDeque<String>,
     left_out: u64,
 }
 
@@ -50,19 +45,12 @@ pub(super) struct ReadState {
 impl EndedIterations {
     /// Takes in the next one; the oldest go when there are too many.
     pub fn push(&mut self, iteration: &Iteration) -> io::Result<()> {
-        let before = self.bytes.len();
-        self.bytes.extend_from_slice(BEFORE);
-        serde_json::to_writer(&mut self.bytes, iteration)?;
-        self.bytes.push(b',');
-        self.lengths.push_back(self.bytes.len() - before);
-        let mut gone = 0;
-        while self.lengths.len() > 1
-            && (self.lengths.len() > MOST_ITERATIONS || self.bytes.len() - gone > MOST_BYTES)
-        {
-            gone += self.lengths.pop_front().unwrap_or_default();
+        self.lines.push_back(serde_json::to_string(iteration)?);
+        let mut bytes: usize = self.lines.iter().map(String::len).sum();
+        while self.lines.len() > 1 && (self.lines.len() > MOST_ITERATIONS || bytes > MOST_BYTES) {
+            bytes -= self.lines.pop_front().map_or(0, |line| line.len());
             self.left_out += 1;
         }
-        self.bytes.drain(..gone);
         Ok(())
     }
 
@@ -70,57 +58,29 @@ impl EndedIterations {
     pub fn leave_out(&mut self, count: u64) {
         self.left_out += count;
     }
-
-    /// Writes the list and the end of the file after the state.
-    fn write(&self, running: Option<&Iteration>, out: &mut Vec<u8>) -> io::Result<()> {
-        out.extend_from_slice(format!(",\n  \"{LEFT_OUT}\": {},\n", self.left_out).as_bytes());
-        out.extend_from_slice(format!("  \"{ITERATIONS}\": [").as_bytes());
-        out.extend_from_slice(&self.bytes);
-        if let Some(running) = running {
-            out.extend_from_slice(BEFORE);
-            serde_json::to_writer(&mut *out, running)?;
-        } else if !self.lengths.is_empty() {
-            out.pop();
-        }
-        if running.is_some() || !self.lengths.is_empty() {
-            out.extend_from_slice(b"\n  ");
-        }
-        out.extend_from_slice(b"]\n}\n");
-        Ok(())
-    }
 }
 
-/// The bytes of both files, made again for each step in the same memory.
-#[derive(Debug, Default)]
-pub(super) struct Bytes {
-    /// `state.json`.
-    pub state: Vec<u8>,
-    /// `loop-state.json`.
-    pub document: Vec<u8>,
-}
-
-impl Bytes {
-    /// Fills both.
-    pub fn fill(
-        &mut self,
-        state: &LoopState,
-        ended: &EndedIterations,
-        running: Option<&Iteration>,
-    ) -> io::Result<()> {
-        self.document.clear();
-        serde_json::to_writer_pretty(&mut self.document, state)?;
-        // The list comes after the last field, before the brace.
-        while self.document.pop().is_some_and(|byte| byte != b'}') {}
-        while self.document.last() == Some(&b'\n') {
-            self.document.pop();
-        }
-        self.state.clear();
-        self.state.extend_from_slice(&self.document);
-        self.state.extend_from_slice(format!(",\n  \"{RUNNING}\": ").as_bytes());
-        serde_json::to_writer(&mut self.state, &running)?;
-        self.state.extend_from_slice(b"\n}\n");
-        ended.write(running, &mut self.document)
-    }
+/// Returns `state.json` and `loop-state.json`.
+pub(super) fn written(
+    state: &LoopState,
+    ended: &EndedIterations,
+    running: Option<&Iteration>,
+) -> io::Result<[String; 2]> {
+    let fields = serde_json::to_string_pretty(state)?;
+    // What is not the state's own comes after its last field, before the brace.
+    let fields = fields.strip_suffix("\n}").unwrap_or(&fields);
+    let running = running.map(serde_json::to_string).transpose()?;
+    let lines: Vec<&str> = ended.lines.iter().chain(&running).map(String::as_str).collect();
+    let list = match lines.as_slice() {
+        [] => String::new(),
+        lines => format!("\n    {}\n  ", lines.join(",\n    ")),
+    };
+    let left_out = ended.left_out;
+    let running = running.as_deref().unwrap_or("null");
+    Ok([
+        format!("{fields},\n  \"{RUNNING}\": {running}\n}}\n"),
+        format!("{fields},\n  \"{LEFT_OUT}\": {left_out},\n  \"{ITERATIONS}\": [{list}]\n}}\n"),
+    ])
 }
 
 /// Returns what a state file says, no matter who wrote it; an error in words when it is no such file.

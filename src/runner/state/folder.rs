@@ -144,7 +144,7 @@ pub(super) fn at(path: &Path, error: &io::Error) -> anyhow::Error {
 }
 
 /// Returns whether something could not be written only because its disk is full.
-pub fn is_disk_full(error: &anyhow::Error) -> bool {
+pub(super) fn is_disk_full(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| match cause.downcast_ref::<Unwritten>() {
         Some(unwritten) => unwritten.is_full,
         None => cause.downcast_ref::<io::Error>().is_some_and(write::is_full),

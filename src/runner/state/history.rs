@@ -1,6 +1,5 @@
 //! `history.jsonl`: one line for every iteration of all runs, only ever appended to.
 
-use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
@@ -10,8 +9,6 @@ use super::loop_state::Iteration;
 use crate::store::journal::behind_a_torn_one;
 use crate::store::read::{self, Problem};
 
-/// How much is read from the end at first, in bytes.
-const FIRST: u64 = 32 << 10;
 /// The most that is read from the end, in bytes.
 const MOST: u64 = 8 << 20;
 
@@ -54,28 +51,17 @@ pub fn of_run(folder: &Path, started_at: &str) -> Vec<Iteration> {
     own.map(|it| it.iteration).collect()
 }
 
-/// Returns the last iterations, at most `count` of them; reads from the end, and no more than it needs.
+/// Returns the last iterations, at most `count` of them.
 pub fn tail(path: &Path, count: usize) -> Result<HistoryTail, Problem> {
     let (mut file, meta) = match read::open(path) {
         Ok(open) => open,
         Err(Problem::Missing) => return Ok(HistoryTail::default()),
         Err(problem) => return Err(problem),
     };
-    let mut size = FIRST;
-    loop {
-        let found = last_lines(&mut file, meta.len(), size, count)?;
-        if found.iterations.len() >= count || size >= meta.len() || size >= MOST {
-            return Ok(found);
-        }
-        size *= 4;
-    }
-}
-
-fn last_lines(file: &mut File, length: u64, size: u64, count: usize) -> io::Result<HistoryTail> {
-    let from = length.saturating_sub(size);
+    let from = meta.len().saturating_sub(MOST);
     file.seek(SeekFrom::Start(from))?;
-    let mut bytes = Vec::with_capacity((length - from) as usize);
-    file.take(length - from).read_to_end(&mut bytes)?;
+    let mut bytes = Vec::new();
+    file.take(MOST).read_to_end(&mut bytes)?;
     let mut whole = bytes.as_slice();
     if from > 0 {
         // What the reading began in the middle of is not a line.

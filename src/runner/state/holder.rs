@@ -8,17 +8,23 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use anyhow::Result;
+
+use super::document::{MOST as STATE, parse};
 use super::folder::{at, must_be_free_or_a_file};
 use super::time::{readable, time_of};
 use crate::feature::project::printable;
 use crate::store::lock::Lock;
 use crate::store::read::{self, Problem};
 use crate::store::write::open_or_create;
+use crate::system::processes;
 
 /// How long to wait for a lock: one that only looks whether it is held has it for a moment.
 const PATIENCE: Duration = Duration::from_millis(300);
 /// The file in which the holder of a change writes itself down: the lock itself where others may read it while it is held.
-const WORDS: &str = if cfg!(windows) { "holder.json" } else { "lock" };
+const WORDS: &str = if cfg!(windows) { "holder.json" } else { LOCK };
+/// The lock of a change, in its state folder.
+const LOCK: &str = "lock";
 /// The lock of a work tree, in its `.claude` folder, where no folder can be locked.
 const FILE: &str = "loop-state.lock";
 /// The most that is read of a lock's file, in bytes.
@@ -79,75 +85,59 @@ impl fmt::Display for LockTaken {
     }
 }
 
-/// The lock of one runner on its change.
-#[derive(Debug)]
-pub(super) struct ChangeLock {
-    lock: Lock,
-}
-
-/// The lock of one runner on its work tree.
-#[derive(Debug)]
-pub(super) struct TreeLock {
-    lock: Lock,
-}
-
-impl ChangeLock {
-    /// Takes the lock, or says who has it.
-    pub fn take(folder: &Path, change: &str, since: &str) -> anyhow::Result<Self> {
-        let path = folder.join("lock");
-        must_be_free_or_a_file(&path)?;
-        let lock = match Lock::take(&path, PATIENCE) {
-            Ok(lock) => lock,
-            Err(error) if error.kind() == io::ErrorKind::TimedOut => {
-                let holder = written_holder(folder).unwrap_or_default();
-                return Err(
-                    LockTaken { change: change.to_owned(), both: Both::Change, holder }.into()
-                );
-            }
-            Err(error) => return Err(at(&path, &error)),
-        };
-        // Written in place: a rename would leave the lock on a file that no name leads to.
-        let holder = Holder { pid: std::process::id(), since: since.to_owned() };
-        let line = serde_json::to_vec(&holder)?;
-        let words = folder.join(WORDS);
-        must_be_free_or_a_file(&words)?;
-        open_or_create(&words, File::options().write(true).truncate(true))
-            .and_then(|mut file| file.write_all(&line))
-            .map_err(|error| at(&words, &error))?;
-        Ok(Self { lock })
-    }
-}
-
-impl ChangeLock {
-    /// Returns whether the file that is locked is still in this folder.
-    pub fn is_in(&self, folder: &Path) -> bool {
-        self.lock.is_on(&folder.join("lock"))
-    }
-}
-
-impl TreeLock {
-    /// Takes the lock on the `.claude` folder of a work tree, `None` when another runner has it.
-    ///
-    /// The folder itself is locked, so that no further file appears in it. A file system that locks no
-    /// folders (NFS, Windows) gets a file after all.
-    pub fn take(claude: &Path) -> anyhow::Result<Option<Self>> {
-        match Lock::take_folder(claude, &claude.join(FILE), PATIENCE) {
-            Ok(lock) => Ok(Some(Self { lock })),
-            Err(error) if error.kind() == io::ErrorKind::TimedOut => Ok(None),
-            Err(error) => Err(at(claude, &error)),
+/// Takes the lock of a runner on its change, or says who has it.
+pub(super) fn lock_change(folder: &Path, change: &str, since: &str) -> Result<Lock> {
+    let path = folder.join(LOCK);
+    must_be_free_or_a_file(&path)?;
+    let lock = Lock::take(&path, PATIENCE).map_err(|error| match error.kind() {
+        io::ErrorKind::TimedOut => {
+            let holder = written_holder(folder).unwrap_or_default();
+            LockTaken { change: change.to_owned(), both: Both::Change, holder }.into()
         }
-    }
+        _ => at(&path, &error),
+    })?;
+    // Written in place: a rename would leave the lock on a file that no name leads to.
+    let holder = Holder { pid: std::process::id(), since: since.to_owned() };
+    let line = serde_json::to_vec(&holder)?;
+    let words = folder.join(WORDS);
+    must_be_free_or_a_file(&words)?;
+    open_or_create(&words, File::options().write(true).truncate(true))
+        .and_then(|mut file| file.write_all(&line))
+        .map_err(|error| at(&words, &error))?;
+    Ok(lock)
+}
 
-    /// Returns whether the folder that is locked is still at this path.
-    pub fn is_on(&self, claude: &Path) -> bool {
-        self.lock.is_on(claude) || self.lock.is_on(&claude.join(FILE))
-    }
+/// Takes the lock of a runner on the `.claude` folder of its work tree; where another one has it, the error names whom the state
+/// `document` names.
+///
+/// The folder itself is locked, so that no further file appears in it. A file system that locks no
+/// folders (NFS, Windows) gets a file after all.
+pub(super) fn lock_tree(claude: &Path, document: &Path) -> Result<Lock> {
+    let lock = Lock::take_folder(claude, &claude.join(FILE), PATIENCE);
+    lock.map_err(|error| match error.kind() {
+        io::ErrorKind::TimedOut => taken_tree(document).into(),
+        _ => at(claude, &error),
+    })
+}
+
+/// Whether what was locked in this folder, or the folder itself, is still there.
+pub(super) fn is_locked(folder: &Path, lock: &Lock) -> bool {
+    lock.is_on(folder) || [LOCK, FILE].iter().any(|name| lock.is_on(&folder.join(name)))
+}
+
+/// Who has the work tree, as far as `loop-state.json` says.
+fn taken_tree(document: &Path) -> LockTaken {
+    let state = read::read(document, STATE).ok().and_then(|content| parse(&content.bytes).ok());
+    let state = state.map(|read| read.state).filter(|state| processes::is_alive(state.pid));
+    let state = state.unwrap_or_default();
+    let holder = Holder { pid: state.pid, since: state.started_at };
+    LockTaken { change: state.change_id, both: Both::WorkTree, holder }
 }
 
 /// Returns who runs the loop of a change at the moment, `None` when nobody does; an error when the lock cannot
 /// be opened, so that it is not known. Looks without waiting.
 pub fn holder(folder: &Path) -> io::Result<Option<Holder>> {
-    let path = folder.join("lock");
+    let path = folder.join(LOCK);
     let refused = |why: &dyn fmt::Display| {
         let path = path.display();
         io::Error::other(format!("`{path}`: {why}; whether a runner has it is not known"))
@@ -168,7 +158,7 @@ pub fn holder(folder: &Path) -> io::Result<Option<Holder>> {
 }
 
 /// Who wrote itself down in a lock; nobody yet where it holds no such words.
-fn written_holder(folder: &Path) -> Result<Holder, Problem> {
+fn written_holder(folder: &Path) -> std::result::Result<Holder, Problem> {
     let content = read::read(&folder.join(WORDS), MOST)?;
     Ok(serde_json::from_slice(&content.bytes).unwrap_or_default())
 }

@@ -7,9 +7,8 @@ use serde_json::{Map, Value};
 
 use crate::engine::fields::{is_default, name_of};
 use crate::engine::{Check, CheckResult, Ledger, TerminalReason};
-use crate::forms::spent::{Amount, Spent};
+use crate::forms::spent::{Amount, Spent, in_dollars, micros};
 use crate::runner::options::DoneWhen;
-use crate::runner::prices::{in_dollars, micros};
 use crate::store::names::{PromiseState, VerdictName};
 
 /// Seconds that no loop needs to count which has done nothing but wait for so long.
@@ -336,15 +335,8 @@ impl LoopState {
     /// Returns what all iterations of this run used and cost.
     pub fn spent(&self) -> Spent {
         let estimated = self.agents.iter().any(|share| share.tokens_estimated);
-        let cost = micros(self.total_cost_usd);
-        Spent {
-            tokens: Amount { value: self.total_tokens, estimated, partial: self.tokens_unknown },
-            cost: Amount {
-                value: cost,
-                estimated: self.cost_estimated,
-                partial: self.cost_unknown,
-            },
-        }
+        let cost = (self.total_cost_usd, [self.cost_estimated, self.cost_unknown]);
+        Spent::of((self.total_tokens, [estimated, self.tokens_unknown]), cost)
     }
 
     /// Returns what its reviews used and cost beside that.
@@ -383,29 +375,17 @@ impl LoopState {
 impl AgentShare {
     /// Returns what its runs used and cost.
     pub fn spent(&self) -> Spent {
-        let (estimated, partial) = (self.tokens_estimated, self.tokens_unknown);
-        let cost = micros(self.cost_usd);
-        Spent {
-            tokens: Amount { value: self.tokens, estimated, partial },
-            cost: Amount {
-                value: cost,
-                estimated: self.cost_estimated,
-                partial: self.cost_unknown,
-            },
-        }
+        let cost = (self.cost_usd, [self.cost_estimated, self.cost_unknown]);
+        Spent::of((self.tokens, [self.tokens_estimated, self.tokens_unknown]), cost)
     }
 }
 
 impl Iteration {
     /// Returns what it used and cost.
     pub fn spent(&self) -> Spent {
-        let (estimated, partial) = (self.tokens_estimated, self.tokens_unknown);
-        let cost = micros(self.cost_usd.unwrap_or_default());
-        let (is_guess, is_unknown) = (self.cost_estimated, self.cost_usd.is_none());
-        Spent {
-            tokens: Amount { value: self.tokens_used, estimated, partial },
-            cost: Amount { value: cost, estimated: is_guess, partial: is_unknown },
-        }
+        let cost = [self.cost_estimated, self.cost_usd.is_none()];
+        let cost = (self.cost_usd.unwrap_or_default(), cost);
+        Spent::of((self.tokens_used, [self.tokens_estimated, self.tokens_unknown]), cost)
     }
 
     /// Notes that it took this long by the clock on the wall, which has counted what stood still.

@@ -17,11 +17,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, anyhow};
 
-use self::document::{Bytes, EndedIterations, ReadState, parse};
-use self::folder::{at, make, make_private, must_be_free_or_a_file};
-use self::holder::{ChangeLock, TreeLock};
+use self::document::{EndedIterations, MOST, ReadState, parse, written};
+use self::folder::{at, is_disk_full, make, make_private, must_be_free_or_a_file};
+use self::holder::{is_locked, lock_change, lock_tree};
 use self::recover::{recover, repaired};
 use super::options::Counting;
 use super::requests::Requests;
@@ -30,6 +30,7 @@ use crate::engine::TerminalReason;
 use crate::forms::spent::Spent;
 use crate::mask::masked_text;
 use crate::store::journal::{self, Entry};
+use crate::store::lock::Lock;
 use crate::store::loops::put_aside;
 use crate::store::read::{self, Problem};
 use crate::store::write::{
@@ -37,14 +38,13 @@ use crate::store::write::{
     write_private, write_whole,
 };
 use crate::system::files::{changed_at, real_path};
-use crate::system::processes;
 use crate::world::{self, FileTime, Stopwatch};
 
 pub use self::context::{Context, MOST as MOST_CONTEXT};
 pub use self::document::{MOST_BYTES, MOST_ITERATIONS};
 pub use self::folder::{
-    changes_with_state, find_state_folder, is_change_id, is_disk_full, make_state_folder,
-    state_folder, states_folder,
+    changes_with_state, find_state_folder, is_change_id, make_state_folder, state_folder,
+    states_folder,
 };
 pub use self::history::{HistoryTail, Past, of_run, tail};
 pub use self::holder::{Both, Holder, LockTaken, holder};
@@ -59,8 +59,6 @@ pub use self::time::{compact, iso, readable, time_of};
 pub const VERSION: u32 = 1;
 /// After how many bytes of logs the old ones are looked through: with many of them, that takes its time.
 const PRUNED_EVERY: u64 = 64 << 20;
-/// The most that is read of either file, in bytes.
-const MOST: u64 = 32 << 20;
 
 /// The state files of one change, open for writing: the lock on change and work tree is held.
 ///
@@ -77,11 +75,12 @@ pub struct StateFiles {
     pub earlier: EarlierLoop,
     /// Files that could not be read and were renamed, so that nothing of them is lost.
     pub put_aside: Vec<PathBuf>,
+    /// That the disk was full, and for which file; `None` as long as there is room.
+    full_disk: Option<String>,
     /// `<worktree>/.claude/loop-state.json`.
     document: PathBuf,
     running: Option<Iteration>,
     ended: EndedIterations,
-    bytes: Bytes,
     /// Lines of the history that are not written yet.
     unwritten: Vec<u8>,
     /// The last iteration that was recorded, 0 for none: no second call records it again.
@@ -91,14 +90,14 @@ pub struct StateFiles {
     /// Bytes that were logged since the old logs were looked through.
     logged: u64,
     /// How long this runner has had the loop.
-    clock: Stopwatch,
+    pub clock: Stopwatch,
     /// How long earlier runners had it.
     ran_before: Duration,
     /// The project and the work tree, real paths.
     root: PathBuf,
     tree: PathBuf,
-    tree_lock: TreeLock,
-    change_lock: ChangeLock,
+    tree_lock: Lock,
+    change_lock: Lock,
 }
 
 /// What the loop before a run came to.
@@ -142,11 +141,9 @@ impl StateFiles {
         if state.started_at.is_empty() {
             state.started_at = iso(now);
         }
-        let change_lock = ChangeLock::take(&folder, &change.id, &state.started_at)?;
+        let change_lock = lock_change(&folder, &change.id, &state.started_at)?;
         let document = claude.join("loop-state.json");
-        let Some(tree_lock) = TreeLock::take(&claude)? else {
-            return Err(taken_tree(&document).into());
-        };
+        let tree_lock = lock_tree(&claude, &document)?;
         remove_all_leftovers(&folder, LEFT_ALONE);
         for path in [&document, &folder.join("state.json")] {
             must_be_free_or_a_file(path)?;
@@ -173,10 +170,10 @@ impl StateFiles {
             recovered: None,
             earlier: EarlierLoop::None,
             put_aside,
+            full_disk: None,
             document,
             running: None,
             ended: EndedIterations::default(),
-            bytes: Bytes::default(),
             unwritten: Vec::new(),
             recorded: 0,
             last_log: None,
@@ -202,37 +199,37 @@ impl StateFiles {
     /// The end of a loop goes to the disk at once. What is written on the way survives the program in
     /// any case, and a power cut as far as the system has got.
     pub fn save(&mut self) -> Result<()> {
+        self.with_room(Self::write_state)
+    }
+
+    fn write_state(&mut self) -> Result<()> {
         self.put_back()?;
         self.write_history()?;
         self.state.updated_at = iso(world::now());
-        self.state.ran_seconds =
-            self.ran_before.saturating_add(self.clock.elapsed()).as_millis() as f64 / 1000.0;
+        self.state.ran_seconds = in_seconds(self.elapsed());
         self.state.words = masked_text(&self.state.words).into_owned();
         document::without_ours(&mut self.state.more);
-        self.bytes.fill(&self.state, &self.ended, self.running.as_ref())?;
+        let [state, document] = written(&self.state, &self.ended, self.running.as_ref())?;
         let flush = if self.state.status.is_over() { Flush::ToDisk } else { Flush::ToSystem };
-        let state = self.folder.join("state.json");
-        write_private(&state, &self.bytes.state, flush).map_err(|error| at(&state, &error))?;
-        write_whole(&self.document, &self.bytes.document, flush)
+        let path = self.folder.join("state.json");
+        write_private(&path, state.as_bytes(), flush).map_err(|error| at(&path, &error))?;
+        write_whole(&self.document, document.as_bytes(), flush)
             .map_err(|error| at(&self.document, &error))
     }
 
     /// Makes the folders again that someone has taken away, an agent with `git clean` most often: what was
     /// in them is gone, and the loop is not. Another runner may have come meanwhile; then it has the loop.
     fn put_back(&mut self) -> Result<()> {
-        if !self.change_lock.is_in(&self.folder) || !is_real(&self.folder) {
+        if !is_locked(&self.folder, &self.change_lock) || !is_real(&self.folder) {
             let folder = make_state_folder(&self.root, &self.state.change_id)?;
             self.is_where_it_was(&folder, &self.folder)?;
             let (change, since) = (&self.state.change_id, &self.state.started_at);
-            self.change_lock = ChangeLock::take(&self.folder, change, since)?;
+            self.change_lock = lock_change(&self.folder, change, since)?;
         }
         let claude = self.tree.join(".claude");
-        if !self.tree_lock.is_on(&claude) || !is_real(&claude) {
+        if !is_locked(&claude, &self.tree_lock) || !is_real(&claude) {
             self.is_where_it_was(&make(&self.tree, &claude)?, &claude)?;
-            let Some(lock) = TreeLock::take(&claude)? else {
-                return Err(taken_tree(&self.document).into());
-            };
-            self.tree_lock = lock;
+            self.tree_lock = lock_tree(&claude, &self.document)?;
         }
         Ok(())
     }
@@ -266,16 +263,11 @@ impl StateFiles {
         self.save()
     }
 
-    /// Takes back an iteration that does not count: history keeps its run, the list does not. A second call writes what the
-    /// first one could not.
+    /// Takes back an iteration that does not count: history keeps its run, the list does not.
     pub fn give_back(&mut self, iteration: &Iteration) -> Result<()> {
-        if self.running.is_some() {
-            let iteration = self.as_begun(iteration);
-            self.unwritten.extend(history::line(&self.state.started_at, &iteration)?);
-            self.unwritten.push(b'\n');
-            self.running = None;
-            self.state.current_iteration = iteration.n.saturating_sub(1);
-        }
+        let iteration = self.as_begun(iteration);
+        self.write_later(&self.state.started_at.clone(), &iteration)?;
+        self.forget_begun();
         self.save()
     }
 
@@ -295,6 +287,11 @@ impl StateFiles {
         self.ran_before
     }
 
+    /// Returns how long the loop has taken, with the time that earlier runners had it.
+    pub fn elapsed(&self) -> Duration {
+        self.ran_before.saturating_add(self.clock.elapsed())
+    }
+
     /// Returns the iteration that runs, as it was last written down.
     pub fn running(&self) -> Option<&Iteration> {
         self.running.as_ref()
@@ -308,14 +305,49 @@ impl StateFiles {
 
     /// Appends to the journal: one line in one write.
     pub fn note(&mut self, entry: &Entry) -> Result<()> {
-        self.put_back()?;
-        let path = self.folder.join("journal.jsonl");
-        all_or_nothing(&path, |path| journal::append(path, std::slice::from_ref(entry)))
+        self.with_room(|files| {
+            files.put_back()?;
+            let path = files.folder.join("journal.jsonl");
+            all_or_nothing(&path, |path| journal::append(path, std::slice::from_ref(entry)))
+        })
     }
 
-    /// Returns whether there was room for the end that had been kept free; it is used up then. Where a link stands in the
-    /// folder's place, nothing is removed.
-    pub fn frees_reserve(&self) -> bool {
+    /// Writes on a full disk once more, into the room that was kept free for the end.
+    fn with_room<T>(&mut self, mut write: impl FnMut(&mut Self) -> Result<T>) -> Result<T> {
+        let done = write(self);
+        if self.frees_room_for(&done) { write(self) } else { done }
+    }
+
+    /// Returns whether something was not written because the disk is full, and the room that was kept free for the end is there
+    /// for it now.
+    pub fn frees_room_for<T>(&mut self, done: &Result<T>) -> bool {
+        done.as_ref().is_err_and(|error| self.fills_disk(error)) && self.frees_reserve()
+    }
+
+    /// Returns whether the disk is full by this error; the loop ends then before its next step.
+    pub fn fills_disk(&mut self, error: &anyhow::Error) -> bool {
+        let is_full = is_disk_full(error);
+        if is_full && self.full_disk.is_none() {
+            // What happened to which file, without what to do.
+            let why = format!("{error:#}");
+            let why = why.lines().next().unwrap_or_default();
+            self.full_disk = Some(format!("the disk was full: {why}"));
+        }
+        is_full
+    }
+
+    /// Returns in words that the disk was full, `None` where it was not.
+    pub fn full_disk(&self) -> Option<&str> {
+        self.full_disk.as_deref()
+    }
+
+    /// Returns an error where the disk was full: no other step is begun.
+    pub fn has_room(&self) -> Result<()> {
+        self.full_disk().map_or(Ok(()), |words| Err(anyhow!("{words}")))
+    }
+
+    /// Frees the room; where a link stands in the folder's place, nothing is removed.
+    fn frees_reserve(&self) -> bool {
         is_real(&self.folder) && reserve::free(&self.folder)
     }
 
@@ -329,6 +361,10 @@ impl StateFiles {
     /// Returns a new file for all that the agent program prints in an iteration, and its path relative
     /// to the state folder.
     pub fn log(&mut self, iteration: u32) -> Result<(File, String)> {
+        self.with_room(|files| files.new_log(iteration))
+    }
+
+    fn new_log(&mut self, iteration: u32) -> Result<(File, String)> {
         self.put_back()?;
         let logs = self.folder.join("logs");
         self.is_where_it_was(&make_private(&self.folder, &logs)?, &logs)?;
@@ -357,10 +393,12 @@ impl StateFiles {
     }
 
     /// Keeps the prompt of an iteration next to its log, without what looks like a key.
-    pub fn keep_prompt(&self, log: &str, prompt: &str) -> Result<()> {
-        let path = self.folder.join(prompt_beside(log));
-        write_private(&path, masked_text(prompt).as_bytes(), Flush::ToSystem)
-            .map_err(|error| at(&path, &error))
+    pub fn keep_prompt(&mut self, log: &str, prompt: &str) -> Result<()> {
+        self.with_room(|files| {
+            let path = files.folder.join(prompt_beside(log));
+            write_private(&path, masked_text(prompt).as_bytes(), Flush::ToSystem)
+                .map_err(|error| at(&path, &error))
+        })
     }
 
     /// Returns the words that `--add-context` has added so far, empty for none.
@@ -392,9 +430,15 @@ impl StateFiles {
             return Ok(());
         }
         self.recorded = iteration.n;
-        self.unwritten.extend(history::line(&self.state.started_at, iteration)?);
-        self.unwritten.push(b'\n');
+        self.write_later(&self.state.started_at.clone(), iteration)?;
         self.ended.push(iteration)?;
+        Ok(())
+    }
+
+    /// Has the next write put an iteration into the history.
+    fn write_later(&mut self, run: &str, iteration: &Iteration) -> Result<()> {
+        self.unwritten.extend(history::line(run, iteration)?);
+        self.unwritten.push(b'\n');
         Ok(())
     }
 
@@ -416,11 +460,10 @@ impl StateFiles {
         self.state = old.state.clone();
         self.ran_before = seconds(old.state.ran_seconds);
         if let Some(cut_off) = recovered.iteration.as_ref().filter(|_| !recovered.is_in_history) {
-            self.unwritten.extend(history::line(&recovered.run_started_at, cut_off)?);
-            self.unwritten.push(b'\n');
+            self.write_later(&recovered.run_started_at, cut_off)?;
         }
         self.ended = repaired(&found.own_document(), Some(&recovered))?;
-        self.save()?;
+        self.write_state()?;
         self.note(&recovered.entry(&self.state.change_id, &self.state.words))?;
         self.recovered = Some(recovered);
         Ok(())
@@ -463,7 +506,7 @@ impl StateFiles {
                 self.state.more.entry(name).or_insert(value);
             }
         }
-        self.save()
+        self.write_state()
     }
 }
 
@@ -557,15 +600,6 @@ fn all_or_nothing(path: &Path, append: impl FnOnce(&Path) -> io::Result<()>) -> 
 /// Whether no link leads to this folder.
 fn is_real(folder: &Path) -> bool {
     real_path(folder).is_ok_and(|real| real == folder)
-}
-
-/// Who has the work tree, as far as `loop-state.json` says.
-fn taken_tree(document: &Path) -> LockTaken {
-    let state = read::read(document, MOST).ok().and_then(|content| parse(&content.bytes).ok());
-    let state = state.map(|read| read.state).filter(|state| processes::is_alive(state.pid));
-    let state = state.unwrap_or_default();
-    let holder = Holder { pid: state.pid, since: state.started_at };
-    LockTaken { change: state.change_id, both: Both::WorkTree, holder }
 }
 
 /// What a state file holds; one that cannot be read is renamed, never overwritten and never fatal.

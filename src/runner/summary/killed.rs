@@ -9,9 +9,7 @@ use crate::forms::proofs::ProofsForm;
 use crate::forms::summary::RunSummary;
 use crate::runner::messages;
 use crate::runner::report::{RunnerReport, form, since};
-use crate::runner::screen::{counted, lasted};
 use crate::runner::state::{LoopState, of_run};
-use crate::session::messages::person::reviews;
 use crate::session::report::session_loop::LoopFormState;
 
 /// The word for it, in the place of a status and of a reason.
@@ -41,7 +39,7 @@ pub fn killed(report: &RunnerReport, worktree: &Path) -> Option<(RunnerEvent, St
         "ralph: {KILLED}: process {} was killed{at}, or the machine went down; last sign of life {}\n       {}",
         state.pid,
         since(&state.updated_at),
-        figures(&state, &came, seconds).join(", "),
+        messages::figures_of_run(&state, seconds, [came.commits, came.files.len()]).join(", "),
     );
     let mut lines = vec![printable(&report.proofs.line())];
     lines.extend(cut_off.map(|it| {
@@ -67,17 +65,4 @@ pub fn killed(report: &RunnerReport, worktree: &Path) -> Option<(RunnerEvent, St
         ..form::end(&state)
     };
     Some((RunnerEvent::End(Box::new(end)), words))
-}
-
-/// Returns what is known of a run in a few words each.
-fn figures(state: &LoopState, came: &RunSummary, seconds: Duration) -> Vec<String> {
-    let mut parts = vec![counted(state.current_iteration.into(), "iteration"), lasted(seconds)];
-    parts.extend(messages::not_counted(state.stopped_seconds));
-    parts.push(state.spent().tokens.some_tokens());
-    parts.extend(state.spent().cost.money());
-    parts.push(counted(came.commits as u64, "commit"));
-    parts.push(counted(came.files.len() as u64, "file"));
-    let reviews = reviews(&state.ledger);
-    parts.extend((!reviews.is_empty()).then(|| format!("reviews {reviews}")));
-    parts
 }

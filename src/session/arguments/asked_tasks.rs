@@ -8,20 +8,21 @@ use crate::engine::tasks::{Task, TaskList};
 use crate::evidence::task_list::TASKS;
 use crate::feature::project::printable;
 use crate::refusal::Refusal;
-use crate::text::{self, counted, distance};
+use crate::text::{self, distance};
 
 /// The most characters of the words for the agent: they are handed on at the start and after each compaction.
 const MOST: usize = 2_000;
 /// The most headings that are named.
 const SHOWN: usize = 8;
 /// What a part of a list is called.
-const PARTS: &str = "phase story wave step stage milestone sprint fase etapa paso \u{e9}tape schritt \u{9636}\u{6bb5} \u{30d5}\u{30a7}\u{30fc}\u{30ba}";
+const PARTS: &str = "phase story stories wave step stage milestone sprint fase etapa paso \u{e9}tape schritt \u{9636}\u{6bb5} \u{30d5}\u{30a7}\u{30fc}\u{30ba}";
 const NUMBERS: &str = "one two three four five six seven eight nine ten";
 /// Joins numbers, as in `phase 1 to 3`.
 const JOINTS: &str =
     "and & + - – — .. … / ~ to through thru until till or bis und oder a hasta y o à et ou";
 /// What joins the ends of a range.
 const DASHES: [&str; 5] = ["..", "…", "–", "—", "-"];
+const LIST: &str = "`spool task list` shows the tasks";
 
 /// What a person asked for within a feature.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,31 +34,18 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Returns what these words ask for of a list with these bytes; `literal` are words for the agent, whatever they
-    /// look like.
+    /// Reads what these words ask for of a list with these bytes; `literal` are words for the agent, whatever they look
+    /// like.
     pub fn of(words: &str, literal: &str, list: &TaskList, text: &[u8]) -> Result<Self, Refusal> {
-        let mut reader = TaskReader {
-            list,
-            text,
-            marks: vec![false; list.tasks.len()],
-            optional: Vec::new(),
-            number: None,
-        };
-        let mut rest = words.trim_matches(is_gap);
+        let marks = vec![false; list.tasks.len()];
+        let mut reader = TaskReader { list, text, marks, optional: Vec::new(), number: None };
+        let words = words.trim_matches(is_gap);
+        let mut rest = words;
         while let Some(after) = reader.take(rest)? {
-            let (joint, behind) = first_item(after);
-            let joined = is_joint(joint).then(|| reader.take(behind)).transpose()?;
-            rest = joined.flatten().unwrap_or(after).trim_start_matches(is_gap);
+            rest = after.trim_start_matches(is_gap);
         }
         let tasks = reader.selected();
-        // `phase 1, 2` asks for more than what was found.
-        let (word, behind) = first_item(rest);
-        let next = first_item(behind).0;
-        let is_joined = JOINTS.split(' ').any(|joint| joint == word) && is_part_number(next);
-        if !tasks.is_empty() && (is_joined || is_number(word)) {
-            return Err(not_clear(if is_joined { next } else { word }));
-        }
-        if tasks.is_empty() && rest.len() < words.trim_matches(is_gap).len() {
+        if tasks.is_empty() && rest.len() < words.len() {
             let typed = printable(words.trim_end_matches(rest).trim());
             return Err(Refusal::new(
                 format!("no task that counts is among `{typed}`"),
@@ -65,20 +53,12 @@ impl Selection {
             ));
         }
         // One word alone is sooner a name that was mistyped.
-        if tasks.is_empty()
-            && literal.is_empty()
-            && !rest.is_empty()
-            && first_item(rest).1.is_empty()
-        {
+        if tasks.is_empty() && !rest.is_empty() && item(rest).1.is_empty() {
             return Err(Refusal::new(
                 format!("there is no feature and no task `{}`", printable(rest)),
                 "name one that exists; words that are only for the agent go after ` -- `",
             ));
         }
-        if let Some(number) = reader.number.filter(|_| !rest.is_empty()) {
-            return Err(not_clear(number));
-        }
-        reader.refuse_tasks_in(rest)?;
         let words = [rest, literal].map(str::trim).join(" ").trim().to_owned();
         let letters = words.chars().count();
         if letters > MOST {
@@ -87,6 +67,12 @@ impl Selection {
                     "the words for the agent are {letters} characters long, and {MOST} are the most"
                 ),
                 "write them into a file of the project, and name that file",
+            ));
+        }
+        if let Some(word) = reader.unclear(rest) {
+            return Err(Refusal::new(
+                format!("`{}` may be a part of the work or a word for the agent", printable(word)),
+                "name the tasks first, such as `001-login T001-T005 US1 use python 3.12`; what is only for the agent goes after ` -- `",
             ));
         }
         Ok(Self { tasks, words })
@@ -106,69 +92,62 @@ struct TaskReader<'a> {
 impl<'a> TaskReader<'a> {
     /// Takes in what selects tasks at the start of a text and returns what stands behind it, `None` where nothing does.
     fn take(&mut self, text: &'a str) -> Result<Option<&'a str>, Refusal> {
-        let (word, after) = first_item(text);
-        let word = word.trim_end_matches([':', ';', '.']);
+        let (word, after) = item(text);
+        if self.has_some() && matches!(word, "and" | "&" | "+") {
+            return self.take(after);
+        }
+        let is_task = |id: &str| is_like_task(id) || self.task(id).is_some();
         if let Some(task) = self.task(word) {
-            if !word.contains(|letter: char| letter.is_alphabetic()) {
+            let (joint, behind) = item(after);
+            let (last, behind) = item(behind);
+            if (DASHES.contains(&joint) || matches!(joint, "to" | "through")) && is_task(last) {
+                self.mark_range(word, last)?;
+                return Ok(Some(behind));
+            }
+            if !word.contains(char::is_alphabetic) {
                 self.number = Some(word);
             }
-            let (joint, behind) = first_item(after);
-            let (end, after_end) = first_item(behind);
-            if DASHES.contains(&joint) || matches!(joint, "to" | "through") {
-                if let Some(last) = self.task(end) {
-                    self.mark_range(task, last)?;
-                    return Ok(Some(after_end));
-                }
-                if is_like_task(end) {
-                    return Err(self.no_task(end));
-                }
-            }
-            self.mark(|it| it.stem() == task.stem());
             if task.aside == Some(AsideKind::Optional) {
                 self.optional.push(task.id.clone());
             }
+            self.mark(|other| other.stem() == task.stem());
             return Ok(Some(after));
         }
-        for dash in DASHES {
-            let Some((from, to)) = word.split_once(dash) else { continue };
-            let to = to.trim_start_matches('.');
-            match (self.task(from), self.task(to)) {
-                (Some(from), Some(to)) => {
-                    self.mark_range(from, to)?;
-                    return Ok(Some(after));
-                }
-                (None, to) if is_like_task(from) && (to.is_some() || dash != "-") => {
-                    return Err(self.no_task(from));
-                }
-                (Some(_), None) => return Err(self.no_task(to)),
-                _ => {}
-            }
-        }
-        if let Some(label) = story_of(word) {
-            if self.list.mark_story(self.text, &label, &mut self.marks) {
+        if let Some((first, last)) = DASHES.iter().find_map(|dash| word.split_once(dash)) {
+            let last = last.trim_start_matches('.');
+            if self.task(first).is_some() || (is_like_task(first) && is_task(last)) {
+                self.mark_range(first, last)?;
                 return Ok(Some(after));
             }
-            return Err(Refusal::new(format!("no task of {TASKS} is labeled `[{label}]`"), LIST));
         }
         if let Some(end) = self.list.mark_part(self.text, text, &mut self.marks) {
             return Ok(Some(&text[end..]));
         }
         // Behind what was named, a word is sooner one for the agent than a slip.
-        let slips = usize::from(!self.marks.contains(&true));
-        if let Some((part, after)) = self.part_at(text, slips) {
-            let number = part.rsplit(' ').next().unwrap_or_default();
-            if part.to_lowercase().contains("story")
-                && self.list.mark_story(self.text, &format!("US{number}"), &mut self.marks)
+        if let Some((part, after)) = self.part_at(text, usize::from(!self.has_some())) {
+            let number = part.trim_start_matches(|letter: char| !letter.is_ascii_digit());
+            let kind = part[..part.len() - number.len()].trim_end().to_lowercase();
+            let label = format!("US{number}");
+            if (kind == "us" || kind.ends_with("story"))
+                && self.list.mark_story(self.text, &label, &mut self.marks)
             {
                 return Ok(Some(after));
             }
-            return Err(self.no_part(part));
+            return Err(if kind == "us" {
+                Refusal::new(format!("no task of {TASKS} is labeled `[{label}]`"), LIST)
+            } else {
+                self.no_part(part)
+            });
         }
         if is_like_task(word) { Err(self.no_task(word)) } else { Ok(None) }
     }
 
     fn task(&self, id: &str) -> Option<&'a Task> {
         self.list.find(id)
+    }
+
+    fn has_some(&self) -> bool {
+        self.marks.contains(&true) || !self.optional.is_empty()
     }
 
     fn mark(&mut self, is_meant: impl Fn(&Task) -> bool) {
@@ -178,99 +157,107 @@ impl<'a> TaskReader<'a> {
     }
 
     /// Marks a range by the numbers of the tasks, or by their places where they have none.
-    fn mark_range(&mut self, from: &Task, to: &Task) -> Result<(), Refusal> {
-        let numbered = |task| Some((head(task), number_behind(head(task), task)?));
-        let backwards = || {
-            let (from, to) = (printable(&from.id), printable(&to.id));
-            Refusal::new(format!("`{from}-{to}` runs backwards"), format!("write `{to}-{from}`"))
+    fn mark_range(&mut self, first: &str, last: &str) -> Result<(), Refusal> {
+        let [from, to] = [first, last].map(|id| self.task(id).ok_or_else(|| self.no_task(id)));
+        let (from, to) = (from?, to?);
+        let numbers = numbered(&from.id).zip(numbered(&to.id));
+        let numbers = numbers.filter(|((head, _), (other, _))| head == other);
+        let is_backwards = match numbers {
+            Some(((_, from), (_, to))) => from > to,
+            None => from.mark_at > to.mark_at,
         };
-        match (numbered(from), numbered(to)) {
-            (Some((head, first)), Some((other, last))) if head == other => {
-                if first > last {
-                    return Err(backwards());
-                }
-                self.mark(|task| {
-                    number_behind(head, task).is_some_and(|it| (first..=last).contains(&it))
-                });
-            }
-            _ if from.mark_at > to.mark_at => return Err(backwards()),
-            _ => self.mark(|task| (from.mark_at..=to.mark_at).contains(&task.mark_at)),
+        if is_backwards {
+            let (from, to) = (printable(&from.id), printable(&to.id));
+            return Err(Refusal::new(
+                format!("`{from}-{to}` runs backwards"),
+                format!("write `{to}-{from}`"),
+            ));
         }
+        self.mark(|task| match numbers {
+            Some(((head, from), (_, to))) => numbered(&task.id)
+                .is_some_and(|(other, number)| other == head && (from..=to).contains(&number)),
+            None => (from.mark_at..=to.mark_at).contains(&task.mark_at),
+        });
         Ok(())
     }
 
     /// The ids of what is marked, and of the tasks nested in it.
     fn selected(&self) -> Vec<String> {
         let mut marks = self.marks.clone();
-        for (place, task) in self.list.tasks.iter().enumerate() {
-            if self.marks[place] {
-                marks[place..=place + self.list.nested_in(task).len()].fill(true);
-            }
+        for (place, task) in self.list.tasks.iter().enumerate().filter(|(at, _)| self.marks[*at]) {
+            marks[place..=place + self.list.nested_in(task).len()].fill(true);
         }
-        let all = self.list.tasks.iter().zip(marks);
-        let all = all.filter(|(_, mark)| *mark).map(|(task, _)| task.id.clone());
-        let mut all: Vec<String> = all.collect();
-        all.extend(
-            self.optional.iter().filter(|id| !all.contains(id)).cloned().collect::<Vec<_>>(),
-        );
-        all
+        let marked = self.list.tasks.iter().zip(marks).filter(|(_, mark)| *mark);
+        let mut ids: Vec<String> = marked.map(|(task, _)| task.id.clone()).collect();
+        let optional = self.optional.iter().filter(|id| !ids.contains(id));
+        let optional: Vec<String> = optional.cloned().collect();
+        ids.extend(optional);
+        ids
     }
 
-    /// Refuses words for the agent that look as if they were to select tasks.
-    fn refuse_tasks_in(&self, words: &str) -> Result<(), Refusal> {
+    /// The first of the words for the agent that looks as if it were to select tasks.
+    fn unclear(&self, words: &'a str) -> Option<&'a str> {
+        let (word, behind) = item(words);
+        let next = item(behind).0;
+        // `phase 1, 2` asks for more than what was found.
+        if self.has_some() && word.starts_with(is_digit) && !word.contains(char::is_alphabetic) {
+            return Some(word);
+        }
+        if self.has_some() && JOINTS.split(' ').any(|joint| joint == word) && is_number(next) {
+            return Some(next);
+        }
+        if !words.is_empty() && self.number.is_some() {
+            return self.number;
+        }
         let is_end = |letter: char| is_gap(letter) || "()[]\"'`;:!?".contains(letter);
-        for (at, _) in words.match_indices(|letter: char| !is_end(letter)) {
-            if words[..at].ends_with(|letter: char| !is_end(letter)) {
-                continue;
-            }
-            let rest = &words[at..];
-            let word = &rest[..rest.find(is_end).unwrap_or(rest.len())];
-            let mut parts = word.split(['-', '–', '—', '…']).flat_map(|part| part.split(".."));
+        let mut rest = words.trim_start_matches(is_end);
+        while !rest.is_empty() {
+            let (word, behind) = rest.split_at(rest.find(is_end).unwrap_or(rest.len()));
+            let mut ends = word.split(['-', '–', '—', '…']).flat_map(|end| end.split(".."));
             let word = word.trim_end_matches('.');
-            if parts.any(|part| is_like_task(part.trim_end_matches('.')))
+            if ends.any(|end| is_like_task(end.trim_end_matches('.')))
                 || (word.starts_with(char::is_alphabetic) && self.task(word).is_some())
-                || story_of(word).is_some()
                 || is_like_feature(word)
             {
-                return Err(not_clear(word));
+                return Some(word);
             }
             if let Some((part, _)) = self.part_at(rest, 0) {
-                return Err(not_clear(part));
+                return Some(part);
             }
+            rest = behind.trim_start_matches(is_end);
         }
-        Ok(())
+        None
     }
 
-    /// What looks like a part at the start of a text, such as `phase 2` or `week 3` of a list with weeks, with at most so many slips,
-    /// and what stands behind it.
-    fn part_at<'b>(&self, text: &'b str, slips: usize) -> Option<(&'b str, &'b str)> {
-        let (word, after) = first_item(text);
-        let (word, after) =
-            if word.eq_ignore_ascii_case("user") { first_item(after) } else { (word, after) };
-        let (number, rest) = first_item(after);
-        let bare = number.trim_end_matches([':', ';', '.']);
-        // Two words and no more name sooner a part than work, as `fase dos` does.
-        let is_whole = slips > 0 && rest.is_empty() && !bare.is_empty();
-        let is_vowel = "aeiouy".contains(&bare.to_lowercase());
-        let is_letter = bare.len() == 1 && bare.is_ascii() && (is_whole || !is_vowel);
-        let has_number = is_part_number(bare) || is_letter;
-        if !has_number && !is_whole {
-            return None;
+    /// What looks like a part at the start of a text, such as `US1`, `phase 2`, or `week 3` of a list with weeks, with at most so
+    /// many slips, and what stands behind it.
+    fn part_at(&self, text: &'a str, slips: usize) -> Option<(&'a str, &'a str)> {
+        let (mut kind, mut after) = item(text);
+        let label = kind.get(..2).filter(|us| us.eq_ignore_ascii_case("us") && kind.len() > 2);
+        if label.is_some() && kind[2..].bytes().all(|byte| byte.is_ascii_digit()) {
+            return Some((kind, after));
         }
+        if kind.eq_ignore_ascii_case("user") {
+            (kind, after) = item(after);
+        }
+        let (number, rest) = item(after);
+        // Two words and no more name sooner a part than work, as `fase dos` does.
+        let is_whole = slips > 0 && rest.is_empty() && !number.is_empty();
+        let is_vowel = "aeiouy".contains(&number.to_lowercase());
+        let is_letter = number.len() == 1 && number.is_ascii() && (is_whole || !is_vowel);
+        let has_number = is_number(number) || is_letter;
         let slips = if has_number { slips } else { 0 };
-        let word = word.to_lowercase();
-        let one = word.strip_suffix("ies").map(|stem| stem.to_owned() + "y");
-        let one = one.unwrap_or_else(|| word.trim_end_matches('s').to_owned());
-        let is_meant = |kind: &str| distance(kind, &one) <= slips;
-        let is_kind = |task: &Task| {
-            let (kind, number) = first_item(&task.phase);
-            number.trim_start().starts_with(|letter: char| letter.is_ascii_digit())
-                && is_meant(&kind.to_lowercase())
+        let kind = kind.to_lowercase();
+        let is_meant =
+            |known: &str| distance(known, &kind) <= slips || kind.strip_suffix('s') == Some(known);
+        let is_own = |task: &Task| {
+            let (kind, number) = item(&task.phase);
+            item(number).0.starts_with(is_digit) && is_meant(&kind.to_lowercase())
         };
-        let is_part =
-            (has_number && PARTS.split(' ').any(is_meant)) || self.list.tasks.iter().any(is_kind);
-        let end = text.len() - rest.len() - (number.len() - bare.len());
-        is_part.then(|| (text[..end].trim_matches(is_gap), rest))
+        let is_part = (has_number && PARTS.split(' ').any(is_meant))
+            || ((has_number || is_whole) && self.list.tasks.iter().any(is_own));
+        let part = text[..text.len() - rest.len()].trim_matches(is_gap);
+        is_part.then(|| (part.trim_end_matches([':', ';', '.']), rest))
     }
 
     fn no_part(&self, part: &str) -> Refusal {
@@ -289,9 +276,9 @@ impl<'a> TaskReader<'a> {
             return Refusal::new(aside.told(), LIST);
         }
         let capital = id.to_ascii_uppercase();
-        let near =
-            self.list.tasks.iter().map(|task| (distance(&task.id, &capital), &task.id)).min();
-        let next = match near {
+        let near = self.list.tasks.iter().map(|task| (distance(&task.id, &capital), &task.id));
+        let next = match near.min() {
+            // Of two digits, one that differs is another number.
             Some((apart, near)) if apart * 2 < near.len() => {
                 format!("did you mean `{}`? `spool task list` shows all", printable(near))
             }
@@ -301,79 +288,42 @@ impl<'a> TaskReader<'a> {
     }
 }
 
-fn is_joint(word: &str) -> bool {
-    matches!(word, "and" | "&" | "+")
-}
-
 /// Whether a word is the number of a part, or several: `2`, `3.1`, `1-2`, `4/5`, `m3`, `iv`, `two`.
-fn is_part_number(word: &str) -> bool {
-    let bare = word.trim_end_matches([':', ';', '.']);
-    let digits = bare.trim_matches(|letter: char| letter.is_ascii_alphabetic());
-    let digits = if digits.len() + 1 < bare.len() { bare } else { digits };
-    let is_roman =
-        !bare.is_empty() && bare.to_lowercase().chars().all(|letter| "ivx".contains(letter));
-    is_number(digits)
-        || is_roman
-        || NUMBERS.split(' ').any(|number| number.eq_ignore_ascii_case(bare))
-}
-
 fn is_number(word: &str) -> bool {
-    let word = word.trim_end_matches([':', ';', '.']);
-    word.starts_with(|letter: char| letter.is_ascii_digit())
-        && word.chars().all(|letter| letter.is_ascii_digit() || ".-–/+&~…—".contains(letter))
+    let word = word.to_lowercase();
+    let is_roman = !word.is_empty() && word.chars().all(|letter| "ivx".contains(letter));
+    word.find(is_digit).is_some_and(|at| at < 2)
+        || is_roman
+        || NUMBERS.split(' ').any(|number| number == word)
 }
 
-const LIST: &str = "`spool task list` shows the tasks";
-
-fn not_clear(word: &str) -> Refusal {
-    Refusal::new(
-        format!("`{}` may be a part of the work or a word for the agent", printable(word)),
-        "name the tasks first, such as `001-login T001-T005 US1 use python 3.12`; what is only for the agent goes after ` -- `",
-    )
-}
-
-/// Returns which of these tasks are done, in words for a person, `None` for none.
-pub fn done_already(list: &TaskList) -> Option<String> {
-    let done: Vec<&str> =
-        list.tasks.iter().filter(|task| task.done).map(|task| task.id.as_str()).collect();
-    match done.len() {
-        0 => None,
-        1..=8 => Some(format!("Done already: {}.", done.join(", "))),
-        many => Some(format!("Done already: {}.", counted(many as u64, "task"))),
-    }
+fn is_digit(letter: char) -> bool {
+    letter.is_ascii_digit()
 }
 
 fn is_gap(letter: char) -> bool {
     letter == ',' || letter.is_whitespace()
 }
 
-/// The first word of a text, also up to a comma, and what stands behind it.
-fn first_item(text: &str) -> (&str, &str) {
+/// The first word of a text, up to a blank or a comma and without the stop behind it, and the rest.
+fn item(text: &str) -> (&str, &str) {
     let text = text.trim_start_matches(is_gap);
-    text.split_at(text.find(is_gap).unwrap_or(text.len()))
+    let (word, rest) = text.split_at(text.find(is_gap).unwrap_or(text.len()));
+    let bare = word.trim_end_matches([':', ';', '.']);
+    (if bare.is_empty() { word } else { bare }, rest)
 }
 
-/// What stands before the first number of an id with a letter in front, before the last one otherwise: `T` of `T004.F1`.
-fn head(task: &Task) -> &str {
-    let is_digit = |letter: char| letter.is_ascii_digit();
-    let id = task.id.as_str();
-    if id.starts_with(is_digit) {
-        return id.trim_end_matches(is_digit);
-    }
-    &id[..id.find(is_digit).unwrap_or(id.len())]
-}
-
-fn number_behind(head: &str, task: &Task) -> Option<u64> {
-    let rest = task.id.strip_prefix(head)?;
-    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-    rest[..digits].parse().ok()
-}
-
-/// The label that a word asks for: `US1`.
-fn story_of(word: &str) -> Option<String> {
-    let (us, number) = word.split_at_checked(2)?;
-    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-    (us.eq_ignore_ascii_case("us") && is_number).then(|| format!("US{number}"))
+/// What stands before the number of an id, and the number: the first one behind a letter, the last one otherwise. `T` and 4 of
+/// `T004.F1`, `2.` and 1 of `2.1`.
+fn numbered(id: &str) -> Option<(&str, u64)> {
+    let start = if id.starts_with(is_digit) {
+        id.trim_end_matches(is_digit).len()
+    } else {
+        id.find(is_digit)?
+    };
+    let (head, number) = id.split_at(start);
+    let digits = number.find(|letter| !is_digit(letter)).unwrap_or(number.len());
+    Some((head, number[..digits].parse().ok()?))
 }
 
 #[cfg(test)]
@@ -402,7 +352,7 @@ mod tests {
     fn asked_with(words: &str, literal: &str) -> Result<(String, String), String> {
         let list = TaskList::parse(TEXT.as_bytes());
         let found = Selection::of(words, literal, &list, TEXT.as_bytes());
-        found.map(|it| (in_runs(&it.tasks), it.words)).map_err(|error| error.to_string())
+        found.map(|found| (in_runs(&found.tasks), found.words)).map_err(|error| error.to_string())
     }
 
     fn tasks(words: &str) -> String {
@@ -529,11 +479,15 @@ mod tests {
         assert!(refused("quickly").contains("no feature and no task `quickly`"));
         assert_eq!(asked_with("", "quickly").unwrap().1, "quickly");
         assert!(asked("use t3.micro and Tokio 1.0, USB, phase-locked").is_ok());
+        assert!(asked_with("quickly", "and well").is_err(), "a name stands before the dashes");
+        assert_eq!(asked_with("2.1", "is due").unwrap(), ("2.1".to_owned(), "is due".to_owned()));
     }
 
     #[test]
     fn long_words_belong_into_a_file() {
         assert!(asked(&"é ".repeat(1_000)).is_ok());
         assert!(refused(&"é ".repeat(1_001)).contains("2001 characters"));
+        // They are not searched for tasks first, which would take long.
+        assert!(refused(&"x phase 2 ".repeat(1_000)).contains("9999 characters"));
     }
 }

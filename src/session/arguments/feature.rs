@@ -1,7 +1,7 @@
 //! What a person typed after `/speckit:implement`, and in what order: the feature, its tasks, words for the agent. Flags
 //! stand anywhere; behind ` -- ` is nothing but words for the agent.
 
-use super::flags::{first_word, is_flag, take_flag};
+use super::flags::{dashes, first_word, take_flags, words};
 use super::{is_like_feature, is_like_task};
 use crate::evidence::task_list;
 use crate::feature::project::{Feature, Project, SHELVES, printable};
@@ -23,41 +23,39 @@ pub struct FeatureRequest {
 }
 
 impl FeatureRequest {
-    /// Returns the request in the text after the command; `--flag N` and `--flag=N` are the same.
+    /// Reads what stands after the command.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
-        let mut request = Self::default();
-        let mut rest = text.trim_end();
+        let (mut request, mut rest) = (Self::default(), text);
         while !rest.is_empty() {
-            let gap = rest.len() - rest.trim_start().len();
-            let (word, after) = first_word(rest);
-            if word == "--" {
-                after.trim_start().clone_into(&mut request.literal);
+            let (more, behind) =
+                words(take_flags(&mut request.chosen, IMPLEMENT, rest).map_err(wrong)?);
+            request.words = [request.words.as_str(), more].map(str::trim).join(" ");
+            rest = behind;
+            if let ("--", literal) = first_word(rest) {
+                literal.trim().clone_into(&mut request.literal);
                 if request.literal.is_empty() {
                     return Err(wrong("nothing stands behind `--`".to_owned()));
                 }
                 break;
             }
-            if is_flag(word) {
-                rest = take_flag(&mut request.chosen, IMPLEMENT, &rest[gap..]).map_err(wrong)?;
-            } else {
-                request.words.push_str(&rest[..gap + word.len()]);
-                rest = after;
-            }
         }
         Ok(request)
     }
 
-    /// Returns the feature that the words begin with, `None` where they name none, and the words behind it. What could
-    /// be the name of a feature and is not one is refused.
+    /// The feature that the words begin with, `None` where they name none, and the words behind it. What could be the name of
+    /// a feature and is not one is refused.
     pub fn feature(&self, project: &Project) -> Result<(Option<Feature>, &str), Refusal> {
         let (word, rest) = first_word(&self.words);
         let name = word.trim_end_matches(',');
-        let alone = rest.trim().is_empty() && self.literal.is_empty();
+        if name.is_empty() {
+            return Ok((None, ""));
+        }
         let is_path = name.contains(['/', '\\']);
-        // In front of other words, a number or a title may be one of them, and so may the path of any folder.
         let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
-        let is_clear = is_number && (name.starts_with('0') || is_like_task(first_word(rest).0));
-        let found = if alone || is_path || is_clear || is_like_feature(name) {
+        // In front of other words, a number or a title may be one of them.
+        let is_short = rest.trim().is_empty()
+            || (is_number && (name.starts_with('0') || is_like_task(first_word(rest).0)));
+        let found = if is_short || is_path || is_like_feature(name) {
             project.feature_typed(name)
         } else {
             project.feature(name)
@@ -73,31 +71,36 @@ impl FeatureRequest {
                 format!("write `{feature}`, or `{current} {name}`"),
             ));
         }
-        let is_one = |feature: &Feature| {
-            !is_path || is_like_feature(&feature.name) || task_list::is_in(&feature.folder)
-        };
-        let found = match found {
-            Ok(feature) if is_one(&feature) => return Ok((Some(feature), rest)),
-            Err(_) if name.is_empty() => return Ok((None, "")),
-            Err(found) => found,
-            Ok(_) => return Ok((None, &self.words)),
+        let missing = match found {
+            // The path of any other folder is a word.
+            Ok(feature) if is_path && !is_feature(&feature) => return Ok((None, &self.words)),
+            Ok(feature) => return Ok((Some(feature), rest)),
+            Err(missing) => missing,
         };
         let is_on_shelf = is_path && SHELVES.iter().any(|shelf| name.starts_with(shelf));
         if is_on_shelf || is_like_feature(name.rsplit(['/', '\\']).next().unwrap_or_default()) {
-            return Err(found.into());
+            return Err(missing.into());
         }
-        let is_meant = |known: &str| distance(known, name) * 4 <= known.len();
-        match project.features().iter().find(|it| is_meant(&it.name)) {
-            Some(meant) => Err(Refusal::new(
+        let all = project.features();
+        let meant = all.iter().find(|known| distance(&known.name, name) * 4 <= known.name.len());
+        meant.map_or(Ok((None, &self.words)), |meant| {
+            Err(Refusal::new(
                 format!("there is no feature `{}`", printable(name)),
                 format!("did you mean `{}`?", meant.name),
-            )),
-            None => Ok((None, &self.words)),
-        }
+            ))
+        })
     }
 }
 
-const USAGE: &str = "Usage: /speckit:implement [FEATURE] [TASKS] [WORDS FOR THE AGENT] [--max-iterations N] [--max-task-iterations N] [--recovery-mode] [--ignore-checklists] [--force] [--review] [--review-when end|phases|verify] [--converge] [--include-optional]\nTASKS: T001 T003, T004-T010, US1, phase 2. Words that begin with a dash go after ` -- `.";
+fn is_feature(feature: &Feature) -> bool {
+    is_like_feature(&feature.name) || task_list::is_in(&feature.folder)
+}
+
+/// How the command is written.
+pub const USAGE: &str = concat!(
+    "Usage: /speckit:implement [FEATURE] [TASKS] [WORDS FOR THE AGENT] [--max-iterations N] [--max-task-iterations N] [--recovery-mode] [--ignore-checklists] [--force] [--review] [--review-when end|phases|verify] [--converge] [--include-optional]\nTASKS: T001 T003, T004-T010, US1, phase 2.",
+    dashes!()
+);
 
 fn wrong(what: String) -> Refusal {
     Refusal::Usage(what, USAGE)

@@ -1,115 +1,160 @@
-//! The flags behind a command, read by the table of the settings, and the quotes that a value may stand in.
+//! The words behind a command, and the flags among them: a word that begins with a dash is a flag; in quotes, or behind ` -- `,
+//! it is text.
 
 use crate::feature::project::printable;
 use crate::settings::{Chosen, Setting, SettingKind, table};
 
-/// The quotes that a task or a value may stand in.
-pub const QUOTES: [char; 2] = ['"', '\''];
-/// What a word begins with that is a flag, or a mistyped one: some programs make a long dash of two.
-const DASHES: [char; 3] = ['-', '–', '—'];
-
-/// Takes in the flag at the start of a text, and returns what stands behind its value; an error in words.
-pub fn take_flag<'a>(chosen: &mut Chosen, place: u8, text: &'a str) -> Result<&'a str, String> {
-    let (word, behind) = first_word(text);
-    let (flag, joined) = match word.split_once('=') {
-        // A joined value may be quoted and have blanks in it.
-        Some((flag, _)) => (flag, Some(&text[flag.len() + 1..])),
-        None => (word, None),
+/// The end of a usage, and the whole rule.
+macro_rules! dashes {
+    () => {
+        "\nA word that begins with a dash is a flag. In quotes, or behind ` -- `, it is text."
     };
+}
+pub(super) use dashes;
+
+/// What a word may stand in that has blanks in it.
+const QUOTES: [char; 3] = ['"', '\'', '`'];
+/// Some programs make a long dash of two.
+const DASHES: [char; 3] = ['-', '–', '—'];
+/// More quotes inside of quotes are letters: looking for their ends would take too long.
+const DEEPEST: usize = 20;
+
+/// Takes in the flags that a text begins with, and hands back the rest; an error in words.
+pub fn take_flags<'a>(chosen: &mut Chosen, place: u8, text: &'a str) -> Result<&'a str, String> {
+    let mut rest = text.trim_start();
+    while let (word, behind) = first_word(rest)
+        && is_flag(word)
+    {
+        rest = take_flag(chosen, place, word, behind)?.trim_start();
+    }
+    Ok(rest)
+}
+
+fn take_flag<'a>(
+    chosen: &mut Chosen,
+    place: u8,
+    word: &'a str,
+    behind: &'a str,
+) -> Result<&'a str, String> {
+    let joined = word.split_once('=');
+    let flag = joined.map_or(word, |(flag, _)| flag);
+    if matches!(flag, "--help" | "-h") {
+        return Err("nothing was done: this is how the command is written".to_owned());
+    }
     let setting = flag.strip_prefix("--").and_then(|name| Setting::named(name, place));
     let setting = setting.ok_or_else(|| {
         let near = Setting::meant(flag.trim_start_matches(DASHES), place);
-        let meant = near.map_or_else(String::new, |near| format!("; did you mean `--{}`?", near.name));
-        let flag = printable(flag);
-        format!("unknown option `{flag}`{meant}\nWords that begin with a dash go in quotes, or behind ` -- `.")
+        let meant =
+            near.map_or_else(String::new, |near| format!("; did you mean `--{}`?", near.name));
+        format!("unknown option `{}`{meant}", printable(flag))
     })?;
-    let next = behind.trim_start();
+    let (next, after) = first_word(behind);
     let (value, rest) = match joined {
-        None if setting.kind == SettingKind::Switch => ("true".to_owned(), behind),
-        // The session may be left out: then another flag follows, or nothing.
-        None if *setting == table::adopt && (next.is_empty() || flag_at_start(next).is_some()) => {
-            (String::new(), behind)
+        Some((_, value)) => (value, behind),
+        None if setting.kind == SettingKind::Switch => ("true", behind),
+        None if !next.is_empty() && next != "--" && !is_flag(next) => (next, after),
+        // The session may be left out.
+        None if *setting == table::adopt => ("", behind),
+        None => return Err(format!("`{flag}` needs a value")),
+    };
+    let value = match value.chars().next().filter(|first| QUOTES.contains(first)) {
+        Some(quote) => {
+            let inside = value[1..].strip_suffix(quote);
+            let inside =
+                inside.ok_or_else(|| format!("the quote behind `{flag}` is never closed"))?;
+            inside.replace(&format!("\\{quote}"), &quote.to_string())
         }
-        _ => value_at_start(flag, joined, behind)?,
+        None => value.to_owned(),
     };
     setting.kind.check(&value).map_err(|what| format!("`{flag}` {what}"))?;
     chosen.add(setting, [value]);
     Ok(rest)
 }
 
-/// Returns whether a word is a flag, or a mistyped one.
-pub fn is_flag(word: &str) -> bool {
-    let name = word.trim_start_matches(DASHES);
-    name.len() < word.len() && name.starts_with(|letter: char| letter.is_alphanumeric())
+/// Whether a text begins with a flag, or a mistyped one.
+pub fn is_flag(text: &str) -> bool {
+    let name = text.trim_start_matches(DASHES);
+    name.len() < text.len() && name.starts_with(char::is_alphabetic)
 }
 
-/// Returns the first word of a text, and what stands behind it.
+/// The words before the first flag or ` -- `, and the rest.
+pub fn words(text: &str) -> (&str, &str) {
+    let mut rest = text.trim_start();
+    while let (word, behind) = first_word(rest)
+        && !(word.is_empty() || word == "--" || is_flag(word))
+    {
+        rest = behind.trim_start();
+    }
+    text.split_at(text.len() - rest.len())
+}
+
+/// The first word of a text, with what stands in quotes as one word, and the rest.
 pub fn first_word(text: &str) -> (&str, &str) {
     let text = text.trim_start();
-    text.split_at(text.find(char::is_whitespace).unwrap_or(text.len()))
-}
-
-/// The word at the start of a text when it is `--` or looks like a flag; a line of dashes does not.
-pub fn flag_at_start(text: &str) -> Option<&str> {
     let end = text.find(char::is_whitespace).unwrap_or(text.len());
-    let word = &text[..end];
-    let rest = word.strip_prefix("--")?;
-    (rest.is_empty() || rest.contains(|letter| letter != '-')).then_some(word)
+    let value = if is_flag(text) { text[..end].find('=').map_or(0, |at| at + 1) } else { 0 };
+    text.split_at(quoted(&text[value..]).map_or(end, |length| value + length))
 }
 
-/// The value of a flag, and what comes after it.
-fn value_at_start<'a>(
-    name: &str,
-    joined: Option<&'a str>,
-    behind: &'a str,
-) -> Result<(String, &'a str), String> {
-    let text = joined.unwrap_or_else(|| behind.trim_start());
-    if let Some(quote) = text.chars().next().filter(|first| QUOTES.contains(first)) {
-        let Some(end) = closing_quotes(text, quote).first().copied() else {
-            return Err(format!("the quote behind `{name}` is never closed"));
-        };
-        let value = text[1..end].replace(&format!("\\{quote}"), &quote.to_string());
-        return Ok((value, &text[end + 1..]));
+/// How long the quoted words at the start of a text are, `None` where a quote is never closed and so a letter. A quote closes before a
+/// blank, a flag or another end, and opens an inner one behind a blank.
+fn quoted(text: &str) -> Option<usize> {
+    let first = text.chars().next().filter(|first| QUOTES.contains(first))?;
+    let quote = if text.starts_with("```") { "```" } else { &text[..first.len_utf8()] };
+    let mut open = 1_usize;
+    for (at, _) in text.match_indices(quote).skip(1) {
+        let (before, behind) = (&text[..at], &text[at + quote.len()..]);
+        if before.ends_with('\\') {
+            continue;
+        }
+        let is_inner_end = open > 1 && behind.starts_with(quote);
+        if behind.chars().next().is_none_or(char::is_whitespace) {
+            open -= 1;
+        } else if before.ends_with(char::is_whitespace) {
+            open += 1;
+        } else if is_inner_end || behind.starts_with("--") {
+            open -= 1;
+        }
+        match open {
+            0 => return Some(at + quote.len()),
+            DEEPEST.. => return None,
+            _ => {}
+        }
     }
-    let end = text.find(char::is_whitespace).unwrap_or(text.len());
-    if joined.is_none() && (end == 0 || flag_at_start(text).is_some()) {
-        return Err(format!("`{name}` needs a value"));
-    }
-    Ok((text[..end].to_owned(), &text[end..]))
+    None
 }
 
-/// Where the quote at the start of a text may be closed: first where the quotes inside are balanced,
-/// then at each later one that closes what nothing has opened.
-pub fn closing_quotes(text: &str, quote: char) -> Vec<usize> {
-    let mut ends = Vec::new();
-    let mut depth = 1_usize;
-    let mut before = quote;
-    for (at, letter) in text.char_indices().skip(1) {
-        let earlier = std::mem::replace(&mut before, letter);
-        if letter != quote || earlier == '\\' {
-            continue;
-        }
-        let next = text[at + 1..].chars().next();
-        let behind_blank = earlier.is_whitespace() || "([{=".contains(earlier);
-        if next.is_none_or(char::is_whitespace) {
-            depth = depth.saturating_sub(1);
-        } else if behind_blank || (earlier == quote && depth > 1) {
-            // Something else is quoted after the end: then the first quote was not around the whole.
-            if depth == 0 {
-                return ends;
-            }
-            depth += 1;
-            continue;
-        } else if next.is_some_and(|next| next == quote || next.is_ascii_punctuation()) && depth > 1
-        {
-            depth -= 1;
-            continue;
-        } else {
-            continue;
-        }
-        if depth == 0 {
-            ends.push(at);
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_may_be_in_quotes() {
+        for (text, word) in [
+            ("a b", "a"),
+            (" 'a b' c", "'a b'"),
+            ("don't do 'it'", "don't"),
+            ("\"a \"b\" c\" d", "\"a \"b\" c\""),
+            (r#""a \" b" c"#, r#""a \" b""#),
+            ("\"a \"b\"\" c", "\"a \"b\"\""),
+            ("\"a \"--b\" c\" d", "\"a \"--b\" c\""),
+            ("\"a\"--b", "\"a\""),
+            ("\"\"\"a --b\"\"\" c", "\"\"\"a --b\"\"\""),
+            ("```\n--a `b`\n``` c", "```\n--a `b`\n```"),
+            ("--a='b c' d", "--a='b c'"),
+            ("a='b c'", "a='b"),
+            ("\u{e9}'t \u{e0}", "\u{e9}'t"),
+            ("\"\" a", "\"\""),
+            ("' a", "'"),
+            ("", ""),
+        ] {
+            assert_eq!(first_word(text).0, word, "{text}");
         }
     }
-    ends
+
+    #[test]
+    fn a_heap_of_quotes_is_read_soon() {
+        let text = "\"a ".repeat(500_000) + "--b";
+        assert_eq!(words(&text), text.split_at(text.len() - 3));
+    }
 }

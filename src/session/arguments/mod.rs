@@ -2,7 +2,7 @@
 
 pub mod asked_tasks;
 pub mod feature;
-mod flags;
+pub mod flags;
 pub mod task;
 
 /// Whether a word is made like the name of a feature: `001-login`.

@@ -1,15 +1,15 @@
-//! What a person typed behind `/ralph-loop`: the task, unchanged, and the flags around it.
-//!
-//! A task is in quotes or not. Flags come before it or after it; whatever could be a mistyped
-//! flag is an error, so that no limit is ever swallowed into the prompt.
+//! What a person typed behind `/ralph-loop`: the task, unchanged, with flags before it or after it.
 
-use super::flags::{QUOTES, closing_quotes, flag_at_start, take_flag};
+use super::flags::{dashes, first_word, take_flags, words};
 use crate::feature::project::printable;
 use crate::refusal::Refusal;
 use crate::settings::{Chosen, LOOP, table};
 
 /// How the command is written.
-pub const USAGE: &str = "Usage: /speckit:ralph-loop \"TASK\" [--max-iterations N] [--completion-promise TEXT] [--promise-match anywhere|exact] [--min-tool-calls N] [--min-iterations N] [--on-promise-no-work reject|warn|accept] [--check \"CMD\"]… [--check-timeout SECONDS] [--no-final-check] [--no-progress N] [--prompt-file PATH] [--replace]\nor, to continue the loop of a session that is gone: /speckit:ralph-loop --adopt [SESSION] [--force] [--replace]";
+pub const USAGE: &str = concat!(
+    "Usage: /speckit:ralph-loop \"TASK\" [--max-iterations N] [--completion-promise TEXT] [--promise-match anywhere|exact] [--min-tool-calls N] [--min-iterations N] [--on-promise-no-work reject|warn|accept] [--check \"CMD\"]… [--check-timeout SECONDS] [--no-final-check] [--no-progress N] [--prompt-file PATH] [--replace]\nor, to continue the loop of a session that is gone: /speckit:ralph-loop --adopt [SESSION] [--force] [--replace]",
+    dashes!()
+);
 /// The promise that is asked for where a person names none and no check either.
 pub const PROMISE: &str = "DONE";
 /// A request for a ralph loop.
@@ -22,18 +22,26 @@ pub struct TaskRequest {
 }
 
 impl TaskRequest {
-    /// Returns the request in the text after the command; the error names what is wrong and how to write it.
+    /// Reads what stands after the command; the error names what is wrong and how to write it.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
-        let mut request = Self::default();
-        let rest = request.take_flags(text)?;
-        match rest {
-            Rest::Literal(text) => without_quotes(text).clone_into(&mut request.task),
-            Rest::Words(text) => request.take_task(text)?,
+        let mut chosen = Chosen::default();
+        let text = take_flags(&mut chosen, LOOP, text).map_err(|why| wrong(&why))?;
+        let (mut task, mut behind) = words(text);
+        if let ("--", literal) = first_word(behind) {
+            // Behind words of the task, the dashes are the person's own.
+            (task, behind) = (if task.is_empty() { literal } else { text }, "");
         }
-        request.checked()
+        let left = take_flags(&mut chosen, LOOP, behind).map_err(|why| wrong(&why))?;
+        if !left.is_empty() {
+            return Err(wrong(&format!(
+                "`{}` comes after the flags, and the task before them; put the whole task in quotes",
+                printable(first_word(left).0)
+            )));
+        }
+        Self { task: without_quotes(task.trim()).to_owned(), chosen }.checked()
     }
 
-    /// Returns the promise that is asked for; checks alone ask for none.
+    /// The promise that is asked for; checks alone ask for none.
     pub fn promise(&self) -> Option<String> {
         if self.chosen.made(&table::completion_promise).is_some() {
             return Some(self.chosen.completion_promise());
@@ -41,67 +49,9 @@ impl TaskRequest {
         self.chosen.check().is_empty().then(|| PROMISE.to_owned())
     }
 
-    /// Takes in flags from the start of a text and returns what stands behind them.
-    fn take_flags<'a>(&mut self, text: &'a str) -> Result<Rest<'a>, Refusal> {
-        let mut rest = text.trim();
-        while let Some(flag) = flag_at_start(rest) {
-            if flag == "--" {
-                return Ok(Rest::Literal(rest[flag.len()..].trim()));
-            }
-            let taken = take_flag(&mut self.chosen, LOOP, rest);
-            rest = taken.map_err(|why| wrong(&why))?.trim_start();
-        }
-        Ok(Rest::Words(rest))
-    }
-
-    /// Takes in a text that begins with the task, flags after it.
-    fn take_task(&mut self, text: &str) -> Result<(), Refusal> {
-        if let Some((task, flags)) = self.quoted_task(text)? {
-            self.task = task.to_owned();
-            return self.take_last_flags(flags);
-        }
-        let end = first_flag(text).unwrap_or(text.len());
-        text[..end].trim().clone_into(&mut self.task);
-        self.take_last_flags(&text[end..])
-    }
-
-    /// The task and the flags after it when the whole task is in quotes.
-    fn quoted_task<'a>(&self, text: &'a str) -> Result<Option<(&'a str, &'a str)>, Refusal> {
-        let Some(quote) = text.chars().next().filter(|first| QUOTES.contains(first)) else {
-            return Ok(None);
-        };
-        for (index, end) in closing_quotes(text, quote).into_iter().enumerate() {
-            let behind = &text[end + 1..];
-            let flags = behind.trim_start();
-            let apart = flags.is_empty() || (flags.len() < behind.len() && flags.starts_with("--"));
-            if !apart {
-                continue;
-            }
-            let parsed = self.clone().take_last_flags(flags);
-            // What comes after the quote that balances the first one can only be flags.
-            if parsed.is_ok() || index == 0 {
-                return parsed.map(|()| Some((&text[1..end], flags)));
-            }
-        }
-        Ok(None)
-    }
-
-    fn take_last_flags(&mut self, text: &str) -> Result<(), Refusal> {
-        match self.take_flags(text)? {
-            Rest::Words("") | Rest::Literal("") => Ok(()),
-            Rest::Words(rest) | Rest::Literal(rest) => {
-                let word = rest.split_whitespace().next().unwrap_or_default();
-                Err(wrong(&format!(
-                    "`{}` comes after the flags, and the task before them; put the whole task in quotes",
-                    printable(word)
-                )))
-            }
-        }
-    }
-
     fn checked(self) -> Result<Self, Refusal> {
         let Self { task, chosen } = &self;
-        let has_task = !task.trim().is_empty();
+        let has_task = task.contains(char::is_alphanumeric);
         if chosen.adopt().is_some() {
             let adopts = [&table::adopt, &table::force, &table::replace];
             if has_task || chosen.0.iter().any(|made| !adopts.contains(&made.setting)) {
@@ -126,70 +76,17 @@ impl TaskRequest {
     }
 }
 
-/// What comes after the first flags.
-enum Rest<'a> {
-    /// Words, among which more flags may be.
-    Words(&'a str),
-    /// A text that a `--` has closed to flags.
-    Literal(&'a str),
-}
-
 fn wrong(what: &str) -> Refusal {
     Refusal::Usage(what.to_owned(), USAGE)
 }
 
-/// Where the first flag after a task begins: outside of quotes, at the start of a word.
-///
-/// A `--` alone closes the rest to flags and stays what the person wrote.
-fn first_flag(text: &str) -> Option<usize> {
-    let mut at = 0;
-    while at < text.len() {
-        let rest = &text[at..];
-        let first = rest.chars().next()?;
-        if first.is_whitespace() {
-            at += first.len_utf8();
-            continue;
-        }
-        match flag_at_start(rest) {
-            Some("--") => return None,
-            Some(_) => return Some(at),
-            None => {}
-        }
-        at += word_or_quoted(rest);
-    }
-    None
-}
-
-/// The length of the word at the start of a text; blanks inside of quotes do not end it.
-fn word_or_quoted(text: &str) -> usize {
-    let mut before = ' ';
-    let mut at = 0;
-    while let Some(letter) = text[at..].chars().next() {
-        if letter.is_whitespace() {
-            return at;
-        }
-        if text[at..].starts_with("```") {
-            let fence = at + 3;
-            at = text[fence..].find("```").map_or(fence, |end| fence + end + 3);
-            before = '`';
-            continue;
-        }
-        let opens = (QUOTES.contains(&letter) || letter == '`') && !before.is_alphanumeric();
-        let closing =
-            if opens { closing_quotes(&text[at..], letter).first().copied() } else { None };
-        at += closing.unwrap_or(0) + letter.len_utf8();
-        before = letter;
-    }
-    at
-}
-
-/// A text without the quotes around the whole of it.
-fn without_quotes(text: &str) -> &str {
-    let Some(quote) = text.chars().next().filter(|first| QUOTES.contains(first)) else {
-        return text;
+/// A task without the quotes around the whole of it: `"a" and "b"` has none.
+fn without_quotes(task: &str) -> &str {
+    let inside = |quote| {
+        let is_whole = !first_word(task).1.split_whitespace().any(|word| word.starts_with(quote));
+        task.strip_prefix(quote)?.strip_suffix(quote).filter(|_| is_whole)
     };
-    let ends = closing_quotes(text, quote);
-    if ends.last() == Some(&(text.len() - 1)) { &text[1..text.len() - 1] } else { text }
+    inside('"').or_else(|| inside('\'')).unwrap_or(task)
 }
 
 #[cfg(test)]
@@ -249,6 +146,9 @@ mod tests {
             ("say 'use --all' and --no-progress 4", "say 'use --all' and"),
             ("left -- right --foo", "left -- right --foo"),
             ("a\n---\nb", "a\n---\nb"),
+            ("go - or -> \u{2014} below -5", "go - or -> \u{2014} below -5"),
+            ("'em all --no-progress 4 --check 'a b'", "'em all"),
+            ("-- -v is \"loud\" --all", "-v is \"loud\" --all"),
         ] {
             assert_eq!(parsed(text).task, task, "{text}");
         }
@@ -306,11 +206,18 @@ mod tests {
             ("", "there is no task"),
             ("  \n ", "there is no task"),
             ("\"\"", "there is no task"),
+            ("'", "there is no task"),
+            ("\"Do it\"--max-iteration 3", "unknown option `--max-iteration`"),
             ("--max-iterations 3", "there is no task"),
             ("Do it --max-iteration 3", "unknown option `--max-iteration`"),
             ("\"Do it\" --max-iteration 3", "unknown option `--max-iteration`"),
             ("\"Do it\" --max-iteration \"3\"", "unknown option `--max-iteration`"),
+            ("Do it -max-iterations 3", "did you mean `--max-iterations`?"),
+            ("Do it \u{2014}max-iterations 3", "did you mean `--max-iterations`?"),
+            ("Do it --help", "nothing was done"),
+            ("-h", "nothing was done"),
             ("Do it --max-iterations", "`--max-iterations` needs a value"),
+            ("Do it --max-iterations -- 3", "`--max-iterations` needs a value"),
             ("Do it --max-iterations --replace", "`--max-iterations` needs a value"),
             ("Do it --max-iterations -1", "whole number from 0"),
             ("Do it --max-iterations 0x8", "not `0x8`"),

@@ -7,6 +7,7 @@ use super::exclude::keep_out;
 use super::gate::{Gate, gate};
 use super::state::{fill, lower_limits, readable_state, state_to_start_from};
 use super::{Armed, Armer, Arming};
+use crate::engine::edit::untick;
 use crate::engine::order::map_of;
 use crate::engine::proof::LeastProof;
 use crate::engine::scope::in_runs;
@@ -24,7 +25,7 @@ use crate::feature::{HANDOFF, STATE};
 use crate::judge::words::part_of_judge;
 use crate::mask::masked_text;
 use crate::refusal::Refusal;
-use crate::session::arguments::asked_tasks::{Selection, done_already};
+use crate::session::arguments::asked_tasks::Selection;
 use crate::session::arguments::feature::FeatureRequest;
 use crate::session::life;
 use crate::session::messages::person;
@@ -32,6 +33,7 @@ use crate::session::pinned;
 use crate::session::proof::{judge_of, list_of};
 use crate::session::record::new_record;
 use crate::session::select::drives;
+use crate::session::task_log::refused;
 use crate::settings::{Chosen, table};
 use crate::store::journal::Entry;
 use crate::store::loops::{Asked, Claim, Loops, OPEN_TASKS, Record, VerifyCommands};
@@ -71,7 +73,10 @@ pub fn arm(
         chosen.0.retain(|made| [&table::include_optional, &table::landing].contains(&made.setting));
     }
     let optional = chosen.include_optional().unwrap_or_default();
-    let (all, text) = tasks_of(&feature, optional)?;
+    let is_judged = armer.is_person() && chosen.proof() == LeastProof::Files;
+    let before = Loops::of(root).of_feature(&feature.name).filter(|_| is_judged);
+    let refused = before.map(|it| refused(project, &feature, &it)).unwrap_or_default();
+    let (all, text) = tasks_of(&feature, optional, &refused)?;
     let asked = Selection::of(words, &request.literal, &all, &text)?;
     let tasks = open_part(&feature, all, &asked, !settings.checks.is_empty())?;
     let mut gate = gate(root, &feature, request, armer)?;
@@ -89,7 +94,7 @@ pub fn arm(
     let paths = changed_files(&arming, project, &feature);
     arming.remember(PinKey::Feature(&feature.name), &paths)?;
     let (mut state, kept_aside) = state_to_start_from(&feature, found, &mut arming.undo)?;
-    let mut notes = asked_notes(&tasks, &asked);
+    let mut notes = asked_notes(&tasks, &asked, &refused);
     notes.extend(others_in_words(&feature.folder));
     notes.extend(kept_aside);
     notes.extend(handoff_note(&feature, &chosen));
@@ -124,14 +129,11 @@ pub fn arm(
     let shown = [no_checks, &runs, &judges].concat();
     claim.unkept = unkept.is_some();
     notes.extend(unkept);
-    if !armer.is_person() {
-        notes.push(NOT_A_PERSON.to_owned());
-    }
+    notes.extend(Some(NOT_A_PERSON.to_owned()).filter(|_| !armer.is_person()));
     notes.extend(taken_from);
-    notes.extend(bind(&mut arming, &feature, &claim, &state, &pin)?);
-    state
-        .write(&feature)
-        .map_err(|error| Refusal::unwritable(&feature.folder.join(STATE), &error))?;
+    notes.extend(bind(&mut arming, &feature, &claim, &state, &pin, &refused)?);
+    let path = feature.folder.join(STATE);
+    state.write(&feature).map_err(|error| Refusal::unwritable(&path, &error))?;
     // Where the pin was kept, so is this.
     let is_kept = armer.is_person() && !claim.unkept;
     if let (Ok(pins), Some(session), true) = (&arming.pins, armer.session, is_kept) {
@@ -234,13 +236,17 @@ fn handoff_note(feature: &Feature, chosen: &Chosen) -> Option<String> {
 }
 
 /// What is said of what was asked for, a line each.
-fn asked_notes(tasks: &TaskList, asked: &Selection) -> Vec<String> {
+fn asked_notes(tasks: &TaskList, asked: &Selection, refused: &[String]) -> Vec<String> {
     let mut notes: Vec<String> =
         tasks.asides_in_words().iter().map(|aside| text::line(aside).into()).collect();
+    let ids = Some(printable(&in_runs(refused))).filter(|ids| !ids.is_empty());
+    notes.extend(ids.map(|ids| format!("Ticked in the loop before, not proved, and open: {ids}.")));
     if !asked.tasks.is_empty() {
         let runs = text::title(&in_runs(&asked.tasks), LONGEST_RUNS);
         notes.push(format!("Only these tasks: {runs}. Every other box is left as it is."));
-        notes.extend(done_already(tasks));
+        let done = tasks.tasks.iter().filter(|task| task.done).map(|task| task.id.clone());
+        let done = text::title(&in_runs(&done.collect::<Vec<_>>()), LONGEST_RUNS);
+        notes.extend((!done.is_empty()).then(|| format!("Done already: {done}.")));
     }
     if !asked.words.is_empty() {
         notes.push(format!("Words for the agent: {}", asked.words));
@@ -266,7 +272,12 @@ fn last_limits(pins: &Pins, feature: &Feature) -> Option<LoopLimits> {
     pins.read(PinKey::Feature(&feature.name)).ok()?.map(|pin| pin.limits)
 }
 
-fn tasks_of(feature: &Feature, optional: bool) -> Result<(TaskList, Vec<u8>), Refusal> {
+/// The list of a feature with its bytes, where these boxes are open.
+fn tasks_of(
+    feature: &Feature,
+    optional: bool,
+    refused: &[String],
+) -> Result<(TaskList, Vec<u8>), Refusal> {
     let path = feature.folder.join(TASKS);
     let shown = path.display();
     let TaskFile { list, bytes } = task_list::read(&feature.folder).map_err(|problem| {
@@ -277,7 +288,9 @@ fn tasks_of(feature: &Feature, optional: bool) -> Result<(TaskList, Vec<u8>), Re
         let is_there = path.is_file();
         Refusal::nothing(what, if is_there { "put the file itself there" } else { MAKE_A_LIST })
     })?;
-    let tasks = list.with_optional(optional);
+    let open = list.tasks.iter().rev().filter(|task| refused.contains(&task.id));
+    let bytes = open.fold(bytes, |bytes, task| untick(&bytes, task));
+    let tasks = TaskList::parse(&bytes).with_optional(optional);
     if tasks.tasks.is_empty() {
         let beside = text::below(&tasks.asides_in_words());
         return Err(Refusal::nothing(
@@ -388,6 +401,7 @@ fn bind(
     claim: &Claim,
     state: &State,
     pin: &Pin,
+    refused: &[String],
 ) -> Result<Option<String>, Refusal> {
     let before = arming.loops.read_claim(&feature.name)?;
     if before.is_none_or(|before| before.closed.is_some()) {
@@ -418,10 +432,12 @@ fn bind(
     // What the work looks like at the start: the first stop can tell what has changed.
     let snapshot = FeatureSnapshot::with_state(feature, state);
     let nobody = (PinState::Nobody, Deadline::after(Duration::ZERO));
-    let snapshot = snapshot.under(&nobody.0, Some(&record), nobody.1);
+    let mut snapshot = snapshot.under(&nobody.0, Some(&record), nobody.1);
+    snapshot.open_again(refused);
     let fingerprint = Some(snapshot.work_fingerprint());
     record.ledger = Ledger { fingerprint, ..Ledger::default() };
     record.tasks_hash = snapshot.tasks_hash();
+    record.refused = refused.to_vec();
     if let Some(folder) = &arming.folder {
         folder.save_open_tasks(&snapshot.open_tasks())?;
         folder.save(&record)?;

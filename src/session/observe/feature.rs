@@ -97,11 +97,7 @@ pub fn add_seen(project: &Project, event: &HookEvent, record: &mut Record, seen:
     let Some(part) = TurnTranscript::of(event, record, &Guardrails::default(), 0) else { return };
     let Some(activity) = part.activity() else { return };
     seen.waiting.extend(part.typed_cancel(&project.root, &activity, record));
-    if part.take(&activity, record) {
-        seen.tool_calls = activity.count;
-        seen.tokens = activity.tokens.all;
-        seen.written_tokens = activity.tokens.written;
-    }
+    part.take(&activity, record, seen);
     let asked = asked(seen, &event.last_message).filter(|_| record.ledger.continued > 0);
     seen.waiting.extend(asked);
 }

@@ -83,15 +83,17 @@ impl<'a> TurnTranscript<'a> {
         }
     }
 
-    /// Returns whether this is the whole turn, and moves the record's place in the transcript forward then. A
+    /// Takes in the calls and tokens of a whole turn, and moves the record's place in the transcript forward. A
     /// transcript that lags has no calls yet, and does not say that there were none: it is read again at the next stop.
-    fn take(&self, activity: &Activity, record: &mut Record) -> bool {
-        let is_whole = !self.is_idle(Some(activity)) || self.shows_end();
-        if is_whole {
-            record.transcript_read = activity.read_up_to;
-            record.last_message = activity.last;
+    fn take(&self, activity: &Activity, record: &mut Record, seen: &mut Observation) {
+        if self.is_idle(Some(activity)) && !self.shows_end() {
+            return;
         }
-        is_whole
+        record.transcript_read = activity.read_up_to;
+        record.last_message = activity.last;
+        seen.tool_calls = activity.count;
+        seen.tokens = activity.tokens.all;
+        seen.written_tokens = activity.tokens.written;
     }
 
     /// Returns the wait for a command that ends this loop: a person typed it while the agent worked, and the client

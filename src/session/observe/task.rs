@@ -63,11 +63,7 @@ pub fn observe(
         seen.waiting.extend(part.typed_cancel(root, &activity, record));
         seen.failed_calls = activity.failed;
         seen.more_calls = activity.more;
-        if part.take(&activity, record) {
-            seen.tool_calls = activity.count;
-            seen.tokens = activity.tokens.all;
-            seen.written_tokens = activity.tokens.written;
-        }
+        part.take(&activity, record, &mut seen);
         let asked = asked(&seen, &said).filter(|_| record.ledger.continued > 0);
         seen.waiting.extend(asked);
     }

@@ -20,7 +20,7 @@ use crate::feature::snapshot::FeatureSnapshot;
 use crate::session::messages::ends;
 use crate::session::pinned;
 use crate::session::proof::standing;
-use crate::session::task_log::receipts_of;
+use crate::session::task_log::{receipts_of, refused};
 use crate::store::loops::{Claim, LetGo, Loops, Record, VerifyCommands};
 use crate::store::names::EndName;
 use crate::store::pins::{PinKey, PinState, Pins};
@@ -183,7 +183,11 @@ impl FeatureReport {
         let verify = standing.pin().and_then(|pin| {
             Pins::of(&project.root).ok()?.verify(PinKey::Feature(&feature.name), pin).ok()
         });
-        let snapshot = FeatureSnapshot::of_loop(feature, &standing, record.as_ref());
+        let mut snapshot = FeatureSnapshot::of_loop(feature, &standing, record.as_ref());
+        // In a live loop they are named as ticked by hand.
+        if let Some(ended) = record.as_ref().filter(|record| !record.ledger.is_live()) {
+            snapshot.open_again(&refused(project, feature, ended));
+        }
         let noted = record.as_ref().map(|record| record.armed_at);
         let armed_at = noted.or_else(|| claim.as_ref().map(|claim| claim.armed_at));
         let armed_at = armed_at.unwrap_or_default();

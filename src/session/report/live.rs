@@ -128,14 +128,11 @@ impl LiveReport {
             let what = if what.is_empty() { String::new() } else { format!(" ({what})") };
             waits.push(format!("your answer in its terminal{what}"));
         }
-        let of_last_stop =
-            record.words.strip_prefix("waiting for ").filter(|_| record.marks.waited);
+        let of_last_stop = record.marks.waited && !record.waits_for.is_empty();
         if let Some(pause) = record.pause() {
             waits.push(format!("the end of a pause ({})", printable(&pause.words())));
-        } else if let Some(what) =
-            of_last_stop.filter(|_| self.session_state != SessionState::Works)
-        {
-            waits.push(printable(what));
+        } else if of_last_stop && self.session_state != SessionState::Works {
+            waits.push(printable(&record.waits_for));
         }
         waits
     }

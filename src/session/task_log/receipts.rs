@@ -8,13 +8,20 @@ use crate::evidence::contents::{Contents, KeptContents};
 use crate::feature::project::{Feature, Project};
 use crate::judge::{LOOK, TickJudge};
 use crate::session::proof::{Unjudged, list_of, standing};
-use crate::store::loops::Loops;
+use crate::store::loops::{Loops, Record};
 use crate::store::receipts::{Receipt, Receipts};
 use crate::world;
 
 /// Returns the receipts of a feature's tasks; an error where nothing can be kept outside of the project.
 pub fn receipts_of(project: &Project, feature: &Feature) -> io::Result<Receipts> {
     Receipts::of(&project.root, &feature.name, &list_of(feature))
+}
+
+/// Returns the tasks whose boxes were ticked at the last stop of a loop and did not count, and that nobody has found proved since.
+pub fn refused(project: &Project, feature: &Feature, record: &Record) -> Vec<String> {
+    let receipts = receipts_of(project, feature);
+    let known = receipts.map(|it| it.known(record.armed_at)).unwrap_or_default();
+    record.refused.iter().filter(|id| !known.contains_key(*id)).cloned().collect()
 }
 
 /// Remembers what the files contain before the first task of a loop, where nobody has: its work is known by their content.

@@ -450,3 +450,32 @@ fn a_verify_command_that_was_armed_runs_whatever_id_its_task_has_now() {
     let stop = project.stop(ALL);
     assert!(stop.reason().contains("Check failed: `false`"), "{}", stop.reason());
 }
+
+#[test]
+fn refused_boxes_are_open_behind_the_end() {
+    let project = Project::with("- [ ] T001 Write src/a.rs\n- [ ] T002 b\n- [ ] T003 c\n");
+    project.write("src/a.rs", "fn old() {}");
+    project.arm("");
+    project.write("src/main.rs", "fn main() {}");
+    tick_alone(&project, "T001");
+    tick_alone(&project, "T002");
+    let stop = project.stop("Two.");
+    assert!(stop.reason().contains("still open: T001"), "{}", stop.reason());
+    project.spool(&["stop"]).ok();
+    let (status, open) = (project.status(), json!(["T001", "T003"]));
+    assert_eq!((&status["done"], &status["open"]), (&json!(1), &open), "{status}");
+    assert_eq!(status["asides"], json!([]));
+    let list = project.tasks();
+    // The next loop begins where this one has ended.
+    project.arm("");
+    assert_eq!((project.tasks(), project.status()["not_proved"].clone()), (list, json!(["T001"])));
+    assert_eq!(project.state()["taskIndex"], 0);
+    project.agent_works();
+    let stop = project.stop("Again.");
+    assert!(stop.reason().contains("2 of 3: T001, T003"), "{}", stop.reason());
+    project.write("src/a.rs", "fn a() {}");
+    project.agent_works();
+    assert!(project.stop("Now.").reason().contains("1 of 3: T003"));
+    assert_eq!(project.spool(&["stop"]).ok().matches("(2 done)").count(), 1);
+    assert_eq!(project.status()["done"], 2);
+}

@@ -157,6 +157,24 @@ fn a_second_list_is_named_at_arming() {
 }
 
 #[test]
+fn a_list_behind_a_link_is_read() {
+    let bench = project("specs/001-x", "specs/001-x");
+    let ticked = LIST.replace("[ ]", "[x]");
+    for (place, text, is_named) in [
+        (bench.path("docs/todo.md"), LIST, true),
+        (bench.path("docs/todo.md"), &*ticked, false),
+        (bench.beside("elsewhere/todo.md"), &*ticked, true),
+    ] {
+        fs::create_dir_all(place.parent().unwrap()).unwrap();
+        fs::write(&place, text).unwrap();
+        symlink(&place, bench.path("specs/001-x/todo.md")).unwrap();
+        let said = Said::of(bench.spool().args(["task", "list"])).ok();
+        assert_eq!(said.contains("loop does not go by: todo.md"), is_named, "{place:?}: {said}");
+        fs::remove_file(bench.path("specs/001-x/todo.md")).unwrap();
+    }
+}
+
+#[test]
 fn a_shelf_behind_a_link_is_named() {
     let bench = Bench::project();
     fs::create_dir_all(bench.beside("elsewhere/001-x")).unwrap();

@@ -315,6 +315,53 @@ fn behind_two_dashes_everything_is_for_the_agent() {
 }
 
 #[test]
+fn a_flag_in_quotes_is_for_the_agent() {
+    let answer = ready().implement("s1", "T002 call \"make --fast -k\" --max-iterations 7");
+    let words = "Words for the agent: call \"make --fast -k\"\n";
+    assert!(format!("{}\n", answer.context()).contains(words), "{answer}");
+}
+
+#[test]
+fn help_arms_nothing() {
+    for (command, usage) in [
+        ("implement", "[FEATURE] [TASKS] [WORDS FOR THE AGENT] [--max-iterations N]"),
+        ("ralph-loop", "\"TASK\" [--max-iterations N]"),
+        ("ulw-loop", "\"TASK\" [--max-iterations N]"),
+        ("cancel", "[FEATURE]"),
+        ("cancel-ralph", "[SESSION]"),
+        ("status", ""),
+    ] {
+        for typed in ["--help", "T002 -h"] {
+            let bench = ready();
+            let before = bench.everything();
+            let answer = bench.command("s1", &format!("speckit:{command}"), typed).run();
+            let named = if command == "ulw-loop" { "ralph-loop" } else { command };
+            let usage = format!("Usage: /speckit:{named} {usage}");
+            assert!(answer.reason().contains(usage.trim_end()), "{command} {typed}: {answer}");
+            assert!(answer.reason().starts_with("Ralph-speckit: nothing was done"), "{answer}");
+            assert_eq!(bench.everything(), before, "{command} {typed}");
+        }
+    }
+    let bench = ready();
+    let call = bench.command("s1", "speckit-implement", "--help");
+    let answer = call.with("command_source", "projectSettings").run();
+    assert!(answer.reason().contains("Usage: /speckit:implement [FEATURE]"), "{answer}");
+}
+
+#[test]
+fn a_name_before_two_dashes_is_no_word() {
+    let bench = Bench::project().current_feature("002-b").tasks("- [ ] T1 b\n");
+    let bench = bench.current_feature("001-a").tasks("- [ ] T1 a\n- [ ] 7. b\n");
+    for (typed, about) in [("2 -- be quick", "feature 002-b"), ("7 -- be quick", "these tasks: 7.")]
+    {
+        let answer = bench.implement("s1", typed);
+        assert!(answer.context().contains(about), "{typed}: {answer}");
+        assert!(answer.context().contains("Words for the agent: be quick"), "{typed}: {answer}");
+        bench.cancel("s1", "").reason();
+    }
+}
+
+#[test]
 fn spool_task_hands_out_the_part_and_a_task_that_is_added_to_it_joins() {
     let bench = ready();
     bench.implement("s1", "T003-T004");

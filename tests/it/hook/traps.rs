@@ -523,6 +523,18 @@ fn d2_work_in_a_folder_of_any_name_is_progress() {
 
 #[cfg(unix)]
 #[test]
+fn files_of_programs_are_no_progress() {
+    for name in ["app/__pycache__/sum.cpython-312.pyc", ".coverage", "src/.sum.rs.swp", "a.log"] {
+        let bench = repository();
+        let stops = stops_until_the_end(&bench, |stop| {
+            bench.write(name, stop.to_string());
+        });
+        assert_eq!(stops, Some(11), "{name}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
 fn d2_what_git_ignores_is_no_progress_and_what_it_tracks_is() {
     let bench = repository().file(".gitignore", "/out/\n*.log\n");
     let ignored = |stop: usize| {

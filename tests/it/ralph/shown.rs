@@ -122,6 +122,33 @@ fn the_log_has_the_words_of_an_end_that_a_person_reads_and_says_nothing_twice() 
     assert!(!log.contains("it was cancel"), "as earlier versions wrote it: {log}");
 }
 
+/// A project keeps the folders of all sessions that ever had a loop there.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_log_opens_no_old_loop() {
+    use filetime::{FileTime, set_file_mtime};
+    use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
+    let bench = armed("\"Make it\"");
+    works_and_says(&bench, PROMISE).told();
+    let opened = Inotify::init(InitFlags::IN_NONBLOCK).unwrap();
+    for number in 0..200 {
+        let session = format!("old{number}");
+        for name in ["loop.json", "journal.jsonl"] {
+            let text = bench.read(&format!(".claude/ralph/s1/{name}")).replace("s1", &session);
+            let copy = format!(".claude/ralph/{session}/{name}");
+            bench.write(&copy, &text);
+            set_file_mtime(bench.path(&copy), FileTime::from_unix_time(number, 0)).unwrap();
+        }
+        if number < 50 {
+            let folder = bench.path(&format!(".claude/ralph/{session}"));
+            opened.add_watch(&folder, AddWatchFlags::IN_OPEN).unwrap();
+        }
+    }
+    assert!(printed(&spool(&bench, None, &["log"])).contains("Make it"));
+    let names: Vec<_> = opened.read_events().into_iter().flatten().map(|it| it.name).collect();
+    assert!(names.is_empty(), "it opened {names:?}");
+}
+
 #[test]
 fn the_log_begins_where_a_person_says() {
     let bench = armed("\"Make it\"");

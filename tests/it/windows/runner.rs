@@ -13,7 +13,7 @@ use crate::support::scratch::{HOOK, SPOOL, Said, Scratch};
 
 const CHANGE: &str = "001-01_a-loop";
 /// The last line of an agent that keeps its promise.
-const PROMISE: &str = "echo ^<promise^>COMPLETE^</promise^>";
+const PROMISE: &str = "echo made>made.txt& echo ^<promise^>COMPLETE^</promise^>";
 /// Starts another script and does not wait for it.
 const CHILD: &str = r#"start /b "" "%~dp0child.cmd""#;
 /// That script: a program that never ends by itself, and has a file open as long as it lives.

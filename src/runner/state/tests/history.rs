@@ -66,15 +66,14 @@ fn the_list_stays_below_a_mebibyte_and_always_holds_the_last_one() {
         ended.push(&Iteration { words: "x".repeat(200_000), ..finished(n) }).unwrap();
     }
     let huge = Iteration { words: "x".repeat(2 * MOST_BYTES), ..finished(21) };
-    let mut bytes = Bytes::default();
-    bytes.fill(&starting(), &ended, None).unwrap();
-    assert!(bytes.document.len() < MOST_BYTES + 4096);
-    let read = parse(&bytes.document).unwrap();
+    let [_, document] = written(&starting(), &ended, None).unwrap();
+    assert!(document.len() < MOST_BYTES + 4096);
+    let read = parse(document.as_bytes()).unwrap();
     assert_eq!(read.iterations.len() as u64 + read.left_out, 20);
     assert_eq!(read.iterations.last().unwrap().n, 20);
     ended.push(&huge).unwrap();
-    bytes.fill(&starting(), &ended, None).unwrap();
-    let read = parse(&bytes.document).unwrap();
+    let [_, document] = written(&starting(), &ended, None).unwrap();
+    let read = parse(document.as_bytes()).unwrap();
     assert_eq!((read.iterations.len(), read.iterations[0].n, read.left_out), (1, 21, 20));
 }
 

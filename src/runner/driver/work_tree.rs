@@ -1,26 +1,41 @@
 //! What a loop sees of its work tree: the repository, the files, the task list.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
 use anyhow::Result;
 
+use super::plan::Plan;
+use crate::engine::edit::untick;
+use crate::engine::tasks::TaskList;
 use crate::engine::{Difference, Fingerprint, Hasher, Tree, hash_of};
+use crate::evidence::task_list::{self, TASKS};
 use crate::runner::git::{Git, GitMoment, GitStatus, NO_COMMIT};
+use crate::runner::target::ChangeKind;
 use crate::runner::task_list::Tasks;
 use crate::runner::worktree::{ChangedPaths, WorkTreeFiles};
+use crate::store::amend::amend;
+use crate::store::loops::Loops;
+use crate::store::receipts::{Receipt, Receipts};
+use crate::store::write::remove_dead_leftovers;
+use crate::system::names;
 use crate::world::{self, WallTime};
 
 /// How long a look at the files holds for the next iteration. Whatever changes in that time counts as the agent's, like all that a
 /// person changes while it works: at worst a loop continues for an iteration more, or commits a file that is not the agent's.
 const HOLDS: Duration = Duration::from_secs(1);
 
+/// How long to wait for who keeps the task log at the same time.
+const PATIENCE: Duration = Duration::from_secs(20);
+
 /// What a loop sees of its work tree.
-pub struct WorkTreeView<'a> {
-    /// The work tree.
-    pub folder: &'a Path,
+pub struct WorkTree<'a> {
+    /// What is asked for in it.
+    pub plan: &'a Plan<'a>,
     /// When the run began.
     pub began: WallTime,
     /// Its repository, `None` for none.
@@ -35,6 +50,14 @@ pub struct WorkTreeView<'a> {
     head: Option<String>,
     /// The files as the work left them: the same as long as nothing but ignored files changes.
     files: Tree,
+    /// All files that were changed, as far as it is known.
+    pub touched: BTreeSet<PathBuf>,
+    /// How many commits were made.
+    pub commits: u64,
+    /// Files that should have been committed, and could not be.
+    pub uncommitted: BTreeSet<PathBuf>,
+    /// Files that an interrupted iteration changed.
+    pub interrupted: Vec<PathBuf>,
     /// The last look at the files, and whether nothing has run since that may have changed some.
     seen: Rc<WorkTreeFiles>,
     is_fresh: bool,
@@ -48,21 +71,119 @@ pub struct NewCommits {
     pub hold_work: bool,
 }
 
-impl<'a> WorkTreeView<'a> {
-    /// Returns the work tree in this folder as it is now.
-    pub fn of(folder: &'a Path, git: Option<Git>, tasks: Option<Tasks>) -> Self {
+impl<'a> WorkTree<'a> {
+    /// Returns the work tree of a plan as it is now.
+    pub fn of(plan: &'a Plan<'a>, git: Option<Git>, tasks: Option<Tasks>) -> Self {
         let latest = git.as_ref().map(|git| git.moment(None)).unwrap_or_default();
         let (at_start, head) = (GitMoment::default(), latest.head.clone());
         let began = world::now();
-        let seen = Rc::new(WorkTreeFiles::of(folder, git.as_ref(), None, Some(began)));
+        let seen =
+            Rc::new(WorkTreeFiles::of(&plan.change.worktree, git.as_ref(), None, Some(began)));
         let files = if seen.blind { Tree::Unknown } else { Tree::Hash(seen.hash()) };
-        Self { folder, began, git, tasks, at_start, latest, head, files, seen, is_fresh: true }
+        Self {
+            plan,
+            began,
+            git,
+            tasks,
+            at_start,
+            latest,
+            head,
+            files,
+            touched: BTreeSet::new(),
+            commits: 0,
+            uncommitted: BTreeSet::new(),
+            interrupted: Vec::new(),
+            seen,
+            is_fresh: true,
+        }
+    }
+
+    /// Returns where it is.
+    pub fn path(&self) -> &'a Path {
+        &self.plan.change.worktree
+    }
+
+    /// The path of the project in the work tree, empty where they are the same.
+    fn project(&self) -> &'a Path {
+        self.plan.change.root.strip_prefix(self.path()).unwrap_or("".as_ref())
+    }
+
+    /// Returns the folder of the project in the work tree.
+    pub fn project_folder(&self) -> PathBuf {
+        let is_same = self.project().as_os_str().is_empty();
+        if is_same { self.path().to_owned() } else { self.path().join(self.project()) }
+    }
+
+    /// Returns the path of the project in the work tree with its last slash, empty where they are the same.
+    pub fn project_in_worktree(&self) -> String {
+        let path = names::with_slashes(self.project());
+        if path.is_empty() { path } else { path + "/" }
+    }
+
+    /// Returns the folder of the list, `None` without one.
+    pub fn list_folder(&self) -> Option<PathBuf> {
+        self.tasks.as_ref()?.folder()
+    }
+
+    /// Returns the path of the list relative to the work tree, `None` without one.
+    pub fn list_path(&self) -> Option<String> {
+        let path = self.list_folder()?.join(TASKS);
+        Some(names::with_slashes(path.strip_prefix(self.path()).unwrap_or(&path)))
+    }
+
+    /// Returns the path of the list relative to this folder, or whole where it is not in there.
+    pub fn list_under(&self, folder: &Path) -> String {
+        let list = self.tasks.as_ref().map_or(folder, |tasks| tasks.path.as_path());
+        names::with_slashes(list.strip_prefix(folder).unwrap_or(list))
+    }
+
+    /// Returns the receipts of the change, where `spool task` has them; an error where nothing can be kept there.
+    pub fn receipts(&self) -> io::Result<Receipts> {
+        let root = &self.plan.change.root;
+        Receipts::of(root, &self.plan.change.id, &self.list_under(root))
+    }
+
+    /// Returns the same, beside which this run keeps what it began with.
+    pub fn run_receipts(&self) -> io::Result<Receipts> {
+        self.receipts().map(|receipts| receipts.of_run())
+    }
+
+    /// Returns the receipts of this time or later, the oldest first.
+    pub fn receipts_since(&self, began_at: WallTime) -> Vec<Receipt> {
+        let receipts = self.receipts();
+        let mut known = receipts.map(|receipts| receipts.all()).unwrap_or_default();
+        known.retain(|receipt| receipt.at >= began_at);
+        known
+    }
+
+    /// Opens the boxes of these tasks, each by one byte, under the lock of the task log where there is one.
+    pub fn open_boxes(&self, ids: &[String]) -> io::Result<()> {
+        let Some(folder) = self.list_folder() else { return Ok(()) };
+        let change = self.plan.change;
+        let _lock = (change.kind == ChangeKind::SpecKit && folder == change.folder)
+            .then(|| Loops::of(&change.root).feature_lock(&change.id, &change.folder, PATIENCE))
+            .transpose()?;
+        amend(&folder.join(TASKS), task_list::MOST, |text| {
+            let list = TaskList::parse(text);
+            let mut found: Vec<_> = ids.iter().filter_map(|id| list.find(id)).collect();
+            // From the last to the first: a check mark is longer than the blank that takes its place.
+            found.sort_by_key(|task| Reverse(task.mark_at));
+            Some(found.into_iter().fold(text.to_vec(), |text, task| untick(&text, task)))
+        })?;
+        Ok(())
+    }
+
+    /// Removes what a runner has left beside the list that was killed while it opened a box.
+    pub fn tidy_list(&self) {
+        if let Some(folder) = self.list_folder() {
+            remove_dead_leftovers(&folder, &[TASKS]);
+        }
     }
 
     fn look(&mut self) {
         let earlier = Some(&*self.seen);
         let (git, run) = (self.git.as_ref(), Some(self.began));
-        self.seen = Rc::new(WorkTreeFiles::of(self.folder, git, earlier, run));
+        self.seen = Rc::new(WorkTreeFiles::of(self.path(), git, earlier, run));
         self.is_fresh = true;
     }
 
@@ -165,9 +286,9 @@ impl<'a> WorkTreeView<'a> {
         Fingerprint { work: work.finish(), tree: self.files }
     }
 
-    /// Returns whether any file changed since the start, where `touched` are those that are known to have.
-    pub fn since_start(&self, touched: &BTreeSet<PathBuf>) -> Difference {
-        match (touched.is_empty(), self.files) {
+    /// Returns whether any file changed since the start.
+    pub fn since_start(&self) -> Difference {
+        match (self.touched.is_empty(), self.files) {
             (false, _) => Difference::Changed,
             (true, Tree::Unknown) => Difference::Unknown,
             (true, _) => Difference::Same,

@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
+use super::pauses::{limit_pause, until};
+use crate::engine::{Lineup, RunSign};
 use crate::exec::find::find;
 use crate::runner::allowance::{Allowance, BudgetsLeft};
 use crate::runner::capture::{TAIL, capture};
@@ -34,11 +36,15 @@ pub struct AgentSeat {
 }
 
 /// The agent programs of a loop, with what starts them and what counts their tokens.
-pub struct AgentProgram {
+pub struct Agents {
     /// All of them, the first choice first.
     pub seats: Vec<AgentSeat>,
     /// The one that works.
     pub current: usize,
+    /// Which of them may work.
+    pub lineup: Lineup,
+    /// How long their usage limits were waited for since the last answer.
+    pub waited: Duration,
     /// The program between the runner and what it starts.
     pub supervisor: PathBuf,
     /// Where `wt-usage` is, `None` for nowhere.
@@ -72,13 +78,15 @@ impl AgentSeat {
     }
 }
 
-impl AgentProgram {
+impl Agents {
     /// Returns these agent programs, the first of which works; an error when the running program cannot be
     /// found.
     pub fn new(seats: Vec<AgentSeat>) -> Result<Self> {
         Ok(Self {
+            lineup: Lineup::new(seats.len()),
             seats,
             current: 0,
+            waited: Duration::ZERO,
             supervisor: process::own_program().context("the running program cannot be found")?,
             usage: find(tokens::USAGE),
             counter: Counter::default(),
@@ -88,6 +96,31 @@ impl AgentProgram {
     /// Returns the one that works.
     pub fn seat(&self) -> &AgentSeat {
         &self.seats[self.current]
+    }
+
+    /// Returns whether the next iteration is another agent's: it does not wait for what this one has to wait for.
+    pub fn another_goes_on(&self) -> bool {
+        let next = self.lineup.next(world::now().millis());
+        next.agent != self.current && next.wait_ms == 0
+    }
+
+    /// Takes in what a run of the one that works says of its service.
+    pub fn ended(&mut self, sign: RunSign) {
+        self.lineup.ended(self.current, sign, world::now().millis());
+        if sign != RunSign::Limited {
+            self.waited = Duration::ZERO;
+        }
+    }
+
+    /// Notes that the one that works is at a usage limit, which is lifted at this moment, in seconds since the Unix epoch. Returns
+    /// how long to wait, and when the limit is lifted for which that is; `None` where another agent goes on.
+    pub fn at_limit(&mut self, resets_at: Option<u64>) -> Option<(Option<u64>, Duration)> {
+        let pause = limit_pause(resets_at.map(until), self.lineup.rest(self.current).limits);
+        let now = world::now();
+        self.lineup.limit(self.current, now.after(pause).millis(), resets_at);
+        let next = self.lineup.next(now.millis());
+        let wait = Duration::from_millis(next.wait_ms);
+        (next.wait_ms > 0).then(|| (self.lineup.rest(next.agent).reported, wait))
     }
 
     /// Returns what a run of it used; `began_at` is when its iteration began.
@@ -106,7 +139,6 @@ impl AgentProgram {
     pub fn run(
         &self,
         order: &AgentOrder<'_>,
-        worktree: &Path,
         (limits, left): (&ProcessLimits, BudgetsLeft<'_>),
         (live, note): (&LiveLine, &mut dyn FnMut(Duration)),
         console: &Console<'_>,
@@ -120,8 +152,9 @@ impl AgentProgram {
         let allowance = Allowance::new(left, harness, world::now());
         let mut monitor =
             RunMonitor::new(reader.as_mut(), console, live, limits.grace, (clock, note), allowance);
-        let ended = process::run(&self.supervisor, &launch, worktree, limits, log, &mut monitor)
-            .with_context(|| format!("cannot start `{}`", launch.program.display()))?;
+        let ended =
+            process::run(&self.supervisor, &launch, order.folder, limits, log, &mut monitor)
+                .with_context(|| format!("cannot start `{}`", launch.program.display()))?;
         let (end_request, passed_at) = (monitor.end_request, monitor.allowance.passed_at);
         let is_late = matches!(ended.cut, Some(Cut::Wall | Cut::Silence));
         let hung_call = monitor.open_call().filter(|_| is_late).map(str::to_owned);

@@ -1,0 +1,70 @@
+//! What a loop was asked for.
+
+use super::agents::AgentSeat;
+use crate::engine::Contract;
+use crate::runner::options::{DoneWhen, Options};
+use crate::runner::state::LoopState;
+use crate::runner::target::Change;
+
+/// What a loop was asked for.
+pub struct Plan<'a> {
+    /// The change to work on.
+    pub change: &'a Change,
+    /// Every setting.
+    pub options: &'a Options,
+    /// What ends the loop.
+    pub contract: Contract,
+    /// What counts as done.
+    pub done: DoneWhen,
+}
+
+impl<'a> Plan<'a> {
+    /// Returns the plan for a change: what counts as done is what was asked for, or else the list where there is
+    /// one (spec 001).
+    pub fn of(change: &'a Change, options: &'a Options) -> Self {
+        let done = match options.done {
+            Some(done) => done,
+            None if change.tasks().is_some() => DoneWhen::Tasks,
+            None => DoneWhen::Manual,
+        };
+        Self { change, options, contract: options.contract(done), done }
+    }
+
+    /// Returns the state with which the loop begins.
+    pub fn first_state(&self, first: &AgentSeat) -> LoopState {
+        let Self { change, options, done, .. } = self;
+        LoopState {
+            change_id: change.id.clone(),
+            worktree_name: change.id.clone(),
+            max_iterations: options.settings.max_iterations().unwrap_or(0),
+            task: options.task.clone(),
+            done_criteria: *done,
+            stall_threshold: options.settings.stall_threshold().unwrap_or(0),
+            iteration_timeout_min: options
+                .settings
+                .iteration_timeout()
+                .map_or(0.0, |limit| limit.as_secs_f64() / 60.0),
+            harness: first.harness.name().to_owned(),
+            harness_version: first.version.clone(),
+            model: first.model.clone().unwrap_or_default(),
+            module: change.module.clone().unwrap_or_default(),
+            pid: std::process::id(),
+            checks: options.checks.clone(),
+            notify: options.settings.notify(),
+            converge: self.contract.converge.clone(),
+            include_optional: options.include_optional,
+            doing: "starting".to_owned(),
+            ..LoopState::default()
+        }
+    }
+
+    /// Returns whether nothing but the agent's promise can end the loop.
+    pub fn is_by_word(&self) -> bool {
+        self.done == DoneWhen::Manual && self.options.checks.is_empty()
+    }
+
+    /// Returns whether the runner commits what an iteration changed.
+    pub fn commits(&self) -> bool {
+        self.options.settings.commit()
+    }
+}
