@@ -360,14 +360,16 @@ pub fn pin(
         Err(error) => error.to_string(),
     };
     let has_commands = !commands.is_empty() || !pin.notify.is_empty();
-    if pin.checks.is_empty() && !has_commands && pin.asked.is_none() {
+    // What a person armed there before would hold in its place.
+    let is_free = pins.map_or(true, |pins| matches!(pins.read(whose), Ok(None)));
+    if is_free && pin.checks.is_empty() && !has_commands && pin.asked.is_none() {
         return Ok(Some(format!(
             "What was armed could not be kept outside of the project ({error}): the default limits hold."
         )));
     }
     Err(Refusal::new(
         format!(
-            "nothing is armed: its checks and Verify commands cannot be kept where the agent does not write: {error}"
+            "nothing is armed: what holds for the loop cannot be kept where the agent does not write: {error}"
         ),
         "make that place writable, or set `XDG_STATE_HOME` to a folder outside of the project, then try again",
     ))
