@@ -57,16 +57,22 @@ impl Facts {
         let attempts = state["taskAttempts"].as_object().cloned().unwrap_or_default();
         let loops = Loops::of(&world.root);
         let claims = claims(world);
+        let taken = taken(world);
         // Whoever took the loop over may have died behind the pin: the record counts, and does not say so yet.
         let moved = |session: &str| {
             let path = loops.folder().join(session).join("loop.json");
             let record: Record = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
             let is_its = claims.get(&record.about) == Some(&(Some(session.to_owned()), None));
-            is_its.then_some(record)
+            let at = record.armed_at.millis();
+            let is_taken = taken.iter().any(|[to, _, armed]| *to == *session && *armed == at);
+            (is_its || is_taken).then_some(record)
         };
         let of = |session: &str| {
             let record = loops.peek(session).or_else(|| moved(session))?;
+            let at = record.armed_at.millis();
+            let is_left = taken.iter().any(|[_, from, armed]| *from == *session && *armed == at);
             let end = record.ledger.ended.as_ref().map(|it| it.name().to_owned());
+            let end = end.or_else(|| is_left.then(|| "stopped".to_owned()));
             let facts = LoopFacts {
                 paused: record.pause().is_some(),
                 iterations: record.ledger.iterations,
@@ -171,6 +177,26 @@ fn receipts(world: &World) -> Vec<(String, String)> {
     let whole = lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     whole.map(|it| (text(&it["task"]), text(&it["proof"]))).collect()
+}
+
+/// Of each task's loop that has left another session by its pin: the session that has the loop, the one before, and when
+/// the loop was armed.
+fn taken(world: &World) -> Vec<[Value; 3]> {
+    let is_pin = |path: &Path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("session-") && name.ends_with(".json")
+    };
+    let files = world.files().into_iter().filter(|(path, _)| is_pin(path));
+    let pins: Vec<Value> =
+        files.filter_map(|(_, bytes)| serde_json::from_slice(&bytes).ok()).collect();
+    let is_open = |pin: &&Value| pin["ended"].is_null();
+    let stays = |taken: &&Value| {
+        let is_its =
+            |pin: &Value| pin["session"] == taken["from"] && pin["armed_at"] == taken["armed_at"];
+        pins.iter().filter(is_open).any(is_its)
+    };
+    let moved = pins.iter().filter(|pin| pin["from"].is_string() && is_open(pin) && !stays(pin));
+    moved.map(|pin| ["session", "from", "armed_at"].map(|name| pin[name].clone())).collect()
 }
 
 /// The claims in the project; of a loop that is armed for a session, what its open pin says.
