@@ -68,8 +68,8 @@ pub fn end_feature(
 ) -> io::Result<Option<EndedLoop>> {
     let loops = Loops::of(&project.root);
     let standing = pinned::standing_of_feature(&project.root, &feature.name);
-    if let Some(pin) = standing.pin().filter(|pin| is_session_id(&pin.session)) {
-        settle(&project.root, pin)?;
+    if let Some(pin) = standing.pin() {
+        settle(&project.root, &pin.session)?;
     }
     let lock = loops.lock()?;
     let claim = loops.read_claim(&feature.name)?.unwrap_or_default();
@@ -121,9 +121,7 @@ pub fn end_task(
     telling: EndNotice,
 ) -> io::Result<Option<(Record, Unnoted)>> {
     let root = &loops.root()?;
-    if let PinState::Armed(pin) = pinned::of_session(root, session, None) {
-        settle(root, &pin)?;
-    }
+    settle(root, session)?;
     if !loops.knows(session) {
         return Ok(None);
     }

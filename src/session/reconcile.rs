@@ -19,33 +19,25 @@ pub fn agree(record: &Record, pin: &Pin, session: &str) -> bool {
     wrong_in_record(Some(record), pin, session).is_none()
 }
 
-/// Puts the notes of the session that drives an armed loop right, where they contradict its open pin: what
-/// they say is no end of it. For somebody who acts on the loop from outside of a stop.
-pub fn settle(root: &Path, pin: &Pin) -> io::Result<()> {
-    let loops = Loops::of(root);
-    let record = loops.peek(&pin.session);
-    if record.is_some_and(|record| agree(&record, pin, &pin.session)) {
+/// Puts the notes of a session right where they contradict the open pin of its loop: what they say is no end of the
+/// loop. For somebody who acts on the loop from outside of a stop.
+pub fn settle(root: &Path, session: &str) -> io::Result<()> {
+    if !Pins::has(root, PinKey::Session(session)) {
         return Ok(());
     }
-    reconcile(root, &pin.session, None).map(drop)
+    let PinState::Armed(pin) = pinned::of_session(root, session, None) else { return Ok(()) };
+    let record = Loops::of(root).peek(session);
+    if record.is_some_and(|record| agree(&record, &pin, session)) {
+        return Ok(());
+    }
+    reconcile(root, session, None).map(drop)
 }
 
 /// The same for every loop of a project that a person armed, for somebody who is about to choose one by the
 /// notes; what cannot be put right stays as it is.
 pub fn settle_all(root: &Path) {
     for session in Pins::sessions(root) {
-        let _ = settle_session(root, &session);
-    }
-}
-
-/// The same for the loop of one session.
-pub fn settle_session(root: &Path, session: &str) -> io::Result<()> {
-    if !Pins::has(root, PinKey::Session(session)) {
-        return Ok(());
-    }
-    match pinned::of_session(root, session, None) {
-        PinState::Armed(pin) if pin.session == session => settle(root, &pin),
-        _ => Ok(()),
+        let _ = settle(root, &session);
     }
 }
 
@@ -67,7 +59,7 @@ pub fn reconcile(
     let PinState::Armed(pin) = pinned::of_session(root, session, hint.as_deref()) else {
         return Ok(None);
     };
-    if !pin.session.is_empty() && pin.session != session {
+    if pin.session != session {
         return Ok(None);
     }
     let Some(wrong) = wrong_in_record(found.as_ref(), &pin, session) else {

@@ -14,7 +14,7 @@ use crate::engine::TerminalReason;
 use crate::feature::project::Feature;
 use crate::refusal::Refusal;
 use crate::session::pinned;
-use crate::session::reconcile::settle_session;
+use crate::session::reconcile::settle;
 use crate::store::closing::{end_entry, not_noted, unnoted};
 use crate::store::journal::Entry;
 use crate::store::lock::Lock;
@@ -74,7 +74,7 @@ impl<'a> Arming<'a> {
     fn begin(root: &Path, armer: Armer<'a>, its: Option<&Feature>) -> Result<Self, Refusal> {
         if let Some(session) = armer.session {
             // The loop that this one replaces is known by its notes.
-            settle_session(root, session)?;
+            settle(root, session)?;
         }
         let loops = Loops::of(root);
         let its = its.map(|it| loops.feature_lock(&it.name, &it.folder, PATIENCE)).transpose()?;
