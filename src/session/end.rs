@@ -92,7 +92,10 @@ pub fn end_feature(
         reason: Some(reason.clone()),
         ..claim
     };
-    pinned::end_feature(&project.root, &closed, &reason)?;
+    let session = owner.clone().filter(|owner| is_session_id(owner)).unwrap_or_default();
+    let (about, armed_at) = (closed.about.clone(), closed.armed_at);
+    let its = Record { session, about, armed_at, ..Record::default() };
+    pinned::end_now(&project.root, &its, &reason, &closed.words)?;
     loops.write_claim(&closed)?;
     // From here on it has ended: the claim has the reason, and the next stop of the session reads it there.
     let noted = match owner.filter(|owner| is_session_id(owner)) {
@@ -100,13 +103,12 @@ pub fn end_feature(
         None => loops.note(TERMINAL, &end_entry(&feature.name, 0, &reason, &closed.words)),
     };
     if noted.is_ok() {
-        pinned::unpin_feature(&project.root, &closed);
+        pinned::unpin(&project.root, &its);
     }
     drop(lock);
     let late = (telling == EndNotice::AtNextStop).then(|| {
-        let session = closed.session.clone().unwrap_or_else(|| TERMINAL.to_owned());
-        let about = closed.about.clone();
-        LateNotice::of(loops, Record { session, about, ..Record::default() }, standing, &reason)
+        let session = closed.session.unwrap_or_else(|| TERMINAL.to_owned());
+        LateNotice::of(loops, Record { session, ..its }, standing, &reason)
     });
     Ok(Some(EndedLoop { reason, unnoted: unnoted(noted), late }))
 }
@@ -136,8 +138,8 @@ pub fn end_task(
     let Some(reason) = ends(&record.ledger, &seen) else {
         return Ok(None);
     };
-    pinned::end_now(root, &record, &reason)?;
     let words = words_of(&reason, standing.pin());
+    pinned::end_now(root, &record, &reason, &words)?;
     let unnoted = close_record(&folder, &mut record, &reason, &words, telling)?;
     pinned::unpin(root, &record);
     drop(folder);

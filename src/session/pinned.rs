@@ -12,7 +12,7 @@ use crate::feature::project::{Feature, Project};
 use crate::feature::settings::{SETTINGS, Settings, come_with_the_repository};
 use crate::judge::{TickJudge, promised};
 use crate::refusal::Refusal;
-use crate::store::loops::{Assignment, Claim, Record, VerifyCommands, is_session_id};
+use crate::store::loops::{Assignment, Claim, Record, VerifyCommands};
 use crate::store::names::{ArmedBy, LoopKind};
 use crate::store::pins::{LoopLimits, Pin, PinKey, PinState, PinnedEnd, Pins};
 use crate::store::receipts::Receipts;
@@ -63,11 +63,11 @@ fn pin_of_session(root: &Path, session: &str, feature: Option<&str>) -> io::Resu
         let pin = pins.read(PinKey::Feature(&own.about))?;
         if let Some(pin) = pin.filter(|it| it.armed_at == own.armed_at && it.session == session) {
             let counted = pins.counted(PinKey::Feature(&pin.about), pin.armed_at);
-            let ended = own.ended.or(pin.ended);
+            // Version 1.0.0 kept these three in the file of the session.
             return Ok(Some(Pin {
-                ended,
-                notified: own.notified,
-                paused: own.paused,
+                ended: pin.ended.or(own.ended),
+                notified: pin.notified.or(own.notified),
+                paused: pin.paused.or(own.paused),
                 counted,
                 ..pin
             }));
@@ -84,7 +84,7 @@ fn pin_of_session(root: &Path, session: &str, feature: Option<&str>) -> io::Resu
             pin.session.clone()
         };
         let counted = pins.counted(PinKey::Feature(feature), pin.armed_at);
-        Pin { session, notified: None, paused: None, counted, ..pin }
+        Pin { session, counted, ..pin }
     }))
 }
 
@@ -162,43 +162,22 @@ pub fn whose(record: &Record) -> PinKey<'_> {
 /// Writes outside of the project why the loop of a record has ended, before its notes say so: they alone prove
 /// no end. Does nothing for a loop that no person armed; an error where the pin cannot be changed.
 pub fn end(root: &Path, record: &Record, reason: &TerminalReason, words: &str) -> io::Result<()> {
-    let own = PinKey::Session(&record.session);
-    let has_own = Pins::has(root, own);
-    if !has_own && !Pins::has(root, whose(record)) {
+    if !Pins::has(root, whose(record)) {
         return Ok(());
     }
-    let pins = Pins::of(root)?;
     let end = PinnedEnd { reason: reason.clone(), words: words.to_owned() };
-    if has_own {
-        return pins.end(own, record.armed_at, &end);
-    }
-    let is_its = |pin: &Pin| pin.session.is_empty() || pin.session == record.session;
-    match pins.read(whose(record)) {
-        Ok(Some(pin)) if is_its(&pin) => pins.end(whose(record), record.armed_at, &end),
-        Ok(_) => Ok(()),
-        Err(error) => Err(error),
-    }
+    Pins::of(root)?.end(whose(record), &record.session, record.armed_at, end)
 }
 
 /// The same for somebody who ends the loop of a record from outside of a stop: a pin that cannot be read or
 /// changed is removed.
-pub fn end_now(root: &Path, record: &Record, reason: &TerminalReason) -> io::Result<()> {
-    end(root, record, reason, &reason.to_string()).or_else(|_| {
-        let pins = Pins::of(root)?;
-        pins.discard(PinKey::Session(&record.session))?;
-        pins.discard(whose(record))
-    })
-}
-
-/// The same for the loop of a claim.
-pub fn end_feature(root: &Path, claim: &Claim, reason: &TerminalReason) -> io::Result<()> {
-    let whose = PinKey::Feature(&claim.about);
-    if !Pins::has(root, whose) {
-        return Ok(());
-    }
-    let pins = Pins::of(root)?;
-    let end = PinnedEnd { reason: reason.clone(), words: claim.words.clone() };
-    pins.end(whose, claim.armed_at, &end).or_else(|_| pins.discard(whose))
+pub fn end_now(
+    root: &Path,
+    record: &Record,
+    reason: &TerminalReason,
+    words: &str,
+) -> io::Result<()> {
+    end(root, record, reason, words).or_else(|_| Pins::of(root)?.discard(whose(record)))
 }
 
 /// Removes what was pinned for an ended loop. One that cannot be removed says itself that the loop
@@ -206,13 +185,14 @@ pub fn end_feature(root: &Path, claim: &Claim, reason: &TerminalReason) -> io::R
 pub fn unpin(root: &Path, record: &Record) {
     let Ok(pins) = Pins::of(root) else { return };
     if record.kind != LoopKind::Task {
-        let pin = pins.agreed(PinKey::Feature(&record.about), record.armed_at);
-        let is_its = |pin: &Pin| pin.session.is_empty() || pin.session == record.session;
-        if pin.is_ok_and(|pin| pin.as_ref().is_some_and(is_its)) {
-            let _ = pins.close(PinKey::Feature(&record.about), record.armed_at);
+        let pin = pins.agreed(whose(record), record.armed_at).ok().flatten();
+        if pin.is_some_and(|pin| pin.is_for(&record.session)) {
+            let _ = pins.close(whose(record), record.armed_at);
         }
     }
-    let _ = pins.close(PinKey::Session(&record.session), record.armed_at);
+    let own = PinKey::Session(&record.session);
+    // One that cannot be read would be reported at every stop.
+    let _ = pins.close(own, record.armed_at).or_else(|_| pins.discard(own));
     if record.kind == LoopKind::Task && record.moved_to.is_empty() {
         let _ = promise_judge(root, record).and_then(|judge| judge.receipts.end_run());
     }
@@ -224,17 +204,6 @@ pub fn promise_judge(root: &Path, record: &Record) -> io::Result<TickJudge> {
     let first = record.adopted.as_ref().map_or(&record.session, |adopted| &adopted.from);
     let receipts = Receipts::named(root, &["session-", first].concat())?;
     Ok(promised::promise_judge(root, receipts, record.armed_at))
-}
-
-/// The same for the loop of a claim.
-pub fn unpin_feature(root: &Path, claim: &Claim) {
-    let Ok(pins) = Pins::of(root) else { return };
-    let _ = pins.close(PinKey::Feature(&claim.about), claim.armed_at);
-    if let Some(session) = claim.session.as_deref().filter(|session| is_session_id(session)) {
-        let own = PinKey::Session(session);
-        // One that cannot be read would be reported at every stop.
-        let _ = pins.close(own, claim.armed_at).or_else(|_| pins.discard(own));
-    }
 }
 
 /// Takes over what is kept outside of the project of what the person was told: the notes alone prove nothing.
@@ -253,7 +222,7 @@ pub fn keep(root: &Path, record: &Record, standing: &PinState, verdict: &Verdict
     }
     if pin.notified.is_some_and(|told| told != record.notified) {
         let told = Some(record.notified);
-        let _ = pins.change(&record.session, pin.armed_at, |pin| pin.notified = told);
+        let _ = pins.change(whose(record), pin.armed_at, |pin| pin.notified = told);
     }
 }
 
@@ -262,7 +231,7 @@ pub fn keep_pause(root: &Path, record: &Record, paused: Option<bool>) -> io::Res
     if !Pins::has(root, PinKey::Session(&record.session)) {
         return Ok(());
     }
-    Pins::of(root)?.change(&record.session, record.armed_at, |pin| pin.paused = paused)
+    Pins::of(root)?.change(whose(record), record.armed_at, |pin| pin.paused = paused)
 }
 
 /// Removes the pin of a feature's loop whose session begins another loop; `undo` can put it back.

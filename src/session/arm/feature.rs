@@ -36,7 +36,7 @@ use crate::session::select::drives;
 use crate::session::task_log::refused;
 use crate::settings::{Chosen, table};
 use crate::store::journal::Entry;
-use crate::store::loops::{Asked, Claim, Loops, OPEN_TASKS, Record, VerifyCommands};
+use crate::store::loops::{Asked, Claim, Loops, Notified, OPEN_TASKS, Record, VerifyCommands};
 use crate::store::names::{ArmedBy, EndName, JournalEvent};
 use crate::store::pins::{LoopLimits, Pin, PinKey, PinState, Pins, SettingsThen};
 use crate::store::receipts::Receipts;
@@ -322,6 +322,8 @@ fn pin_of(
         session: claim.session.clone().unwrap_or_default(),
         armed_at: claim.armed_at,
         armed_by: armer.by.clone(),
+        notified: Some(Notified::default()),
+        paused: Some(false),
         notify: chosen.notify(),
         list: format!("{}/{TASKS}", feature.relative),
         proof: if person { chosen.proof() } else { LeastProof::Word },
