@@ -117,7 +117,7 @@ fn note_allowed(loops: &Loops, claim: Option<&Claim>, session: &str) {
 }
 
 /// Binds the feature to this session, unless another stop of the same session has just done it; the answer where that one has
-/// ended the loop as well.
+/// ended the loop as well. The loop is this session's once its claim says so, or its pin where a person armed the loop.
 fn claim_feature(
     context: &StopContext<'_>,
     feature: &Feature,
@@ -129,7 +129,9 @@ fn claim_feature(
     if let Some(answer) = claim.and_then(|it| allowed(it, earlier.as_ref(), &event.session)) {
         return Ok(Some(answer));
     }
-    if earlier.as_ref().is_some_and(|it| it.ledger.is_live() && it.about == feature.name) {
+    let is_own = claim.is_some_and(|claim| claim.session.as_ref() == Some(&event.session));
+    let is_live = |record: &Record| record.ledger.is_live() && record.about == feature.name;
+    if is_own && earlier.as_ref().is_some_and(is_live) {
         return Ok(None);
     }
     earlier.as_ref().map_or(Ok(()), |earlier| loops.settle(earlier))?;
@@ -145,10 +147,7 @@ fn claim_feature(
     })?;
     folder.save(&record)?;
     if record.armed_by == ArmedBy::Terminal {
-        let claim =
-            Claim { armed_at: record.armed_at, about: record.about.clone(), ..Claim::default() };
-        // Without it, the notes alone say which session drives the loop.
-        let _bound = pinned::bind(&project.root, &claim, &event.session);
+        pinned::bind(&project.root, &record)?;
     }
     life::note(loops, &event.session, event.transcript.as_deref());
     let armed_by = &record.armed_by;
@@ -205,7 +204,7 @@ pub fn close_claim(loops: &Loops, record: &Record, pin: Option<&Pin>) -> io::Res
     let is_later = noted.as_ref().is_some_and(|claim| claim.armed_at > record.armed_at);
     if let Some(pin) = pin.filter(|pin| pin.session == record.session && !is_later) {
         // The note alone does not say whose the loop was.
-        noted = Some(Claim::held(noted, pin, Some(pin.session.clone())));
+        noted = Some(Claim::held(noted, pin));
     }
     let claim = noted.filter(|claim| {
         claim.session.as_deref() == Some(&record.session)

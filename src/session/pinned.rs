@@ -73,19 +73,9 @@ fn pin_of_session(root: &Path, session: &str, feature: Option<&str>) -> io::Resu
             }));
         }
     }
-    let Some(feature) = feature else { return Ok(None) };
-    let pin = pins.read(PinKey::Feature(feature))?;
-    Ok(pin.map(|pin| {
-        // An arming or a move that was interrupted: until that session has its own file, it has no loop.
-        let arrives = pin.session != session && !pin.session.is_empty();
-        let session = if arrives && !Pins::has(root, PinKey::Session(&pin.session)) {
-            session.to_owned()
-        } else {
-            pin.session.clone()
-        };
-        let counted = pins.counted(PinKey::Feature(feature), pin.armed_at);
-        Pin { session, counted, ..pin }
-    }))
+    let Some(whose) = feature.map(PinKey::Feature) else { return Ok(None) };
+    let pin = pins.read(whose)?;
+    Ok(pin.map(|pin| Pin { counted: pins.counted(whose, pin.armed_at), ..pin }))
 }
 
 fn not_found(root: &Path, record: &Record) -> String {
@@ -242,14 +232,14 @@ pub fn remove(root: &Path, claim: &Claim, undo: &mut Undo) -> io::Result<()> {
     pins.close(whose, claim.armed_at)
 }
 
-/// Makes a session the one that drives the loop that a person armed in a terminal.
-pub fn bind(root: &Path, claim: &Claim, session: &str) -> io::Result<()> {
-    let (pins, whose) = (Pins::of(root)?, PinKey::Feature(&claim.about));
-    let Some(pin) = pins.agreed(whose, claim.armed_at)?.filter(|pin| pin.session.is_empty()) else {
+/// Makes the session of a record the one that drives the loop that a person armed in a terminal.
+pub fn bind(root: &Path, record: &Record) -> io::Result<()> {
+    if !Pins::has(root, whose(record)) {
         return Ok(());
-    };
-    pins.bind(session, &pin)?;
-    pins.update(whose, &Pin { session: session.to_owned(), ..pin })
+    }
+    let pins = Pins::of(root)?;
+    pins.bind(&record.session, &record.about, record.armed_at)?;
+    pins.change(whose(record), record.armed_at, |pin| pin.session.clone_from(&record.session))
 }
 
 /// Keeps what was pinned for a loop for the session that takes the loop over: from here on the loop is that
@@ -266,7 +256,7 @@ pub fn carry(root: &Path, record: &Record, to: &str, undo: &mut Undo) -> io::Res
         let end = PinnedEnd { reason: TerminalReason::Stopped, words };
         Pin { ended: Some(end), ..Pin::clone(&pin) }
     } else {
-        pins.bind(to, &pin)?;
+        pins.bind(to, &pin.about, pin.armed_at)?;
         moved
     };
     pins.update(whose(record), &left)?;
@@ -315,15 +305,15 @@ pub fn hold_to(record: &mut Record, standing: &PinState, promise: &str) {
     contract.guardrails.max_iterations = Some(limit);
 }
 
-/// Writes a pin. Where nothing can be kept outside of the project, that is an error only when there are
-/// commands to keep; otherwise the words that say so.
-pub fn pin(
+/// Writes the Verify commands of a pin. Where nothing can be kept outside of the project, that is an error only when
+/// there are commands to keep; otherwise the words that say so.
+pub fn keep_commands(
     pins: Result<&Pins, &io::Error>,
     whose: PinKey<'_>,
     pin: &Pin,
     commands: &VerifyCommands,
 ) -> Result<Option<String>, Refusal> {
-    let error = match pins.map(|pins| pins.write(whose, pin, commands)) {
+    let error = match pins.map(|pins| pins.keep_commands(whose, pin.armed_at, commands)) {
         Ok(Ok(())) => return Ok(None),
         Ok(Err(error)) => error.to_string(),
         Err(error) => error.to_string(),

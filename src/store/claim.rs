@@ -98,21 +98,14 @@ pub(super) fn as_armed(loops: &Path, feature: &str, noted: Option<Claim>) -> Opt
         return noted;
     }
     let PinState::Armed(pin) = PinState::of_feature(root, feature) else { return noted };
-    let armed_for = Some(pin.session.as_str()).filter(|session| !session.is_empty());
-    // An arming or a move that was interrupted: until that session has its own file, it has no loop.
-    let has_arrived = |session: &&str| Pins::has(root, PinKey::Session(session));
-    let driver = armed_for.filter(has_arrived).map(str::to_owned);
-    let live = noted.as_ref().filter(|claim| claim.closed.is_none());
-    let driver = driver.or_else(|| live?.session.clone());
-    let driver = driver.or_else(|| armed_for.map(str::to_owned));
-    Some(Claim::held(noted, &pin, driver))
+    Some(Claim::held(noted, &pin))
 }
 
 impl Claim {
-    /// The claim of a session on the loop of an open pin; what only the note knows stays.
-    pub fn held(noted: Option<Self>, pin: &Pin, session: Option<String>) -> Self {
+    /// The claim on the loop of an open pin; what only the note knows stays.
+    pub fn held(noted: Option<Self>, pin: &Pin) -> Self {
         Self {
-            session,
+            session: Some(pin.session.clone()).filter(|session| !session.is_empty()),
             about: pin.about.clone(),
             folder: pin.feature_folder().to_owned(),
             armed_at: pin.armed_at,

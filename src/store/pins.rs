@@ -317,12 +317,21 @@ impl Pins {
 
     /// Writes a pin with its Verify commands; nobody but the owner can read it.
     pub fn write(&self, whose: PinKey<'_>, pin: &Pin, commands: &VerifyCommands) -> io::Result<()> {
-        self.make()?;
-        let (version, armed_at) = (VERSION, pin.armed_at);
         // The commands first: a pin without them would say that there are some.
-        let verify = Verify { version, armed_at, commands: commands.clone() };
-        save(&self.verify_path(whose), &verify, MOST_VERIFY)?;
+        self.keep_commands(whose, pin.armed_at, commands)?;
         self.update(whose, &Pin { verify: commands.len(), ..pin.clone() })
+    }
+
+    /// Writes the Verify commands of a pin; they count for nothing before the pin is written.
+    pub fn keep_commands(
+        &self,
+        whose: PinKey<'_>,
+        armed_at: WallTime,
+        commands: &VerifyCommands,
+    ) -> io::Result<()> {
+        self.make()?;
+        let verify = Verify { version: VERSION, armed_at, commands: commands.clone() };
+        save(&self.verify_path(whose), &verify, MOST_VERIFY)
     }
 
     /// Writes a pin alone; its Verify commands stay as they are.
@@ -342,10 +351,10 @@ impl Pins {
         Lock::take_folder(&self.folder, &self.folder.join("lock"), PATIENCE)
     }
 
-    /// Says in a session's own file that it drives the loop of this pin.
-    pub fn bind(&self, session: &str, pin: &Pin) -> io::Result<()> {
-        let (about, armed_at) = (pin.about.clone(), pin.armed_at);
-        let own = Pin { about, armed_at, session: session.to_owned(), ..Pin::default() };
+    /// Says in a session's own file which feature's loop it drives, once the pin of that loop names the session.
+    pub fn bind(&self, session: &str, about: &str, armed_at: WallTime) -> io::Result<()> {
+        let (about, driver) = (about.to_owned(), session.to_owned());
+        let own = Pin { about, session: driver, armed_at, ..Pin::default() };
         self.update(PinKey::Session(session), &own)
     }
 

@@ -713,3 +713,77 @@ fn s1_a_cancelled_loop_is_over_although_its_pin_of_the_session_cannot_be_read() 
     assert!(bench.pin_path("session-s1").is_none());
     assert!(bench.stop("s1").run().message().is_empty());
 }
+
+/// Puts what version 1.0.0 kept in the file of the session back into that file.
+fn as_in_1_0_0(bench: &Bench) -> std::path::PathBuf {
+    let path = |name: &str| bench.pin_path(name).unwrap();
+    let (feature, session) = (path("feature-001-login"), path("session-s1"));
+    let read = |path: &std::path::Path| -> Value {
+        serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+    };
+    let (mut pin, mut own) = (read(&feature), read(&session));
+    for name in ["armed_by", "list"] {
+        own[name] = pin[name].clone();
+    }
+    for name in ["told", "paused"] {
+        own[name] = pin.as_object_mut().unwrap().remove(name).unwrap();
+    }
+    fs::write(feature, pin.to_string()).unwrap();
+    fs::write(&session, own.to_string()).unwrap();
+    session
+}
+
+#[test]
+fn s1_a_pause_forged_under_1_0_0_pauses_nothing() {
+    let bench = armed();
+    as_in_1_0_0(&bench);
+    edit(&bench, RECORD, |record| record["paused"] = json!({"at": 5, "by": "terminal"}));
+    pretend(&bench);
+    holds(&bench, RECORD);
+}
+
+#[test]
+fn s1_a_pause_kept_by_1_0_0_is_lifted() {
+    let bench = armed();
+    assert!(as_agent(&bench, "", &["pause"]).status.success());
+    as_in_1_0_0(&bench);
+    edit(&bench, RECORD, |record| record["paused"] = Value::Null);
+    assert!(!works(&bench).is_block());
+    assert!(as_agent(&bench, "", &["resume"]).status.success());
+    works(&bench).reason();
+}
+
+#[test]
+fn an_end_kept_by_1_0_0_is_one() {
+    let bench = armed();
+    let session = as_in_1_0_0(&bench);
+    let mut own: Value = serde_json::from_slice(&fs::read(&session).unwrap()).unwrap();
+    own["ended"] = json!({"reason": {"reason": "cancelled"}, "words": "cancelled"});
+    fs::write(&session, own.to_string()).unwrap();
+    bench.stop("s1").run().silent().logged("The loop of feature 001-login has ended (cancelled)");
+    assert!(bench.pin("feature-001-login").is_none() && bench.pin("session-s1").is_none());
+}
+
+#[test]
+fn a_session_takes_again_what_it_half_took() {
+    for has_own in [true, false] {
+        let bench = Bench::ready().settings("---\nchecks:\n  - touch src/ran; false\n---\n");
+        assert!(bench.spool().arg("start").finish().status.success());
+        works(&bench).reason();
+        // The hook was killed before it wrote the pin.
+        let path = bench.pin_path("feature-001-login").unwrap();
+        let mut pin = bench.pin("feature-001-login").unwrap();
+        pin["session"] = json!("");
+        fs::remove_file(path.with_file_name("count-feature-001-login")).unwrap();
+        fs::write(path, pin.to_string()).unwrap();
+        if !has_own {
+            fs::remove_file(bench.pin_path("session-s1").unwrap()).unwrap();
+        }
+        pretend(&bench);
+        let stop = works(&bench);
+        assert!(stop.reason().contains("touch src/ran; false"), "{has_own}: {stop}");
+        assert_eq!(bench.pin("feature-001-login").unwrap()["session"], "s1");
+        assert_eq!(events(&bench, "tampered"), [""; 0]);
+        bench.stop("s2").run().silent();
+    }
+}
