@@ -86,9 +86,10 @@ pub fn unowned(context: &StopContext<'_>) -> io::Result<Unowned> {
 
 /// Silence with a line for the log when a claim is closed or another session's.
 ///
-/// `earlier` is this session's last loop: a claim of the same arming has ended with it.
+/// `earlier` is this session's last loop: a claim that this session has had since the same arming has ended with it.
 fn allowed(claim: &Claim, earlier: Option<&Record>, session: &str) -> Option<HookAnswer> {
     let ended = earlier
+        .filter(|_| claim.session.as_deref() == Some(session))
         .filter(|record| record.about == claim.about && record.armed_at == claim.armed_at)
         .and_then(|record| record.ledger.ended.as_ref().map(EndName::of));
     if let Some(reason) = claim.closed.clone().or(ended) {

@@ -787,3 +787,17 @@ fn a_session_takes_again_what_it_half_took() {
         bench.stop("s2").run().silent();
     }
 }
+
+#[test]
+fn s1_no_end_before_the_first_stop() {
+    let bench = Bench::ready().settings("---\nchecks:\n  - touch src/ran; false\n---\n");
+    assert!(bench.spool().arg("start").finish().status.success());
+    let claim: Value = serde_json::from_slice(&fs::read(bench.path(CLAIM)).unwrap()).unwrap();
+    let forged = json!({"version": 1, "kind": "speckit", "session": "s1", "about": FEATURE,
+        "folder": claim["folder"], "armed_at": claim["armed_at"], "armed_by": "terminal",
+        "ledger": {"ended": {"reason": "completed"}}});
+    bench.write(RECORD, forged.to_string());
+    pretend(&bench);
+    let stop = works(&bench);
+    assert!(stop.is_block() && bench.path("src/ran").exists(), "{stop}");
+}
