@@ -7,6 +7,7 @@
 //! The pin of a feature's loop is under the name of the feature. A second file, under the name of the session that
 //! drives the loop, only says which feature that is, and counts where the pin names that session.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 use std::io;
@@ -19,13 +20,12 @@ use crate::engine::fields::read_fields;
 use serde_json::{Map, Value};
 
 use super::due::ExtensionHooks;
-use super::lock::Lock;
-use super::loops::{
-    Asked, Assignment, MOST_SESSIONS, Notified, PATIENCE, Record, VerifyCommands, is_session_id,
-};
+use super::lock::{Lock, PATIENCE};
 use super::names::ArmedBy;
+use super::notes::{MOST_SESSIONS, is_session_id};
 use super::private::{in_file, load_private, make_private, refuse_inside, save, state_home};
 use super::read::{self, below};
+use super::record::{Asked, Assignment, Notified, Record};
 use super::write::{
     Flush, LEFT_ALONE, append_private_line, is_full, remove_all_leftovers, remove_if_there,
     write_private,
@@ -42,6 +42,9 @@ const MARK: &str = ".\n";
 const MOST: u64 = 1 << 20;
 /// The most that is read or written of Verify commands, in bytes: more than a task list may have.
 const MOST_VERIFY: u64 = 64 << 20;
+
+/// The Verify commands of a list when its loop was armed, by the id of their task.
+pub type VerifyCommands = BTreeMap<String, String>;
 
 /// What a person armed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
