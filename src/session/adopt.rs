@@ -130,12 +130,10 @@ pub fn adopt(project: &Project, adopter: Adopter<'_>) -> Result<Taken, Refusal> 
     let carried = pinned::carry(root, &record, adopter.session, &mut undo)?;
     let mut left = record;
     if let Err(error) = move_over(&loops, &old, &mut left, claim, adopter.session) {
-        let back = carried.map_or(Ok(()), |pin| pinned::carry_back(root, &left, &pin));
-        if back.is_err() {
-            // The pin has moved, and the loop with it: what the new session needs for that stays.
-            undo.keep();
+        // Where its pin cannot be put back, the loop has moved all the same.
+        if carried.is_none_or(|pin| pinned::carry_back(root, &left, &pin).is_ok()) {
+            return Err(error.into());
         }
-        return Err(error.into());
     }
     // From here on it has moved; what follows only tidies up.
     undo.keep();

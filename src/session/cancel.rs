@@ -13,7 +13,7 @@ use crate::session::messages::person;
 use crate::session::pinned;
 use crate::session::reconcile::settle;
 use crate::store::closing::{EndNotice, not_noted};
-use crate::store::loops::{Loops, PATIENCE, is_session_id};
+use crate::store::loops::{Loops, PATIENCE};
 use crate::store::read::Problem;
 use crate::text::counted;
 use crate::world::Deadline;
@@ -94,13 +94,13 @@ pub fn cancel_task(loops: &Loops, session: &str) -> Result<Option<String>, Refus
 pub fn cancel_feature(project: &Project, feature: &Feature) -> Result<CancelledFeature, Refusal> {
     let loops = Loops::of(&project.root);
     let standing = pinned::standing_of_feature(&project.root, &feature.name);
-    if let Some(pin) = standing.pin().filter(|pin| is_session_id(&pin.session)) {
+    if let Some(pin) = standing.pin() {
         // What cannot be put right says so when the loop is ended.
-        let _ = settle(&project.root, pin);
+        let _ = settle(&project.root, &pin.session);
     }
     let before = summary(project, feature);
     let claim = loops.claim(&feature.name);
-    let is_over = standing.pin().is_none() && claim.is_none_or(|claim| claim.closed.is_some());
+    let is_over = claim.is_none_or(|claim| claim.closed.is_some());
     if before.is_none() && is_over {
         return Err(Refusal::NoLoop(format!(
             "nothing to cancel: feature `{}` has no loop and no state file",

@@ -3,7 +3,6 @@
 use std::io;
 
 use super::context::{StopContext, waiting_answer};
-use super::notices::{Notice, tampered};
 use super::observe::feature::observe;
 use crate::engine::{Evaluation, UnchangedFiles, Verdict, evaluate};
 use crate::evidence::commits;
@@ -13,20 +12,19 @@ use crate::hosts::{HookAnswer, HookEvent};
 use crate::session::end::complete_end;
 use crate::session::life;
 use crate::session::pinned;
-use crate::session::reconcile;
 use crate::session::record::new_record;
 use crate::store::journal::Entry;
 use crate::store::loops::{Claim, Loops, Record};
 use crate::store::names::{ArmedBy, EndName, JournalEvent};
-use crate::store::pins::{Pin, PinState};
+use crate::store::pins::Pin;
 use crate::world;
 
 /// What becomes of a stop in a session that has no live loop.
 pub enum Unowned {
     /// It is answered.
     Answer(HookAnswer),
-    /// The session has a loop now, with the notices of it.
-    HasLoop(Option<Box<FeatureSnapshot>>, Vec<Notice>),
+    /// The session has a loop now.
+    HasLoop(Option<Box<FeatureSnapshot>>),
 }
 
 /// A feature in execution that this session does not drive: another session's, finished, or to be claimed.
@@ -37,19 +35,21 @@ pub fn unowned(context: &StopContext<'_>) -> io::Result<Unowned> {
         Ok(None) => return Ok(Unowned::Answer(HookAnswer::silent())),
         Err(lost) => return Ok(Unowned::Answer(HookAnswer::silent().log(&lost.to_string()))),
     };
-    let there = loops.read_claim(&feature.name)?;
-    let pin = unbound_pin(context, &feature, there.as_ref());
-    let (claim, wrong) = claimed(there, pin.as_deref());
+    let claim = match loops.noted_claim(&feature.name)? {
+        // What was armed costs a session that is only beside the loop no look.
+        Some(noted) if noted.is_of_other(&event.session) => Some(noted),
+        noted => loops.as_armed(&feature.name, noted),
+    };
     let earlier = loops.peek(&event.session);
     let over = |claim: &Claim| allowed(claim, earlier.as_ref(), &event.session);
     if let Some((claim, answer)) = claim.as_ref().and_then(|it| Some((it, over(it)?))) {
         if complete_end(loops, claim, &event.session)? {
-            return Ok(Unowned::HasLoop(None, Vec::new()));
+            return Ok(Unowned::HasLoop(None));
         }
         // The process that ended the loop may have been killed before its claim was closed.
         match earlier.as_ref().filter(|_| claim.closed.is_none()) {
             Some(record) => {
-                let _closed = close_claim(loops, record);
+                let _closed = close_claim(loops, record, None);
                 note_allowed(loops, loops.claim(&feature.name).as_ref(), &event.session);
             }
             None => note_allowed(loops, Some(claim), &event.session),
@@ -76,57 +76,20 @@ pub fn unowned(context: &StopContext<'_>) -> io::Result<Unowned> {
     {
         return Ok(Unowned::Answer(waiting_answer(&waiting)));
     }
-    let mut notices = Vec::new();
-    {
-        let _lock = loops.lock()?;
-        let there = loops.read_claim(&feature.name)?;
-        let pin = unbound_pin(context, &feature, there.as_ref());
-        let (claim, _) = claimed(there, pin.as_deref());
-        if let Some(answer) = claim_feature(context, &feature, claim.as_ref())? {
-            return Ok(Unowned::Answer(answer));
-        }
-        if let (Some(pin), Some(wrong)) = (&pin, wrong) {
-            let words = reconcile::sentence(&trial, &[wrong], pin);
-            let entry = Entry::now(JournalEvent::Tampered, &feature.name, 0, &words);
-            loops.note(&event.session, &entry)?;
-            notices.push(tampered(words));
-        }
+    let _lock = loops.lock()?;
+    let claim = loops.read_claim(&feature.name)?;
+    if let Some(answer) = claim_feature(context, &feature, claim.as_ref())? {
+        return Ok(Unowned::Answer(answer));
     }
-    Ok(Unowned::HasLoop(Some(Box::new(snapshot)), notices))
-}
-
-/// The open pin of a feature that, as its claim says, no session drives; `None` where a live claim names one.
-fn unbound_pin(
-    context: &StopContext<'_>,
-    feature: &Feature,
-    claim: Option<&Claim>,
-) -> Option<Box<Pin>> {
-    let lives = |claim: &Claim| claim.closed.is_none() && claim.session.is_some();
-    if claim.is_some_and(lives) {
-        return None;
-    }
-    match pinned::standing_of_feature(&context.project.root, &feature.name) {
-        PinState::Armed(pin) => Some(pin),
-        _ => None,
-    }
-}
-
-/// The claim as the open pin of the feature has it, and what was wrong with the one that was found.
-fn claimed(found: Option<Claim>, pin: Option<&Pin>) -> (Option<Claim>, Option<String>) {
-    let Some(pin) = pin else { return (found, None) };
-    let session = Some(pin.session.as_str()).filter(|session| !session.is_empty());
-    let wrong = reconcile::wrong_in_claim(found.as_ref(), pin, session);
-    if wrong.is_none() {
-        return (found, None);
-    }
-    (Some(reconcile::claim_of(found, pin, session)), wrong)
+    Ok(Unowned::HasLoop(Some(Box::new(snapshot))))
 }
 
 /// Silence with a line for the log when a claim is closed or another session's.
 ///
-/// `earlier` is this session's last loop: a claim of the same arming has ended with it.
+/// `earlier` is this session's last loop: a claim that this session has had since the same arming has ended with it.
 fn allowed(claim: &Claim, earlier: Option<&Record>, session: &str) -> Option<HookAnswer> {
     let ended = earlier
+        .filter(|_| claim.session.as_deref() == Some(session))
         .filter(|record| record.about == claim.about && record.armed_at == claim.armed_at)
         .and_then(|record| record.ledger.ended.as_ref().map(EndName::of));
     if let Some(reason) = claim.closed.clone().or(ended) {
@@ -155,7 +118,7 @@ fn note_allowed(loops: &Loops, claim: Option<&Claim>, session: &str) {
 }
 
 /// Binds the feature to this session, unless another stop of the same session has just done it; the answer where that one has
-/// ended the loop as well.
+/// ended the loop as well. The loop is this session's once its claim says so, or its pin where a person armed the loop.
 fn claim_feature(
     context: &StopContext<'_>,
     feature: &Feature,
@@ -167,7 +130,9 @@ fn claim_feature(
     if let Some(answer) = claim.and_then(|it| allowed(it, earlier.as_ref(), &event.session)) {
         return Ok(Some(answer));
     }
-    if earlier.as_ref().is_some_and(|it| it.ledger.is_live() && it.about == feature.name) {
+    let is_own = claim.is_some_and(|claim| claim.session.as_ref() == Some(&event.session));
+    let is_live = |record: &Record| record.ledger.is_live() && record.about == feature.name;
+    if is_own && earlier.as_ref().is_some_and(is_live) {
         return Ok(None);
     }
     earlier.as_ref().map_or(Ok(()), |earlier| loops.settle(earlier))?;
@@ -183,10 +148,7 @@ fn claim_feature(
     })?;
     folder.save(&record)?;
     if record.armed_by == ArmedBy::Terminal {
-        let claim =
-            Claim { armed_at: record.armed_at, about: record.about.clone(), ..Claim::default() };
-        // Without it, the notes alone say which session drives the loop.
-        let _bound = pinned::bind(&project.root, &claim, &event.session);
+        pinned::bind(&project.root, &record)?;
     }
     life::note(loops, &event.session, event.transcript.as_deref());
     let armed_by = &record.armed_by;
@@ -232,13 +194,20 @@ fn fresh_record(
     record
 }
 
-/// Gives up the feature of a loop that has ended, unless another session has taken it by now.
-pub fn close_claim(loops: &Loops, record: &Record) -> io::Result<()> {
+/// Gives up the feature of a loop that has ended, unless another session has taken it by now. `pin` is what was
+/// armed for it, while it was open.
+pub fn close_claim(loops: &Loops, record: &Record, pin: Option<&Pin>) -> io::Result<()> {
     let Some(reason) = &record.ledger.ended else {
         return Ok(());
     };
     let _lock = loops.lock()?;
-    let claim = loops.read_claim(&record.about)?.filter(|claim| {
+    let mut noted = loops.read_claim(&record.about)?;
+    let is_later = noted.as_ref().is_some_and(|claim| claim.armed_at > record.armed_at);
+    if let Some(pin) = pin.filter(|pin| pin.session == record.session && !is_later) {
+        // The note alone does not say whose the loop was.
+        noted = Some(Claim::held(noted, pin));
+    }
+    let claim = noted.filter(|claim| {
         claim.session.as_deref() == Some(&record.session)
             && claim.armed_at == record.armed_at
             && claim.closed.is_none()

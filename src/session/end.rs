@@ -9,7 +9,7 @@ use crate::feature::project::{Feature, Project};
 use crate::session::messages::feature::checks_at_end;
 use crate::session::notices;
 use crate::session::pinned;
-use crate::session::reconcile::{claim_of, settle};
+use crate::session::reconcile::settle;
 use crate::store::closing::{EndNotice, Unnoted, close_record, end_entry, unnoted};
 use crate::store::loops::{Claim, Loops, Record, TERMINAL, is_session_id};
 use crate::store::names::{ArmedBy, EndName};
@@ -68,16 +68,11 @@ pub fn end_feature(
 ) -> io::Result<Option<EndedLoop>> {
     let loops = Loops::of(&project.root);
     let standing = pinned::standing_of_feature(&project.root, &feature.name);
-    if let Some(pin) = standing.pin().filter(|pin| is_session_id(&pin.session)) {
-        settle(&project.root, pin)?;
+    if let Some(pin) = standing.pin() {
+        settle(&project.root, &pin.session)?;
     }
     let lock = loops.lock()?;
-    let mut claim = loops.read_claim(&feature.name)?.unwrap_or_default();
-    if let Some(pin) = standing.pin().filter(|pin| pin.session.is_empty())
-        && claim.session.is_none()
-    {
-        claim = claim_of(Some(claim), pin, None);
-    }
+    let claim = loops.read_claim(&feature.name)?.unwrap_or_default();
     let owner = claim.session.clone().or_else(|| session.map(str::to_owned));
     let Some(reason) = ends(&Ledger::default(), seen) else {
         return Ok(None);
@@ -97,7 +92,10 @@ pub fn end_feature(
         reason: Some(reason.clone()),
         ..claim
     };
-    pinned::end_feature(&project.root, &closed, &reason)?;
+    let session = owner.clone().filter(|owner| is_session_id(owner)).unwrap_or_default();
+    let (about, armed_at) = (closed.about.clone(), closed.armed_at);
+    let its = Record { session, about, armed_at, ..Record::default() };
+    pinned::end_now(&project.root, &its, &reason, &closed.words)?;
     loops.write_claim(&closed)?;
     // From here on it has ended: the claim has the reason, and the next stop of the session reads it there.
     let noted = match owner.filter(|owner| is_session_id(owner)) {
@@ -105,13 +103,12 @@ pub fn end_feature(
         None => loops.note(TERMINAL, &end_entry(&feature.name, 0, &reason, &closed.words)),
     };
     if noted.is_ok() {
-        pinned::unpin_feature(&project.root, &closed);
+        pinned::unpin(&project.root, &its);
     }
     drop(lock);
     let late = (telling == EndNotice::AtNextStop).then(|| {
-        let session = closed.session.clone().unwrap_or_else(|| TERMINAL.to_owned());
-        let about = closed.about.clone();
-        LateNotice::of(loops, Record { session, about, ..Record::default() }, standing, &reason)
+        let session = closed.session.unwrap_or_else(|| TERMINAL.to_owned());
+        LateNotice::of(loops, Record { session, ..its }, standing, &reason)
     });
     Ok(Some(EndedLoop { reason, unnoted: unnoted(noted), late }))
 }
@@ -126,9 +123,7 @@ pub fn end_task(
     telling: EndNotice,
 ) -> io::Result<Option<(Record, Unnoted)>> {
     let root = &loops.root()?;
-    if let PinState::Armed(pin) = pinned::of_session(root, session, None) {
-        settle(root, &pin)?;
-    }
+    settle(root, session)?;
     if !loops.knows(session) {
         return Ok(None);
     }
@@ -143,8 +138,8 @@ pub fn end_task(
     let Some(reason) = ends(&record.ledger, &seen) else {
         return Ok(None);
     };
-    pinned::end_now(root, &record, &reason)?;
     let words = words_of(&reason, standing.pin());
+    pinned::end_now(root, &record, &reason, &words)?;
     let unnoted = close_record(&folder, &mut record, &reason, &words, telling)?;
     pinned::unpin(root, &record);
     drop(folder);

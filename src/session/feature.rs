@@ -99,10 +99,7 @@ pub fn enter(
     snapshot: Option<FeatureSnapshot>,
 ) -> io::Result<Entered> {
     let about = session.record.about.clone();
-    let own = &session.context.event.session;
-    let armed_for = session.standing.pin().map(|pin| pin.session.clone());
-    let owner = armed_for.filter(|it| !it.is_empty() && it != own).or(claim.session);
-    if let Some(owner) = owner.filter(|owner| *owner != session.record.session) {
+    if let Some(owner) = claim.session.filter(|owner| *owner != session.record.session) {
         let line = format!("Feature {about} is driven by session {owner} now");
         let answer = session.close(&Demand::Stopped, &line)?;
         let lost = Record { moved_to: owner, ..session.record.clone() };

@@ -9,7 +9,7 @@ use crate::feature::project::{Feature, Project, printable};
 use crate::refusal::Refusal;
 use crate::session::pinned;
 use crate::store::loops::{Asked, Loops, PATIENCE};
-use crate::store::pins::{Pin, PinKey, Pins};
+use crate::store::pins::{PinKey, Pins};
 
 /// Returns what was asked of the live loop of a feature besides the feature, `None` for nothing.
 pub fn asked(project: &Project, feature: &Feature) -> Option<Asked> {
@@ -40,14 +40,10 @@ pub fn join(project: &Project, feature: &Feature, id: &str, after: &str) -> Resu
     asked.tasks.push(id.to_owned());
     let asked = Some(Box::new(asked));
     let (root, loops) = (&project.root, Loops::of(&project.root));
-    if pinned::standing_of_feature(root, &feature.name).pin().is_some() {
+    if let Some(pin) = pinned::standing_of_feature(root, &feature.name).pin() {
         let (pins, whose) = (Pins::of(root)?, PinKey::Feature(&feature.name));
-        let _lock = loops.lock()?;
-        if let Some(pin) = pins.read(whose)? {
-            let written = pins.update(whose, &Pin { asked, ..pin });
-            return written.map_err(|error| cannot_join(after, &pins.path(whose), &error));
-        }
-        return Ok(());
+        let written = pins.change(whose, pin.armed_at, |pin| pin.asked = asked);
+        return written.map_err(|error| cannot_join(after, &pins.path(whose), &error));
     }
     let session = loops.claim(&feature.name).and_then(|claim| claim.session).unwrap_or_default();
     let folder = loops.session_within(&session, PATIENCE)?;

@@ -12,7 +12,7 @@ use crate::feature::project::{Feature, Project};
 use crate::feature::settings::{SETTINGS, Settings, come_with_the_repository};
 use crate::judge::{TickJudge, promised};
 use crate::refusal::Refusal;
-use crate::store::loops::{Assignment, Claim, Record, VerifyCommands, is_session_id};
+use crate::store::loops::{Assignment, Claim, Record, VerifyCommands};
 use crate::store::names::{ArmedBy, LoopKind};
 use crate::store::pins::{LoopLimits, Pin, PinKey, PinState, PinnedEnd, Pins};
 use crate::store::receipts::Receipts;
@@ -63,29 +63,19 @@ fn pin_of_session(root: &Path, session: &str, feature: Option<&str>) -> io::Resu
         let pin = pins.read(PinKey::Feature(&own.about))?;
         if let Some(pin) = pin.filter(|it| it.armed_at == own.armed_at && it.session == session) {
             let counted = pins.counted(PinKey::Feature(&pin.about), pin.armed_at);
-            let ended = own.ended.or(pin.ended);
+            // Version 1.0.0 kept these three in the file of the session.
             return Ok(Some(Pin {
-                ended,
-                notified: own.notified,
-                paused: own.paused,
+                ended: pin.ended.or(own.ended),
+                notified: pin.notified.or(own.notified),
+                paused: pin.paused.or(own.paused),
                 counted,
                 ..pin
             }));
         }
     }
-    let Some(feature) = feature else { return Ok(None) };
-    let pin = pins.read(PinKey::Feature(feature))?;
-    Ok(pin.map(|pin| {
-        // An arming or a move that was interrupted: until that session has its own file, it has no loop.
-        let arrives = pin.session != session && !pin.session.is_empty();
-        let session = if arrives && !Pins::has(root, PinKey::Session(&pin.session)) {
-            session.to_owned()
-        } else {
-            pin.session.clone()
-        };
-        let counted = pins.counted(PinKey::Feature(feature), pin.armed_at);
-        Pin { session, notified: None, paused: None, counted, ..pin }
-    }))
+    let Some(whose) = feature.map(PinKey::Feature) else { return Ok(None) };
+    let pin = pins.read(whose)?;
+    Ok(pin.map(|pin| Pin { counted: pins.counted(whose, pin.armed_at), ..pin }))
 }
 
 fn not_found(root: &Path, record: &Record) -> String {
@@ -96,18 +86,9 @@ fn not_found(root: &Path, record: &Record) -> String {
     )
 }
 
-/// Returns who armed the live loop of a feature, whatever its claim says.
+/// Returns who armed the live loop of a feature.
 pub fn standing_of_feature(root: &Path, feature: &str) -> PinState {
-    let found = Pins::of(root).and_then(|pins| {
-        let Some(pin) = pins.read(PinKey::Feature(feature))? else { return Ok(None) };
-        let own = if pin.session.is_empty() {
-            None
-        } else {
-            pins.agreed(PinKey::Session(&pin.session), pin.armed_at)?
-        };
-        Ok(Some(Pin { ended: own.and_then(|own| own.ended).or(pin.ended), ..pin }))
-    });
-    PinState::found(found)
+    PinState::of_feature(root, feature)
 }
 
 /// Returns what was armed by the run of `spool ralph` that works on a feature at the moment, `None` without one.
@@ -171,43 +152,22 @@ pub fn whose(record: &Record) -> PinKey<'_> {
 /// Writes outside of the project why the loop of a record has ended, before its notes say so: they alone prove
 /// no end. Does nothing for a loop that no person armed; an error where the pin cannot be changed.
 pub fn end(root: &Path, record: &Record, reason: &TerminalReason, words: &str) -> io::Result<()> {
-    let own = PinKey::Session(&record.session);
-    let has_own = Pins::has(root, own);
-    if !has_own && !Pins::has(root, whose(record)) {
+    if !Pins::has(root, whose(record)) {
         return Ok(());
     }
-    let pins = Pins::of(root)?;
     let end = PinnedEnd { reason: reason.clone(), words: words.to_owned() };
-    if has_own {
-        return pins.end(own, record.armed_at, &end);
-    }
-    let is_its = |pin: &Pin| pin.session.is_empty() || pin.session == record.session;
-    match pins.read(whose(record)) {
-        Ok(Some(pin)) if is_its(&pin) => pins.end(whose(record), record.armed_at, &end),
-        Ok(_) => Ok(()),
-        Err(error) => Err(error),
-    }
+    Pins::of(root)?.end(whose(record), &record.session, record.armed_at, end)
 }
 
 /// The same for somebody who ends the loop of a record from outside of a stop: a pin that cannot be read or
 /// changed is removed.
-pub fn end_now(root: &Path, record: &Record, reason: &TerminalReason) -> io::Result<()> {
-    end(root, record, reason, &reason.to_string()).or_else(|_| {
-        let pins = Pins::of(root)?;
-        pins.discard(PinKey::Session(&record.session))?;
-        pins.discard(whose(record))
-    })
-}
-
-/// The same for the loop of a claim.
-pub fn end_feature(root: &Path, claim: &Claim, reason: &TerminalReason) -> io::Result<()> {
-    let whose = PinKey::Feature(&claim.about);
-    if !Pins::has(root, whose) {
-        return Ok(());
-    }
-    let pins = Pins::of(root)?;
-    let end = PinnedEnd { reason: reason.clone(), words: claim.words.clone() };
-    pins.end(whose, claim.armed_at, &end).or_else(|_| pins.discard(whose))
+pub fn end_now(
+    root: &Path,
+    record: &Record,
+    reason: &TerminalReason,
+    words: &str,
+) -> io::Result<()> {
+    end(root, record, reason, words).or_else(|_| Pins::of(root)?.discard(whose(record)))
 }
 
 /// Removes what was pinned for an ended loop. One that cannot be removed says itself that the loop
@@ -215,13 +175,14 @@ pub fn end_feature(root: &Path, claim: &Claim, reason: &TerminalReason) -> io::R
 pub fn unpin(root: &Path, record: &Record) {
     let Ok(pins) = Pins::of(root) else { return };
     if record.kind != LoopKind::Task {
-        let pin = pins.agreed(PinKey::Feature(&record.about), record.armed_at);
-        let is_its = |pin: &Pin| pin.session.is_empty() || pin.session == record.session;
-        if pin.is_ok_and(|pin| pin.as_ref().is_some_and(is_its)) {
-            let _ = pins.close(PinKey::Feature(&record.about), record.armed_at);
+        let pin = pins.agreed(whose(record), record.armed_at).ok().flatten();
+        if pin.is_some_and(|pin| pin.is_for(&record.session)) {
+            let _ = pins.close(whose(record), record.armed_at);
         }
     }
-    let _ = pins.close(PinKey::Session(&record.session), record.armed_at);
+    let own = PinKey::Session(&record.session);
+    // One that cannot be read would be reported at every stop.
+    let _ = pins.close(own, record.armed_at).or_else(|_| pins.discard(own));
     if record.kind == LoopKind::Task && record.moved_to.is_empty() {
         let _ = promise_judge(root, record).and_then(|judge| judge.receipts.end_run());
     }
@@ -233,17 +194,6 @@ pub fn promise_judge(root: &Path, record: &Record) -> io::Result<TickJudge> {
     let first = record.adopted.as_ref().map_or(&record.session, |adopted| &adopted.from);
     let receipts = Receipts::named(root, &["session-", first].concat())?;
     Ok(promised::promise_judge(root, receipts, record.armed_at))
-}
-
-/// The same for the loop of a claim.
-pub fn unpin_feature(root: &Path, claim: &Claim) {
-    let Ok(pins) = Pins::of(root) else { return };
-    let _ = pins.close(PinKey::Feature(&claim.about), claim.armed_at);
-    if let Some(session) = claim.session.as_deref().filter(|session| is_session_id(session)) {
-        let own = PinKey::Session(session);
-        // One that cannot be read would be reported at every stop.
-        let _ = pins.close(own, claim.armed_at).or_else(|_| pins.discard(own));
-    }
 }
 
 /// Takes over what is kept outside of the project of what the person was told: the notes alone prove nothing.
@@ -262,7 +212,7 @@ pub fn keep(root: &Path, record: &Record, standing: &PinState, verdict: &Verdict
     }
     if pin.notified.is_some_and(|told| told != record.notified) {
         let told = Some(record.notified);
-        let _ = pins.change(&record.session, pin.armed_at, |pin| pin.notified = told);
+        let _ = pins.change(whose(record), pin.armed_at, |pin| pin.notified = told);
     }
 }
 
@@ -271,7 +221,7 @@ pub fn keep_pause(root: &Path, record: &Record, paused: Option<bool>) -> io::Res
     if !Pins::has(root, PinKey::Session(&record.session)) {
         return Ok(());
     }
-    Pins::of(root)?.change(&record.session, record.armed_at, |pin| pin.paused = paused)
+    Pins::of(root)?.change(whose(record), record.armed_at, |pin| pin.paused = paused)
 }
 
 /// Removes the pin of a feature's loop whose session begins another loop; `undo` can put it back.
@@ -282,14 +232,14 @@ pub fn remove(root: &Path, claim: &Claim, undo: &mut Undo) -> io::Result<()> {
     pins.close(whose, claim.armed_at)
 }
 
-/// Makes a session the one that drives the loop that a person armed in a terminal.
-pub fn bind(root: &Path, claim: &Claim, session: &str) -> io::Result<()> {
-    let (pins, whose) = (Pins::of(root)?, PinKey::Feature(&claim.about));
-    let Some(pin) = pins.agreed(whose, claim.armed_at)?.filter(|pin| pin.session.is_empty()) else {
+/// Makes the session of a record the one that drives the loop that a person armed in a terminal.
+pub fn bind(root: &Path, record: &Record) -> io::Result<()> {
+    if !Pins::has(root, whose(record)) {
         return Ok(());
-    };
-    pins.bind(session, &pin)?;
-    pins.update(whose, &Pin { session: session.to_owned(), ..pin })
+    }
+    let pins = Pins::of(root)?;
+    pins.bind(&record.session, &record.about, record.armed_at)?;
+    pins.change(whose(record), record.armed_at, |pin| pin.session.clone_from(&record.session))
 }
 
 /// Keeps what was pinned for a loop for the session that takes the loop over: from here on the loop is that
@@ -306,7 +256,7 @@ pub fn carry(root: &Path, record: &Record, to: &str, undo: &mut Undo) -> io::Res
         let end = PinnedEnd { reason: TerminalReason::Stopped, words };
         Pin { ended: Some(end), ..Pin::clone(&pin) }
     } else {
-        pins.bind(to, &pin)?;
+        pins.bind(to, &pin.about, pin.armed_at)?;
         moved
     };
     pins.update(whose(record), &left)?;
@@ -355,28 +305,30 @@ pub fn hold_to(record: &mut Record, standing: &PinState, promise: &str) {
     contract.guardrails.max_iterations = Some(limit);
 }
 
-/// Writes a pin. Where nothing can be kept outside of the project, that is an error only when there are
-/// commands to keep; otherwise the words that say so.
-pub fn pin(
+/// Writes the Verify commands of a pin. Where nothing can be kept outside of the project, that is an error only when
+/// there are commands to keep; otherwise the words that say so.
+pub fn keep_commands(
     pins: Result<&Pins, &io::Error>,
     whose: PinKey<'_>,
     pin: &Pin,
     commands: &VerifyCommands,
 ) -> Result<Option<String>, Refusal> {
-    let error = match pins.map(|pins| pins.write(whose, pin, commands)) {
+    let error = match pins.map(|pins| pins.keep_commands(whose, pin.armed_at, commands)) {
         Ok(Ok(())) => return Ok(None),
         Ok(Err(error)) => error.to_string(),
         Err(error) => error.to_string(),
     };
     let has_commands = !commands.is_empty() || !pin.notify.is_empty();
-    if pin.checks.is_empty() && !has_commands && pin.asked.is_none() {
+    // What a person armed there before would hold in its place.
+    let is_free = pins.map_or(true, |pins| matches!(pins.read(whose), Ok(None)));
+    if is_free && pin.checks.is_empty() && !has_commands && pin.asked.is_none() {
         return Ok(Some(format!(
             "What was armed could not be kept outside of the project ({error}): the default limits hold."
         )));
     }
     Err(Refusal::new(
         format!(
-            "nothing is armed: its checks and Verify commands cannot be kept where the agent does not write: {error}"
+            "nothing is armed: what holds for the loop cannot be kept where the agent does not write: {error}"
         ),
         "make that place writable, or set `XDG_STATE_HOME` to a folder outside of the project, then try again",
     ))

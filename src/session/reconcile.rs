@@ -6,50 +6,38 @@ use std::path::Path;
 
 use crate::engine::Contract;
 use crate::evidence::commits;
-use crate::evidence::task_list::TASKS;
 use crate::session::pinned;
 use crate::session::record::new_record;
 use crate::store::loops::{Claim, Loops, Pause, Record, put_aside};
-use crate::store::names::{EndName, JournalEvent, LoopKind, PausedBy};
+use crate::store::names::{JournalEvent, LoopKind, PausedBy};
 use crate::store::pins::{Pin, PinKey, PinState, Pins};
 use crate::text;
 use crate::world;
 
-/// Returns whether a session's notes say the same as the open pin of its loop; for those of a feature's loop
-/// the claim counts as well.
-pub fn agree(record: &Record, claim: Option<&Claim>, pin: &Pin, session: &str) -> bool {
+/// Returns whether the record of a session says the same as the open pin of its loop.
+pub fn agree(record: &Record, pin: &Pin, session: &str) -> bool {
     wrong_in_record(Some(record), pin, session).is_none()
-        && (pin.contract.is_some() || wrong_in_claim(claim, pin, Some(session)).is_none())
 }
 
-/// Puts the notes of the session that drives an armed loop right, where they contradict its open pin: what
-/// they say is no end of it. For somebody who acts on the loop from outside of a stop.
-pub fn settle(root: &Path, pin: &Pin) -> io::Result<()> {
-    let loops = Loops::of(root);
-    let claim = if pin.contract.is_none() { loops.read_claim(&pin.about)? } else { None };
-    let record = loops.peek(&pin.session);
-    if record.is_some_and(|record| agree(&record, claim.as_ref(), pin, &pin.session)) {
+/// Puts the notes of a session right where they contradict the open pin of its loop: what they say is no end of the
+/// loop. For somebody who acts on the loop from outside of a stop.
+pub fn settle(root: &Path, session: &str) -> io::Result<()> {
+    if !Pins::has(root, PinKey::Session(session)) {
         return Ok(());
     }
-    reconcile(root, &pin.session, None).map(drop)
+    let PinState::Armed(pin) = pinned::of_session(root, session, None) else { return Ok(()) };
+    let record = Loops::of(root).peek(session);
+    if record.is_some_and(|record| agree(&record, &pin, session)) {
+        return Ok(());
+    }
+    reconcile(root, session, None).map(drop)
 }
 
 /// The same for every loop of a project that a person armed, for somebody who is about to choose one by the
 /// notes; what cannot be put right stays as it is.
 pub fn settle_all(root: &Path) {
     for session in Pins::sessions(root) {
-        let _ = settle_session(root, &session);
-    }
-}
-
-/// The same for the loop of one session.
-pub fn settle_session(root: &Path, session: &str) -> io::Result<()> {
-    if !Pins::has(root, PinKey::Session(session)) {
-        return Ok(());
-    }
-    match pinned::of_session(root, session, None) {
-        PinState::Armed(pin) if pin.session == session => settle(root, &pin),
-        _ => Ok(()),
+        let _ = settle(root, &session);
     }
 }
 
@@ -71,30 +59,17 @@ pub fn reconcile(
     let PinState::Armed(pin) = pinned::of_session(root, session, hint.as_deref()) else {
         return Ok(None);
     };
-    if !pin.session.is_empty() && pin.session != session {
+    if pin.session != session {
         return Ok(None);
     }
-    let mut wrong = Vec::from_iter(wrong_in_record(found.as_ref(), &pin, session));
-    let mut claim = None;
-    if pin.contract.is_none() {
-        put_aside_unless_file(&loops.claim_path(&pin.about)?)?;
-        let there = loops.read_claim(&pin.about)?;
-        if let Some(words) = wrong_in_claim(there.as_ref(), &pin, Some(session)) {
-            wrong.push(words);
-            claim = Some(claim_of(there, &pin, Some(session)));
-        }
-    }
-    if wrong.is_empty() {
+    let Some(wrong) = wrong_in_record(found.as_ref(), &pin, session) else {
         // It was taken over by a program that died on the way.
         if let Some(found) = found.filter(|_| !counts) {
             folder.save(&found)?;
         }
         return Ok(None);
-    }
+    };
     let record = record_of(root, found, &pin, session, transcript);
-    if let Some(claim) = claim {
-        loops.write_claim(&claim)?;
-    }
     folder.save(&record)?;
     let words = sentence(&record, &wrong, &pin);
     folder.note(&record.entry(JournalEvent::Tampered, &words))?;
@@ -102,12 +77,11 @@ pub fn reconcile(
 }
 
 /// Returns the sentence for the person, and the journal.
-pub fn sentence(record: &Record, wrong: &[String], pin: &Pin) -> String {
+fn sentence(record: &Record, wrong: &str, pin: &Pin) -> String {
     let (_, cancel) = pinned::commands_for(record);
     format!(
-        "the notes of the loop of {} were changed by something else than ralph-speckit: {}. What a person armed still holds ({}), the notes say so again, and the loop continues. To end it: {cancel}.",
+        "the notes of the loop of {} were changed by something else than ralph-speckit: {wrong}. What a person armed still holds ({}), the notes say so again, and the loop continues. To end it: {cancel}.",
         text::title(&pin.about, 80),
-        wrong.join("; "),
         pinned::in_short(pin.checks.len(), "", pin.verify)
     )
 }
@@ -129,7 +103,7 @@ fn wrong(record: &Record, pin: &Pin, session: &str) -> Option<String> {
     if record.session != session || (!is_task && record.about != pin.about) {
         return Some("is about another loop".to_owned());
     }
-    if !is_task && record.folder != folder_of(pin) {
+    if !is_task && record.folder != pin.feature_folder() {
         return Some(format!("names another folder (`{}`)", text::title(&record.folder, 80)));
     }
     if let Some(reason) = &record.ledger.ended {
@@ -160,44 +134,6 @@ fn is_forged_pause(record: &Record, pin: &Pin) -> bool {
 /// Whether the pause that somebody asked for is not in a record.
 fn is_lifted_pause(record: &Record, pin: &Pin) -> bool {
     pin.paused == Some(true) && record.pause().is_none_or(Pause::ends_by_itself)
-}
-
-/// Returns what is wrong with the claim on a feature, `None` when it says the same as the pin; `session` is
-/// the one that has the loop, `None` for one that no session has yet.
-pub fn wrong_in_claim(claim: Option<&Claim>, pin: &Pin, session: Option<&str>) -> Option<String> {
-    let what = match claim {
-        None => "is missing or cannot be read".to_owned(),
-        Some(claim) if claim.closed.is_some() || claim.reason.is_some() => {
-            let reason = claim.reason.as_ref().map(EndName::of);
-            let name = claim.closed.clone().or(reason).unwrap_or_default();
-            format!("says that the loop has ended ({})", text::title(name.as_str(), 40))
-        }
-        Some(claim) if claim.session.as_deref() != session => {
-            let other = claim.session.as_deref().unwrap_or("none");
-            format!("names another session (`{}`)", text::title(other, 80))
-        }
-        Some(claim) if claim.armed_at != pin.armed_at => "names another time of arming".to_owned(),
-        Some(claim) if claim.folder != folder_of(pin) => {
-            format!("names another folder (`{}`)", text::title(&claim.folder, 80))
-        }
-        Some(_) => return None,
-    };
-    Some(format!("`.claude/ralph/claims/{}.json` {what}", text::title(&pin.about, 80)))
-}
-
-/// Returns the claim that the pin asks for; what else stood in it stays.
-pub fn claim_of(found: Option<Claim>, pin: &Pin, session: Option<&str>) -> Claim {
-    let found = found.unwrap_or_default();
-    Claim {
-        session: session.map(str::to_owned),
-        about: pin.about.clone(),
-        folder: folder_of(pin).to_owned(),
-        armed_at: pin.armed_at,
-        closed: None,
-        reason: None,
-        words: String::new(),
-        ..found
-    }
 }
 
 /// The record that the pin asks for; what it does not say stays where it is about the same loop.
@@ -240,7 +176,7 @@ fn record_of(
     record.unnotified = false;
     record.moved_to = String::new();
     if !is_task {
-        folder_of(pin).clone_into(&mut record.folder);
+        pin.feature_folder().clone_into(&mut record.folder);
         record.had_list = true;
         record.asked.clone_from(&pin.asked);
         record.assignment = None;
@@ -250,12 +186,6 @@ fn record_of(
         record.assignment.get_or_insert_default().contract = Contract::clone(&contract);
     }
     record
-}
-
-/// The folder of a feature, relative to the project, that the pin's list is in.
-fn folder_of(pin: &Pin) -> &str {
-    let folder = pin.list.strip_suffix(TASKS).unwrap_or(&pin.list);
-    folder.trim_end_matches('/')
 }
 
 /// Gives a folder, a link or a pipe in a file's place another name: a loop is kept there.

@@ -4,7 +4,6 @@ use crate::engine::order::sorted;
 use crate::feature::project::{Feature, Project, printable};
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::refusal::Refusal;
-use crate::session::pinned;
 use crate::store::loops::{Claim, Loops, RECORD, Record};
 use crate::store::names::LoopKind;
 use crate::store::pins::Pins;
@@ -176,20 +175,19 @@ fn several(names: &[String]) -> Refusal {
 /// Whether the current feature has a loop, or a state file from which the next stop would make one.
 fn current_lives(project: &Project, loops: &Loops) -> bool {
     let Some(feature) = project.current_feature().ok().flatten() else { return false };
-    lives(project, loops, &feature)
+    lives(loops, &feature)
         || FeatureSnapshot::read(&feature).is_some_and(|it| it.in_execution() && !it.all_done())
 }
 
-/// Returns the features that have a loop: as their claim says, or what a person armed, whatever became of the claim.
+/// Returns the features that have a loop.
 pub fn armed_features(project: &Project, loops: &Loops) -> Vec<Feature> {
     let mut features = project.features();
-    features.retain(|feature| lives(project, loops, feature));
+    features.retain(|feature| lives(loops, feature));
     features
 }
 
-fn lives(project: &Project, loops: &Loops, feature: &Feature) -> bool {
+fn lives(loops: &Loops, feature: &Feature) -> bool {
     loops.claim(&feature.name).is_some_and(|claim| claim.closed.is_none())
-        || pinned::standing_of_feature(&project.root, &feature.name).pin().is_some()
 }
 
 fn line(record: &Record) -> String {

@@ -31,7 +31,7 @@ use crate::store::lock::Lock;
 use crate::store::loops::{Checked, Claim, Record};
 use crate::store::names::{EndName, JournalEvent, LoopKind, VerdictName};
 use crate::store::pausing::resume_after_failure;
-use crate::store::pins::{LoopLimits, Pin, PinKey, PinState, Pins};
+use crate::store::pins::{LoopLimits, PinKey, PinState, Pins};
 use crate::text;
 use crate::world::{self, Deadline, FileTime, Stopwatch};
 
@@ -89,9 +89,8 @@ pub fn answer(context: &StopContext<'_>) -> io::Result<HookAnswer> {
     }
     match unowned(context)? {
         Unowned::Answer(answer) => Ok(answer),
-        Unowned::HasLoop(snapshot, notices) => {
-            let answer = own_loop(context, snapshot.map(|snapshot| *snapshot))?.unwrap_or_default();
-            Ok(notices::with_notices(answer, &notices))
+        Unowned::HasLoop(snapshot) => {
+            Ok(own_loop(context, snapshot.map(|snapshot| *snapshot))?.unwrap_or_default())
         }
     }
 }
@@ -161,15 +160,16 @@ fn look(
         return Ok(Look::NoLoop);
     };
     let standing = pinned::standing_in(root, &record, session);
-    let claim = if is_task { None } else { context.loops.read_claim(&record.about)? };
-    let is_own = |pin: &&Pin| is_task || pin.session.is_empty() || pin.session == *session;
-    if standing
-        .pin()
-        .filter(is_own)
-        .is_some_and(|pin| !agree(&record, claim.as_ref(), pin, session))
-    {
+    // The pin says whose the loop is. One that was armed in a terminal is taken first.
+    if record.ledger.is_live() && standing.pin().is_some_and(|pin| pin.session.is_empty()) {
+        return Ok(Look::NoLoop);
+    }
+    let own = standing.pin().filter(|pin| pin.session == *session);
+    if own.is_some_and(|pin| !agree(&record, pin, session)) {
         return Ok(Look::Contradicted);
     }
+    let claim =
+        if is_task || own.is_some() { None } else { context.loops.read_claim(&record.about)? };
     if is_task && record.ralph().is_none() {
         return Ok(Look::NoLoop);
     }
@@ -539,7 +539,7 @@ impl StopSession<'_> {
         }
         let closed = match record.kind {
             LoopKind::Task => Ok(()),
-            _ => close_claim(context.loops, &record),
+            _ => close_claim(context.loops, &record, standing.pin()),
         };
         // Nobody waits for a program of the person's: all is written, and no lock is held.
         if let Some(alert) = &answer.alert {

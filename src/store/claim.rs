@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::names::EndName;
 use super::notes::load_whole;
+use super::pins::{Pin, PinKey, PinState, Pins};
 use super::read::below;
 use crate::engine::TerminalReason;
 use crate::engine::fields::{is_default, read_fields};
@@ -78,8 +79,46 @@ pub(super) fn claim_path(loops: &Path, feature: &str) -> io::Result<PathBuf> {
     Ok(below(loops, &["claims", &[feature, ".json"].concat()]))
 }
 
-/// Returns the claim on a feature, `None` where there is none; an error for one that cannot be opened.
-pub(super) fn read_claim(loops: &Path, feature: &str) -> io::Result<Option<Claim>> {
+/// Returns the claim on a feature as it is noted, `None` where there is none; an error for one that cannot be opened.
+pub(super) fn noted_claim(loops: &Path, feature: &str) -> io::Result<Option<Claim>> {
     // A name that cannot name a file has no claim.
     claim_path(loops, feature).map_or(Ok(None), |path| load_whole(&path))
+}
+
+/// Returns the claim on a feature, as its open pin has it.
+pub(super) fn read_claim(loops: &Path, feature: &str) -> io::Result<Option<Claim>> {
+    noted_claim(loops, feature).map(|noted| as_armed(loops, feature, noted))
+}
+
+/// Returns the claim on a feature as its open pin has it, whatever the note in the project says; the note alone
+/// where no person armed the loop.
+pub(super) fn as_armed(loops: &Path, feature: &str, noted: Option<Claim>) -> Option<Claim> {
+    let root = loops.ancestors().nth(2).unwrap_or(loops);
+    if !Pins::has(root, PinKey::Feature(feature)) {
+        return noted;
+    }
+    let PinState::Armed(pin) = PinState::of_feature(root, feature) else { return noted };
+    Some(Claim::held(noted, &pin))
+}
+
+impl Claim {
+    /// The claim on the loop of an open pin; what only the note knows stays.
+    pub fn held(noted: Option<Self>, pin: &Pin) -> Self {
+        Self {
+            session: Some(pin.session.clone()).filter(|session| !session.is_empty()),
+            about: pin.about.clone(),
+            folder: pin.feature_folder().to_owned(),
+            armed_at: pin.armed_at,
+            closed: None,
+            reason: None,
+            words: String::new(),
+            unkept: false,
+            ..noted.unwrap_or_default()
+        }
+    }
+
+    /// Returns whether the loop lives in another session than this one.
+    pub fn is_of_other(&self, session: &str) -> bool {
+        self.closed.is_none() && self.session.as_ref().is_some_and(|owner| owner != session)
+    }
 }

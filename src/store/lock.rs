@@ -13,6 +13,8 @@ use super::write::open_or_create;
 use crate::system::files::{self, FileId};
 use crate::world::{self, Deadline, FileTime};
 
+/// How long to wait for another process that writes the same file.
+pub const PATIENCE: Duration = Duration::from_millis(700);
 /// The longest step of the clock of the files that is waited for: most go in steps of 1 to 10 ms.
 const LONGEST_STEP: Duration = Duration::from_millis(100);
 

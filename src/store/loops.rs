@@ -3,7 +3,6 @@
 //! A *record* is a session's loop with its ledger; a *claim* says which session drives a feature.
 //! A closed claim is a tombstone: no late stop brings its loop back, only arming does.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,18 +12,20 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 pub use super::claim::{Claim, LetGo};
-pub use super::notes::{VERSION, put_aside};
+pub use super::lock::PATIENCE;
+pub use super::notes::{TERMINAL, VERSION, is_session_id, put_aside};
+pub use super::pins::VerifyCommands;
 pub use super::record::{
     Adopted, Asked, Assignment, Checked, ContextAnswers, LastMessage, Marks, Notified, Pause,
     Record, SILENT,
 };
-pub use super::session::{OPEN_TASKS, OpenTasks, RECORD, Session, TERMINAL, is_session_id};
+pub use super::session::{OPEN_TASKS, OpenTasks, RECORD, Session};
 
 use super::claim;
 use super::journal::{self, Entry};
 use super::lock::Lock;
 use super::names::JournalEvent;
-use super::notes::{NotLoaded, in_file, load, load_whole, save};
+use super::notes::{MOST_SESSIONS, NotLoaded, in_file, load, load_whole, save};
 use super::read::{self, below};
 use super::session::{LastRead, arrived, changed_at, load_record, record_path};
 use super::write::{
@@ -40,12 +41,8 @@ const FOLDER: &str = ".claude/ralph";
 const LET_GO: &str = "let-go.json";
 /// How many of them are kept.
 const MOST_LET_GO: usize = 8;
-/// The most entries that are read of a folder with one entry a session.
-pub(super) const MOST_SESSIONS: usize = 100_000;
 /// How often something is tried again that was taken away in the same moment.
 const TRIES: usize = 50;
-/// How long to wait for another process that writes the same file.
-pub const PATIENCE: Duration = Duration::from_millis(700);
 
 /// `let-go.json`, as the file has it, the latest first.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -54,9 +51,6 @@ struct NotedLetGo {
     version: u32,
     sessions: Vec<LetGo>,
 }
-
-/// The Verify commands of a list when its loop was armed, by the id of their task.
-pub type VerifyCommands = BTreeMap<String, String>;
 
 /// The folder that holds a project's loops; it need not exist yet.
 #[derive(Clone, Debug)]
@@ -148,7 +142,8 @@ impl Loops {
 
     /// Returns the claim on a feature, `None` when nobody has one that can be read.
     pub fn claim(&self, feature: &str) -> Option<Claim> {
-        load(&self.claim_path(feature).ok()?).ok().flatten()
+        let noted = load(&self.claim_path(feature).ok()?).ok().flatten();
+        self.as_armed(feature, noted)
     }
 
     /// Returns the record of the session that drives a feature, or did last.
@@ -160,7 +155,11 @@ impl Loops {
     /// Returns the claims of loops that live.
     pub fn live_claims(&self) -> Vec<Claim> {
         let found = read::entries(&below(&self.folder, &["claims"]), MOST_SESSIONS).entries;
-        let claims = found.iter().filter_map(|entry| load::<Claim>(&entry.path()).ok().flatten());
+        let claims = found.iter().filter_map(|entry| {
+            let noted: Claim = load(&entry.path()).ok().flatten()?;
+            let feature = noted.about.clone();
+            self.as_armed(&feature, Some(noted))
+        });
         claims.filter(|claim| claim.closed.is_none()).collect()
     }
 
@@ -168,6 +167,16 @@ impl Loops {
     /// and not none.
     pub fn read_claim(&self, feature: &str) -> io::Result<Option<Claim>> {
         claim::read_claim(&self.folder, feature)
+    }
+
+    /// Returns the same as it is noted in the project, where an agent can change it.
+    pub fn noted_claim(&self, feature: &str) -> io::Result<Option<Claim>> {
+        claim::noted_claim(&self.folder, feature)
+    }
+
+    /// Returns a noted claim as the open pin of the feature has it.
+    pub fn as_armed(&self, feature: &str, noted: Option<Claim>) -> Option<Claim> {
+        claim::as_armed(&self.folder, feature, noted)
     }
 
     /// Writes the claim on a feature whole; one that is broken is moved aside first.

@@ -15,6 +15,19 @@ use crate::world;
 pub const VERSION: u32 = 1;
 /// The most that is read of a record or a claim, in bytes.
 pub(super) const MOST: u64 = 1 << 20;
+/// The most entries that are read of a folder with one entry a session.
+pub(super) const MOST_SESSIONS: usize = 100_000;
+/// Where the journal of loops is that no session has taken yet.
+pub const TERMINAL: &str = "terminal";
+
+/// Returns whether a session id may name a folder: letters, digits, `.`, `_`, `-`, at most 128.
+pub fn is_session_id(id: &str) -> bool {
+    let first = id.bytes().next();
+    first.is_some_and(|byte| byte.is_ascii_alphanumeric())
+        && id.len() <= 128
+        && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
+        && !matches!(id, "claims" | "lock" | TERMINAL)
+}
 
 /// Renames a file that cannot be read to `<name>.corrupt-<time>` and returns the new path.
 pub fn put_aside(path: &Path) -> io::Result<PathBuf> {

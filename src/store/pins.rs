@@ -4,10 +4,10 @@
 //! An open pin outranks the loop's own notes: whatever they say, what a person armed holds until the loop
 //! really ends. A real end is written into the pin before it is written into the notes.
 //!
-//! The loop of a feature has two files: the pin, under the name of the feature, is written with the lock of
-//! the project; a second one, under the name of the session that drives it, says which feature that is, and
-//! is written with the lock of the session.
+//! The pin of a feature's loop is under the name of the feature. A second file, under the name of the session that
+//! drives the loop, only says which feature that is, and counts where the pin names that session.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 use std::io;
@@ -20,12 +20,12 @@ use crate::engine::fields::read_fields;
 use serde_json::{Map, Value};
 
 use super::due::ExtensionHooks;
-use super::loops::{
-    Asked, Assignment, MOST_SESSIONS, Notified, Record, VerifyCommands, is_session_id,
-};
+use super::lock::{Lock, PATIENCE};
 use super::names::ArmedBy;
+use super::notes::{MOST_SESSIONS, is_session_id};
 use super::private::{in_file, load_private, make_private, refuse_inside, save, state_home};
 use super::read::{self, below};
+use super::record::{Asked, Assignment, Notified, Record};
 use super::write::{
     Flush, LEFT_ALONE, append_private_line, is_full, remove_all_leftovers, remove_if_there,
     write_private,
@@ -42,6 +42,9 @@ const MARK: &str = ".\n";
 const MOST: u64 = 1 << 20;
 /// The most that is read or written of Verify commands, in bytes: more than a task list may have.
 const MOST_VERIFY: u64 = 64 << 20;
+
+/// The Verify commands of a list when its loop was armed, by the id of their task.
+pub type VerifyCommands = BTreeMap<String, String>;
 
 /// What a person armed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -100,10 +103,10 @@ pub struct Pin {
     /// Why the loop ended, `None` while it is armed: kept until the loop's notes have it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended: Option<PinnedEnd>,
-    /// What the person has been notified of, in the file of the session; `None` where that is not known.
+    /// What the person has been notified of; `None` where that is not known.
     #[serde(rename = "told", skip_serializing_if = "Option::is_none")]
     pub notified: Option<Notified>,
-    /// Whether somebody asked for a pause, in the file of the session; `None` where that is not known.
+    /// Whether somebody asked for a pause; `None` where that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paused: Option<bool>,
     /// How many iterations were noted beside it.
@@ -204,7 +207,24 @@ pub struct Pins {
     folder: PathBuf,
 }
 
+impl Pin {
+    /// Returns the folder of the feature, relative to the project, that the list is in.
+    pub fn feature_folder(&self) -> &str {
+        self.list.rsplit_once('/').map_or("", |(folder, _)| folder)
+    }
+
+    /// Returns whether this session drives the loop, or none does.
+    pub fn is_for(&self, session: &str) -> bool {
+        self.session.is_empty() || self.session == session
+    }
+}
+
 impl PinState {
+    /// Returns who armed the live loop of a feature.
+    pub fn of_feature(root: &Path, feature: &str) -> Self {
+        Self::found(Pins::of(root).and_then(|pins| pins.read(PinKey::Feature(feature))))
+    }
+
     /// Returns what a pin says that was looked for.
     pub fn found(pin: io::Result<Option<Pin>>) -> Self {
         match pin {
@@ -300,49 +320,59 @@ impl Pins {
 
     /// Writes a pin with its Verify commands; nobody but the owner can read it.
     pub fn write(&self, whose: PinKey<'_>, pin: &Pin, commands: &VerifyCommands) -> io::Result<()> {
-        self.make()?;
-        let (version, armed_at) = (VERSION, pin.armed_at);
         // The commands first: a pin without them would say that there are some.
-        let verify = Verify { version, armed_at, commands: commands.clone() };
-        save(&self.verify_path(whose), &verify, MOST_VERIFY)?;
+        self.keep_commands(whose, pin.armed_at, commands)?;
         self.update(whose, &Pin { verify: commands.len(), ..pin.clone() })
+    }
+
+    /// Writes the Verify commands of a pin; they count for nothing before the pin is written.
+    pub fn keep_commands(
+        &self,
+        whose: PinKey<'_>,
+        armed_at: WallTime,
+        commands: &VerifyCommands,
+    ) -> io::Result<()> {
+        self.make()?;
+        let verify = Verify { version: VERSION, armed_at, commands: commands.clone() };
+        save(&self.verify_path(whose), &verify, MOST_VERIFY)
     }
 
     /// Writes a pin alone; its Verify commands stay as they are.
     pub fn update(&self, whose: PinKey<'_>, pin: &Pin) -> io::Result<()> {
         self.make()?;
+        self.put(whose, pin, &self.lock()?)
+    }
+
+    fn put(&self, whose: PinKey<'_>, pin: &Pin, _: &Lock) -> io::Result<()> {
         remove_all_leftovers(&self.folder, LEFT_ALONE);
         let project = self.root.to_string_lossy().into_owned();
         save(&self.path(whose), &Pin { version: VERSION, project, ..pin.clone() }, MOST)
     }
 
-    /// Says in a session's own file that it drives the loop of this pin.
-    pub fn bind(&self, session: &str, pin: &Pin) -> io::Result<()> {
-        let own = Pin {
-            about: pin.about.clone(),
-            session: session.to_owned(),
-            armed_at: pin.armed_at,
-            armed_by: pin.armed_by.clone(),
-            list: pin.list.clone(),
-            notified: Some(pin.notified.unwrap_or_default()),
-            paused: Some(pin.paused.unwrap_or_default()),
-            ..Pin::default()
-        };
+    /// Arming and a stop of the session that loses the loop write the same pin. Whoever has this lock takes no other one.
+    fn lock(&self) -> io::Result<Lock> {
+        Lock::take_folder(&self.folder, &self.folder.join("lock"), PATIENCE)
+    }
+
+    /// Says in a session's own file which feature's loop it drives, once the pin of that loop names the session.
+    pub fn bind(&self, session: &str, about: &str, armed_at: WallTime) -> io::Result<()> {
+        let (about, driver) = (about.to_owned(), session.to_owned());
+        let own = Pin { about, session: driver, armed_at, ..Pin::default() };
         self.update(PinKey::Session(session), &own)
     }
 
-    /// Changes what the file of a session says of the loop that was armed at this time; does nothing where
-    /// there is none.
+    /// Changes the pin of a loop that was armed at this time; does nothing where there is none.
     pub fn change(
         &self,
-        session: &str,
+        whose: PinKey<'_>,
         armed_at: WallTime,
         change: impl FnOnce(&mut Pin),
     ) -> io::Result<()> {
-        let whose = PinKey::Session(session);
-        let Some(mut pin) = self.agreed(whose, armed_at)? else { return Ok(()) };
+        let lock = self.lock()?;
+        let Some(before) = self.agreed(whose, armed_at)? else { return Ok(()) };
+        let mut pin = before.clone();
         change(&mut pin);
-        self.update(whose, &pin)
+        if pin == before { Ok(()) } else { self.put(whose, &pin, &lock) }
     }
 
     /// Returns how many iterations of a loop that was armed at this time were noted, 0 for none. A lost note
@@ -376,13 +406,21 @@ impl Pins {
         self.folder.join(format!("count-{}", whose.name()))
     }
 
-    /// Writes into the pin of a loop that was armed at this time why it ended; does nothing where there is
-    /// none. On a disk that is full, it is only removed once the notes say so.
-    pub fn end(&self, whose: PinKey<'_>, armed_at: WallTime, end: &PinnedEnd) -> io::Result<()> {
-        let Some(pin) = self.agreed(whose, armed_at)?.filter(|pin| pin.ended.is_none()) else {
-            return Ok(());
-        };
-        match self.update(whose, &Pin { ended: Some(end.clone()), ..pin }) {
+    /// Writes into the pin of a loop that was armed at this time, and that this session or none drives, why it ended. On
+    /// a disk that is full, the pin is only removed once the notes say so.
+    pub fn end(
+        &self,
+        whose: PinKey<'_>,
+        session: &str,
+        armed_at: WallTime,
+        end: PinnedEnd,
+    ) -> io::Result<()> {
+        let written = self.change(whose, armed_at, |pin| {
+            if pin.is_for(session) {
+                pin.ended.get_or_insert(end);
+            }
+        });
+        match written {
             Err(error) if is_full(&error) => Ok(()),
             written => written,
         }
@@ -428,6 +466,7 @@ impl Pins {
 
     /// Removes a pin, whatever is in it.
     pub fn discard(&self, whose: PinKey<'_>) -> io::Result<()> {
+        let _lock = self.lock()?;
         for path in [self.path(whose), self.verify_path(whose), self.count_path(whose)] {
             remove_if_there(&path).map_err(|error| in_file(&path, &error.to_string()))?;
         }

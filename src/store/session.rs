@@ -10,7 +10,8 @@ use super::journal::{self, Entry};
 use super::lock::Lock;
 use super::names::LoopKind;
 use super::notes::{
-    MOST, NotLoaded, VERSION, in_file, load, load_whole, put_aside, read_ours, save, taken_apart,
+    MOST, NotLoaded, VERSION, in_file, is_session_id, load, load_whole, put_aside, read_ours, save,
+    taken_apart,
 };
 use super::read::below;
 use super::record::Record;
@@ -24,8 +25,6 @@ pub const RECORD: &str = "loop.json";
 pub const OPEN_TASKS: &str = "open-tasks.txt";
 /// The most that is read of the open tasks of a list, in bytes: more than the longest list takes.
 pub(super) const MOST_NOTED: u64 = 64 << 20;
-/// Where the journal of loops is that no session has taken yet.
-pub const TERMINAL: &str = "terminal";
 
 /// The open tasks of a list, as [`TaskList::open_lines`](crate::engine::tasks::TaskList::open_lines) has them.
 pub type OpenTasks = String;
@@ -43,15 +42,6 @@ pub struct Session {
     folder: PathBuf,
     last: LastRead,
     _lock: Lock,
-}
-
-/// Returns whether a session id may name a folder: letters, digits, `.`, `_`, `-`, at most 128.
-pub fn is_session_id(id: &str) -> bool {
-    let first = id.bytes().next();
-    first.is_some_and(|byte| byte.is_ascii_alphanumeric())
-        && id.len() <= 128
-        && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
-        && !matches!(id, "claims" | "lock" | TERMINAL)
 }
 
 impl Session {

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use ralph_speckit::evidence::contents::KeptContents;
-use ralph_speckit::store::loops::Loops;
+use ralph_speckit::store::loops::{Loops, Record};
 use serde_json::Value;
 
 use super::world::{CORRUPT, OTHER, OURS, World};
@@ -56,9 +56,23 @@ impl Facts {
             state.and_then(|it| serde_json::from_slice(&it).ok()).unwrap_or_default();
         let attempts = state["taskAttempts"].as_object().cloned().unwrap_or_default();
         let loops = Loops::of(&world.root);
+        let claims = claims(world);
+        let taken = taken(world);
+        // Whoever took the loop over may have died behind the pin: the record counts, and does not say so yet.
+        let moved = |session: &str| {
+            let path = loops.folder().join(session).join("loop.json");
+            let record: Record = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
+            let is_its = claims.get(&record.about) == Some(&(Some(session.to_owned()), None));
+            let at = record.armed_at.millis();
+            let is_taken = taken.iter().any(|[to, _, armed]| *to == *session && *armed == at);
+            (is_its || is_taken).then_some(record)
+        };
         let of = |session: &str| {
-            let record = loops.peek(session)?;
+            let record = loops.peek(session).or_else(|| moved(session))?;
+            let at = record.armed_at.millis();
+            let is_left = taken.iter().any(|[_, from, armed]| *from == *session && *armed == at);
             let end = record.ledger.ended.as_ref().map(|it| it.name().to_owned());
+            let end = end.or_else(|| is_left.then(|| "stopped".to_owned()));
             let facts = LoopFacts {
                 paused: record.pause().is_some(),
                 iterations: record.ledger.iterations,
@@ -77,7 +91,7 @@ impl Facts {
                 .map(|(id, n)| (id.clone(), n.as_u64().unwrap_or(0)))
                 .collect(),
             loops: [OURS, OTHER].into_iter().filter_map(of).collect(),
-            claims: claims(world),
+            claims,
             journal: journal(world),
             progress: lines(&world.feature(".progress.md")),
             receipts: receipts(world),
@@ -165,15 +179,50 @@ fn receipts(world: &World) -> Vec<(String, String)> {
     whole.map(|it| (text(&it["task"]), text(&it["proof"]))).collect()
 }
 
+/// Of each task's loop that has left another session by its pin: the session that has the loop, the one before, and when
+/// the loop was armed.
+fn taken(world: &World) -> Vec<[Value; 3]> {
+    let is_pin = |path: &Path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("session-") && name.ends_with(".json")
+    };
+    let files = world.files().into_iter().filter(|(path, _)| is_pin(path));
+    let pins: Vec<Value> =
+        files.filter_map(|(_, bytes)| serde_json::from_slice(&bytes).ok()).collect();
+    let is_open = |pin: &&Value| pin["ended"].is_null();
+    let stays = |taken: &&Value| {
+        let is_its =
+            |pin: &Value| pin["session"] == taken["from"] && pin["armed_at"] == taken["armed_at"];
+        pins.iter().filter(is_open).any(is_its)
+    };
+    let moved = pins.iter().filter(|pin| pin["from"].is_string() && is_open(pin) && !stays(pin));
+    moved.map(|pin| ["session", "from", "armed_at"].map(|name| pin[name].clone())).collect()
+}
+
+/// The claims in the project; of a loop that is armed for a session, what its open pin says.
 fn claims(world: &World) -> BTreeMap<String, (Option<String>, Option<String>)> {
     let folder = fs::read_dir(world.path(".claude/ralph/claims")).into_iter().flatten().flatten();
     let text = |value: &Value| value.as_str().map(str::to_owned);
+    let object = |path: &Path| -> Value {
+        let read = fs::read(path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        read.unwrap_or_default()
+    };
     let claim = |path: &Path| {
         let name = path.file_name()?.to_str()?.strip_suffix(".json")?.to_owned();
         let claim: Value = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
         (!name.starts_with('.')).then(|| (name, (text(&claim["session"]), text(&claim["closed"]))))
     };
-    folder.filter_map(|entry| claim(&entry.path())).collect()
+    let noted = folder.filter_map(|entry| claim(&entry.path()));
+    let files = world.files();
+    let pinned = files.iter().filter_map(|(path, _)| {
+        let name = path.file_name()?.to_str()?.strip_prefix("feature-")?.strip_suffix(".json")?;
+        let pin = object(path);
+        let session = text(&pin["session"]).filter(|session| !session.is_empty())?;
+        let own = object(&path.with_file_name(format!("session-{session}.json")));
+        let is_open = own.is_object() && pin["ended"].is_null() && own["ended"].is_null();
+        is_open.then(|| (name.to_owned(), (Some(session), None)))
+    });
+    noted.chain(pinned).collect()
 }
 
 fn journal(world: &World) -> BTreeMap<String, usize> {

@@ -13,7 +13,6 @@ use crate::feature::project::{Feature, Project};
 use crate::session::pinned;
 use crate::store::loops::Loops;
 use crate::store::names::LoopKind;
-use crate::store::pins::{PinKey, Pins};
 use crate::text;
 
 /// The project in which this session has its loop, or the run that it is a part of goes on, also in another work tree of the
@@ -91,17 +90,13 @@ pub fn only_its_own(project: &Project, feature: &Feature, session: Option<&str>)
     if ![here, nearest].iter().flatten().any(|it| it.root == project.root) {
         return Err(refused("this is an agent's session in another project"));
     }
-    // The claim lies in the project, where the agent can write; what was armed does not.
-    let pins = Pins::of(&project.root).ok();
-    let pin = pins.and_then(|pins| pins.read(PinKey::Feature(&feature.name)).ok()?);
-    let of_pin = pin.as_ref().map(|pin| pin.session.clone()).filter(|session| !session.is_empty());
-    if let Some(other) = of_claim.or(of_pin).filter(|other| Some(other.as_str()) != session) {
+    if let Some(other) = of_claim.filter(|other| Some(other.as_str()) != session) {
         let other = text::line(&other).into_owned();
         return Err(refused(&format!("this session has no loop here: session {other} has one")));
     }
     // Armed in a terminal, it is for the session that stops first: that may be this one.
     let is_current = || project.current_feature().is_ok_and(|it| it.as_ref() == Some(feature));
-    if (claim.is_some() || pin.is_some()) && !is_current() {
+    if claim.is_some() && !is_current() {
         return Err(refused("this session has no loop of that feature"));
     }
     Ok(())

@@ -36,7 +36,7 @@ use crate::session::select::drives;
 use crate::session::task_log::refused;
 use crate::settings::{Chosen, table};
 use crate::store::journal::Entry;
-use crate::store::loops::{Asked, Claim, Loops, OPEN_TASKS, Record, VerifyCommands};
+use crate::store::loops::{Asked, Claim, Loops, Notified, OPEN_TASKS, Record, VerifyCommands};
 use crate::store::names::{ArmedBy, EndName, JournalEvent};
 use crate::store::pins::{LoopLimits, Pin, PinKey, PinState, Pins, SettingsThen};
 use crate::store::receipts::Receipts;
@@ -112,10 +112,11 @@ pub fn arm(
     pin.hooks = gate.hooks.clone();
     pin.converge.clone_from(&gate.converge);
     pin.asked = kept(&asked, request, &gate, optional);
+    pin.verify = commands.len();
     let instead =
         format!("run `spool start {}` in a terminal: it prints all of them", feature.name);
     let (runs, unkept) =
-        arming.pin(PinKey::Feature(&feature.name), &pin, &commands, (0, &instead))?;
+        arming.keep_commands(PinKey::Feature(&feature.name), &pin, &commands, (0, &instead))?;
     let in_parts = pin.checks.last().is_some_and(|it| it.when() != ReviewWhen::End);
     let mut judges = String::new();
     if (pin.proof == LeastProof::Files || in_parts) && unkept.is_none() {
@@ -134,11 +135,7 @@ pub fn arm(
     notes.extend(bind(&mut arming, &feature, &claim, &state, &pin, &refused)?);
     let path = feature.folder.join(STATE);
     state.write(&feature).map_err(|error| Refusal::unwritable(&path, &error))?;
-    // Where the pin was kept, so is this.
-    let is_kept = armer.is_person() && !claim.unkept;
-    if let (Ok(pins), Some(session), true) = (&arming.pins, armer.session, is_kept) {
-        pins.bind(session, &pin)?;
-    }
+    arming.open(PinKey::Feature(&feature.name), &pin)?;
     arming.loops.write_claim(&claim)?;
     let not_noted = arming.finish(armed_entry(&claim, armer, &pin, &commands));
     notes.extend(Some(not_noted.trim_start().to_owned()).filter(|note| !note.is_empty()));
@@ -324,6 +321,8 @@ fn pin_of(
         session: claim.session.clone().unwrap_or_default(),
         armed_at: claim.armed_at,
         armed_by: armer.by.clone(),
+        notified: Some(Notified::default()),
+        paused: Some(false),
         notify: chosen.notify(),
         list: format!("{}/{TASKS}", feature.relative),
         proof: if person { chosen.proof() } else { LeastProof::Word },
@@ -341,9 +340,7 @@ fn keep_contents(
     pin: &Pin,
     list: &[u8],
 ) -> Result<String, String> {
-    // How many commands there are is in the pin that was written.
-    let pin = Pin { verify: usize::MAX, ..pin.clone() };
-    let judge = judge_of(project, feature, Some(&pin));
+    let judge = judge_of(project, feature, Some(pin));
     let kept = judge.and_then(|judge| Ok((judge.arm(list, LOOK)?, judge)));
     let (files, judge) = kept.map_err(|error| {
         format!("What the files contain could not be kept ({error}): every tick counts as it is.")

@@ -14,7 +14,7 @@ use crate::engine::TerminalReason;
 use crate::feature::project::Feature;
 use crate::refusal::Refusal;
 use crate::session::pinned;
-use crate::session::reconcile::settle_session;
+use crate::session::reconcile::settle;
 use crate::store::closing::{end_entry, not_noted, unnoted};
 use crate::store::journal::Entry;
 use crate::store::lock::Lock;
@@ -74,7 +74,7 @@ impl<'a> Arming<'a> {
     fn begin(root: &Path, armer: Armer<'a>, its: Option<&Feature>) -> Result<Self, Refusal> {
         if let Some(session) = armer.session {
             // The loop that this one replaces is known by its notes.
-            settle_session(root, session)?;
+            settle(root, session)?;
         }
         let loops = Loops::of(root);
         let its = its.map(|it| loops.feature_lock(&it.name, &it.folder, PATIENCE)).transpose()?;
@@ -121,10 +121,10 @@ impl<'a> Arming<'a> {
         Ok(())
     }
 
-    /// Pins what a person arms. Returns the lines that show what may be run, and what the person has to know where
-    /// the pin cannot be kept. What a command in a session arms and cannot show is refused; `instead` says what to do. `typed` is
-    /// how many checks the command itself has.
-    fn pin(
+    /// Keeps the Verify commands of what a person arms, for [`Arming::open`]. Returns the lines that show what may be run, and
+    /// what the person has to know where nothing can be kept. What a command in a session arms and cannot show is refused;
+    /// `instead` says what to do. `typed` is how many checks the command itself has.
+    fn keep_commands(
         &mut self,
         key: PinKey<'_>,
         pin: &Pin,
@@ -138,11 +138,21 @@ impl<'a> Arming<'a> {
         if !self.armer.is_person() {
             return Ok((shown, None));
         }
-        let unkept = pinned::pin(self.pins.as_ref(), key, pin, commands)?;
+        let unkept = pinned::keep_commands(self.pins.as_ref(), key, pin, commands)?;
         if unkept.is_some() {
             self.by = &ArmedBy::Unkept;
         }
         Ok((shown, unkept))
+    }
+
+    /// Writes the pin of what a person arms, where it can be kept: from here on the loop is armed.
+    fn open(&self, key: PinKey<'_>, pin: &Pin) -> io::Result<()> {
+        let is_kept = self.armer.is_person() && *self.by != ArmedBy::Unkept;
+        let Some(pins) = self.pins.as_ref().ok().filter(|_| is_kept) else { return Ok(()) };
+        if let (PinKey::Feature(about), Some(session)) = (key, self.armer.session) {
+            pins.bind(session, about, pin.armed_at)?;
+        }
+        pins.update(key, pin)
     }
 
     /// Leaves everything in place: the loop is armed, whatever the journal has. Returns the line for the person on

@@ -77,11 +77,11 @@ pub fn arm(
     let mut record = record_of(request, place, contract_of(request, settings), &task, armer);
     let pin = Pin { notify, ..pin_of(&record, SettingsThen { hash, tracked }) };
     let instead = "put the checks into a script of your own, and name that";
-    let (shown, unkept) =
-        arming.pin(key, &pin, &VerifyCommands::new(), (request.chosen.check().len(), instead))?;
-    if unkept.is_some() {
-        record.armed_by = ArmedBy::Unkept;
-    }
+    let none = VerifyCommands::new();
+    let typed = request.chosen.check().len();
+    let (shown, unkept) = arming.keep_commands(key, &pin, &none, (typed, instead))?;
+    arming.open(key, &pin)?;
+    record.armed_by.clone_from(arming.by);
     let for_agent = match &arming.folder {
         Some(folder) => {
             keep(folder, &record, &task)?;

@@ -165,20 +165,16 @@ impl FeaturesReport {
 impl FeatureReport {
     fn of(project: &Project, feature: &Feature, loops: &Loops, current: bool) -> Self {
         let claim = loops.claim(&feature.name);
-        // What a person armed lives until its pin says that it ended, whatever became of the loop's notes.
         let armed = pinned::standing_of_feature(&project.root, &feature.name);
         let pinned_to = armed.pin().map(|pin| pin.session.as_str());
-        let owner = pinned_to.filter(|session| !session.is_empty());
-        let owner = owner.or_else(|| claim.as_ref().and_then(|claim| claim.session.as_deref()));
+        let owner = claim.as_ref().and_then(|claim| claim.session.as_deref());
         let record = owner.and_then(|session| loops.peek(session));
         let record = record.filter(|record| {
             record.about == feature.name && (pinned_to.is_none() || record.ledger.is_live())
         });
-        let told = claim.as_ref().filter(|_| pinned_to.is_none());
-        let end = FeatureEnd::of(record.as_ref(), told);
-        let has_loop = claim.is_some() || pinned_to.is_some();
+        let end = FeatureEnd::of(record.as_ref(), claim.as_ref());
         let is_bound = pinned_to.is_some_and(|session| !session.is_empty());
-        let lives = has_loop && end.name.is_none();
+        let lives = claim.is_some() && end.name.is_none();
         let standing = match &record {
             Some(record) if lives => pinned::standing(&project.root, record),
             None if lives => armed,
@@ -208,7 +204,7 @@ impl FeatureReport {
             record,
         };
         Self {
-            r#loop: has_loop.then(|| SessionLoop::of(&project.root, loops, found)),
+            r#loop: claim.is_some().then(|| SessionLoop::of(&project.root, loops, found)),
             proofs: proofs(project, feature, armed_at, &snapshot),
             facts: FeatureFacts {
                 name: feature.name.clone(),

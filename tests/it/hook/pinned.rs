@@ -40,21 +40,36 @@ fn events(bench: &Bench, name: &str) -> Vec<String> {
     entries.map(|entry| entry["words"].as_str().unwrap().to_owned()).collect()
 }
 
-/// The loop is held by what was armed, the person reads these words once, and the journal has them.
+/// The loop is held by what was armed, the person reads once that this file was changed, and the journal has it.
 #[track_caller]
-fn holds(bench: &Bench, words: &[&str]) {
+fn holds(bench: &Bench, changed: &str) {
     let stop = works(bench);
-    assert!(bench.path("src/ran").exists(), "the armed check was not run:\n{stop}");
-    assert!(stop.reason().contains("touch src/ran; false"), "{stop}");
-    for words in words.iter().chain(&["still holds", "/speckit:cancel"]) {
+    for words in [changed, "still holds", "/speckit:cancel"] {
         assert!(stop.message().contains(words), "`{words}` is not told:\n{stop}");
     }
     let noted = events(bench, "tampered");
-    assert!(noted.len() == 1 && noted[0].contains(words[0]), "{noted:?}");
+    assert!(noted.len() == 1 && noted[0].contains(changed), "{noted:?}");
+    goes_on(bench, &stop);
+    assert_eq!(events(bench, "tampered").len(), 1);
+}
+
+/// The loop is held by what was armed, and nobody has to hear of it: what was changed is not read.
+#[track_caller]
+fn holds_unread(bench: &Bench) {
+    let stop = works(bench);
+    assert!(!stop.message().contains("still holds"), "{stop}");
+    goes_on(bench, &stop);
+    assert_eq!(events(bench, "tampered"), [""; 0]);
+}
+
+/// The armed check is run at this stop and the next, and only a cancel ends the loop.
+#[track_caller]
+fn goes_on(bench: &Bench, stop: &Outcome) {
+    assert!(bench.path("src/ran").exists(), "the armed check was not run:\n{stop}");
+    assert!(stop.reason().contains("touch src/ran; false"), "{stop}");
     assert!(bench.pin("feature-001-login").is_some(), "it is armed");
     let again = works(bench);
     assert!(again.is_block() && !again.message().contains("still holds"), "told again:\n{again}");
-    assert_eq!(events(bench, "tampered").len(), 1);
     assert!(!bench.verdicts("s1").iter().any(|verdict| verdict.starts_with("end")));
     // Done is done, and ends it.
     let passes = fs::read_to_string(bench.pin_path("feature-001-login").unwrap()).unwrap();
@@ -70,7 +85,7 @@ fn s1_notes_that_say_nobody_armed_the_loop_do_not_take_its_checks_away() {
     let bench = armed();
     edit(&bench, RECORD, |record| record["armed_by"] = json!("claim"));
     pretend(&bench);
-    holds(&bench, &[RECORD]);
+    holds(&bench, RECORD);
 }
 
 #[test]
@@ -81,7 +96,7 @@ fn s1_another_time_of_arming_in_the_notes_does_not_take_its_checks_away() {
         record["told"] = json!({"unarmed": true});
     });
     pretend(&bench);
-    holds(&bench, &[RECORD]);
+    holds(&bench, RECORD);
 }
 
 #[test]
@@ -102,7 +117,7 @@ fn s1_notes_that_are_garbage_or_gone_or_no_file_do_not_take_the_checks_away() {
         }
         pretend(&bench);
         eprintln!("{kind}");
-        holds(&bench, &[RECORD]);
+        holds(&bench, RECORD);
     }
 }
 
@@ -118,7 +133,7 @@ fn s1_an_end_in_the_notes_ends_nothing_while_the_loop_is_armed() {
         let bench = armed();
         edit(&bench, RECORD, |record| record["ledger"]["ended"] = json!({"reason": reason}));
         pretend(&bench);
-        holds(&bench, &[RECORD]);
+        holds(&bench, RECORD);
     }
 }
 
@@ -153,7 +168,7 @@ fn s1_a_claim_that_the_agent_closed_or_gave_away_lets_nobody_go() {
         edit(&bench, CLAIM, change);
         eprintln!("change {number}");
         pretend(&bench);
-        holds(&bench, &[CLAIM]);
+        holds_unread(&bench);
     }
     for bytes in [None, Some("{")] {
         let bench = armed();
@@ -162,7 +177,7 @@ fn s1_a_claim_that_the_agent_closed_or_gave_away_lets_nobody_go() {
             bench.write(CLAIM, bytes);
         }
         pretend(&bench);
-        holds(&bench, &[CLAIM]);
+        holds_unread(&bench);
     }
 }
 
@@ -172,13 +187,13 @@ fn s1_all_notes_at_once_may_be_gone_and_the_loop_is_held() {
     let notes = bench.path(".claude/ralph");
     fs::rename(&notes, bench.path("../moved")).unwrap();
     pretend(&bench);
-    holds(&bench, &[RECORD, CLAIM]);
+    holds(&bench, RECORD);
     let bench = armed();
     fs::rename(bench.path(".claude/ralph"), bench.path("../moved")).unwrap();
     bench.write(".specify/.current-feature", "002-other");
     bench.write(".specify/specs/002-other/tasks.md", "- [x] T001 Do\n");
     pretend(&bench);
-    holds(&bench, &[RECORD]);
+    holds(&bench, RECORD);
 }
 
 #[test]
@@ -194,7 +209,7 @@ fn s1_a_loop_made_into_one_of_the_other_kind_or_of_another_feature_is_held() {
         edit(&bench, RECORD, change);
         eprintln!("change {number}");
         pretend(&bench);
-        holds(&bench, &[RECORD]);
+        holds(&bench, RECORD);
     }
 }
 
@@ -235,7 +250,7 @@ fn s1_a_loop_armed_in_a_terminal_is_held_before_and_after_its_first_stop() {
         }
         edit(&bench, CLAIM, |claim| claim["closed"] = json!("completed"));
         pretend(&bench);
-        holds(&bench, &[CLAIM]);
+        holds_unread(&bench);
     }
 }
 
@@ -509,7 +524,7 @@ fn s1_a_pause_that_nobody_asked_for_pauses_nothing() {
         record["paused"] = json!({"at": 5, "by": "terminal", "error": "", "told": true});
     });
     pretend(&bench);
-    holds(&bench, &[RECORD]);
+    holds(&bench, RECORD);
 }
 
 #[test]
@@ -553,7 +568,7 @@ fn s1_two_features_whose_notes_are_swapped_keep_their_checks() {
     fs::write(&claims[0], second).unwrap();
     fs::write(&claims[1], first).unwrap();
     pretend(&bench);
-    holds(&bench, &[RECORD]);
+    holds(&bench, RECORD);
 }
 
 #[test]
@@ -565,8 +580,52 @@ fn s1_notes_that_are_a_pipe_are_put_aside_without_waiting() {
         assert!(made.status.success(), "{made:?}");
         pretend(&bench);
         eprintln!("{name}");
-        holds(&bench, &[name]);
+        if name == RECORD { holds(&bench, name) } else { holds_unread(&bench) }
     }
+}
+
+#[test]
+fn s1_a_forged_claim_frees_nobody_anywhere() {
+    type Change = fn(&mut Value);
+    let changes: [Change; 3] = [
+        |claim| claim["closed"] = json!("completed"),
+        |claim| claim["session"] = json!("other"),
+        |claim| claim["folder"] = json!("src"),
+    ];
+    for (number, change) in changes.into_iter().enumerate() {
+        let bench = armed();
+        edit(&bench, CLAIM, change);
+        eprintln!("change {number}");
+        let status = bench.command("s1", "speckit:status", "").run();
+        assert!(status.reason().contains("live"), "{status}");
+        let other = bench.implement("s2", "");
+        assert!(other.reason().contains("session s1 works on feature"), "{other}");
+        bench.stop("s2").run().silent();
+        let paused = as_agent(&bench, "s2", &["pause"]);
+        assert!(paused.status.success(), "{paused:?}");
+        assert!(works(&bench).message().contains("paused"));
+        let resumed = as_agent(&bench, "s2", &["resume"]);
+        assert!(resumed.status.success(), "{resumed:?}");
+        works(&bench).reason();
+        let cancelled = bench.cancel("s1", "");
+        assert!(cancelled.reason().contains("Loop cancelled"), "{cancelled}");
+        let claim: Value = serde_json::from_slice(&fs::read(bench.path(CLAIM)).unwrap()).unwrap();
+        assert_eq!((&claim["session"], &claim["closed"]), (&json!("s1"), &json!("cancelled")));
+        bench.stop("s1").run().silent();
+    }
+}
+
+#[test]
+fn s1_a_completed_loop_closes_a_forged_claim() {
+    let bench = Bench::ready();
+    bench.implement("s1", "").context();
+    works(&bench).reason();
+    edit(&bench, CLAIM, |claim| claim["session"] = json!("other"));
+    bench.write_tasks(ALL_DONE);
+    works(&bench);
+    assert_eq!(bench.verdicts("s1").last().unwrap(), "end completed");
+    let claim: Value = serde_json::from_slice(&fs::read(bench.path(CLAIM)).unwrap()).unwrap();
+    assert_eq!((&claim["session"], &claim["closed"]), (&json!("s1"), &json!("completed")));
 }
 
 #[test]
@@ -653,4 +712,92 @@ fn s1_a_cancelled_loop_is_over_although_its_pin_of_the_session_cannot_be_read() 
     assert!(bench.cancel("s1", "").reason().contains("Loop cancelled"));
     assert!(bench.pin_path("session-s1").is_none());
     assert!(bench.stop("s1").run().message().is_empty());
+}
+
+/// Puts what version 1.0.0 kept in the file of the session back into that file.
+fn as_in_1_0_0(bench: &Bench) -> std::path::PathBuf {
+    let path = |name: &str| bench.pin_path(name).unwrap();
+    let (feature, session) = (path("feature-001-login"), path("session-s1"));
+    let read = |path: &std::path::Path| -> Value {
+        serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+    };
+    let (mut pin, mut own) = (read(&feature), read(&session));
+    for name in ["armed_by", "list"] {
+        own[name] = pin[name].clone();
+    }
+    for name in ["told", "paused"] {
+        own[name] = pin.as_object_mut().unwrap().remove(name).unwrap();
+    }
+    fs::write(feature, pin.to_string()).unwrap();
+    fs::write(&session, own.to_string()).unwrap();
+    session
+}
+
+#[test]
+fn s1_a_pause_forged_under_1_0_0_pauses_nothing() {
+    let bench = armed();
+    as_in_1_0_0(&bench);
+    edit(&bench, RECORD, |record| record["paused"] = json!({"at": 5, "by": "terminal"}));
+    pretend(&bench);
+    holds(&bench, RECORD);
+}
+
+#[test]
+fn s1_a_pause_kept_by_1_0_0_is_lifted() {
+    let bench = armed();
+    assert!(as_agent(&bench, "", &["pause"]).status.success());
+    as_in_1_0_0(&bench);
+    edit(&bench, RECORD, |record| record["paused"] = Value::Null);
+    assert!(!works(&bench).is_block());
+    assert!(as_agent(&bench, "", &["resume"]).status.success());
+    works(&bench).reason();
+}
+
+#[test]
+fn an_end_kept_by_1_0_0_is_one() {
+    let bench = armed();
+    let session = as_in_1_0_0(&bench);
+    let mut own: Value = serde_json::from_slice(&fs::read(&session).unwrap()).unwrap();
+    own["ended"] = json!({"reason": {"reason": "cancelled"}, "words": "cancelled"});
+    fs::write(&session, own.to_string()).unwrap();
+    bench.stop("s1").run().silent().logged("The loop of feature 001-login has ended (cancelled)");
+    assert!(bench.pin("feature-001-login").is_none() && bench.pin("session-s1").is_none());
+}
+
+#[test]
+fn a_session_takes_again_what_it_half_took() {
+    for has_own in [true, false] {
+        let bench = Bench::ready().settings("---\nchecks:\n  - touch src/ran; false\n---\n");
+        assert!(bench.spool().arg("start").finish().status.success());
+        works(&bench).reason();
+        // The hook was killed before it wrote the pin.
+        let path = bench.pin_path("feature-001-login").unwrap();
+        let mut pin = bench.pin("feature-001-login").unwrap();
+        pin["session"] = json!("");
+        fs::remove_file(path.with_file_name("count-feature-001-login")).unwrap();
+        fs::write(path, pin.to_string()).unwrap();
+        if !has_own {
+            fs::remove_file(bench.pin_path("session-s1").unwrap()).unwrap();
+        }
+        pretend(&bench);
+        let stop = works(&bench);
+        assert!(stop.reason().contains("touch src/ran; false"), "{has_own}: {stop}");
+        assert_eq!(bench.pin("feature-001-login").unwrap()["session"], "s1");
+        assert_eq!(events(&bench, "tampered"), [""; 0]);
+        bench.stop("s2").run().silent();
+    }
+}
+
+#[test]
+fn s1_no_end_before_the_first_stop() {
+    let bench = Bench::ready().settings("---\nchecks:\n  - touch src/ran; false\n---\n");
+    assert!(bench.spool().arg("start").finish().status.success());
+    let claim: Value = serde_json::from_slice(&fs::read(bench.path(CLAIM)).unwrap()).unwrap();
+    let forged = json!({"version": 1, "kind": "speckit", "session": "s1", "about": FEATURE,
+        "folder": claim["folder"], "armed_at": claim["armed_at"], "armed_by": "terminal",
+        "ledger": {"ended": {"reason": "completed"}}});
+    bench.write(RECORD, forged.to_string());
+    pretend(&bench);
+    let stop = works(&bench);
+    assert!(stop.is_block() && bench.path("src/ran").exists(), "{stop}");
 }
