@@ -305,7 +305,8 @@ fn can_be_reviewed(change: &Change) -> Result<()> {
         );
     }
     let shown = change.folder.strip_prefix(&change.root).unwrap_or(&change.folder);
-    Ok(arm::can_be_reviewed(&change.folder, &shown.display().to_string())?)
+    arm::can_be_reviewed(&change.folder, &shown.display().to_string())?;
+    Ok(())
 }
 
 /// The converge command that the loop asks for; an error where there is none, or no list that it could append to.
