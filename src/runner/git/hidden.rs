@@ -1,10 +1,13 @@
-//! Files that differ though the patch of git does not show how.
+//! Files that differ though the patch of git does not show how, or not at all.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use super::{EMPTY_TREE, Git, NO_COMMIT, NOT_INSIDE, path};
-use crate::evidence::tree::is_own;
+use super::{EMPTY_TREE, Git, NO_COMMIT, NOT_INSIDE, path, paths};
+use crate::evidence::ignored::is_noise;
 use crate::store::read::read;
+use crate::system::files::changed_at;
+use crate::world::WallTime;
 
 /// The most marked files that are compared with the commit; each costs a start of git.
 const COMPARED: usize = 50;
@@ -12,32 +15,31 @@ const COMPARED: usize = 50;
 const LARGEST: u64 = 4 << 20;
 
 impl Git {
-    /// Returns the files that differ from a commit, or from [`NO_COMMIT`], and whose changes [`Git::patch_since`] leaves out:
-    /// text that `.gitattributes` calls binary, and files that are marked in the index as never changed.
-    pub fn not_in_patch(&self, commit: &str) -> Vec<PathBuf> {
+    /// Returns the files outside of the folder that differ from a commit, or from [`NO_COMMIT`], with paths from the top.
+    pub fn changed_outside(&self, commit: &str) -> Vec<PathBuf> {
         let commit = if commit == NO_COMMIT { EMPTY_TREE } else { commit };
-        let mut hidden = self.called_binary(commit);
-        hidden.extend(self.marked_unchanged(commit));
-        hidden.retain(|file| !file.ancestors().any(is_own));
-        hidden.sort();
-        hidden.dedup();
-        hidden
+        let asked = ["diff", "--name-only", "--no-renames", "--no-ext-diff", NOT_INSIDE, "-z"];
+        let asked = [&asked[..], &[commit, "--", ":/", ":(exclude)."]].concat();
+        paths(&self.run(&asked, &[]).unwrap_or_default())
     }
 
-    /// Text files of which git counts no lines.
-    fn called_binary(&self, commit: &str) -> Vec<PathBuf> {
-        let counts =
-            ["diff", "--numstat", "--no-ext-diff", "--no-textconv", "--no-renames", NOT_INSIDE];
-        let printed =
-            self.run(&[&counts[..], &["--relative", "-z", commit, "--", "."]].concat(), &[]);
-        let printed = printed.unwrap_or_default();
-        let entries = printed.split(|byte| *byte == 0);
-        let files = entries.filter_map(|entry| entry.strip_prefix(b"-\t-\t")).map(path);
-        files.filter(|file| self.is_text(file)).collect()
+    /// Returns the files that git does not know and that only a person's list of its own hides, changed at this time or later.
+    pub fn excluded_since(&self, time: WallTime) -> Vec<PathBuf> {
+        let asked = ["ls-files", "--others", "--exclude-per-directory=.gitignore", "-z", "--", "."];
+        let shown = self.unknown_files();
+        let is_new = |file: &Path| {
+            let meta = self.worktree.join(file).symlink_metadata();
+            meta.is_ok_and(|meta| !changed_at(&meta).seems_before(time, Duration::ZERO))
+        };
+        let is_noise = |it: &Path| it.file_name().is_some_and(|it| is_noise(it.as_encoded_bytes()));
+        let is_work = |file: &Path| !file.ancestors().any(is_noise);
+        let mut files = paths(&self.run(&asked, &[]).unwrap_or_default());
+        files.retain(|file| is_work(file) && is_new(file) && !shown.contains(file));
+        files
     }
 
-    /// Files with a mark that lets git take them for unchanged, and that differ from the commit.
-    fn marked_unchanged(&self, commit: &str) -> Vec<PathBuf> {
+    /// Returns the files with a mark that lets git take them for unchanged, and that differ from a commit.
+    pub fn marked_unchanged(&self, commit: &str) -> Vec<PathBuf> {
         let printed = self.run(&["ls-files", "-v", "-z", "--", "."], &[]).unwrap_or_default();
         let entries = printed.split(|byte| *byte == 0).filter(|entry| entry.len() > 2);
         let is_marked = |entry: &&[u8]| entry[0] == b'S' || entry[0].is_ascii_lowercase();
@@ -50,10 +52,5 @@ impl Git {
             now.is_none() || now != then
         };
         there.enumerate().filter(|(at, it)| *at >= COMPARED || differs(it)).map(|it| it.1).collect()
-    }
-
-    fn is_text(&self, file: &PathBuf) -> bool {
-        let content = read(&self.worktree.join(file), LARGEST);
-        content.is_ok_and(|it| !it.bytes.contains(&0) && String::from_utf8(it.bytes).is_ok())
     }
 }
