@@ -162,7 +162,7 @@ fn letters(quote: &str) -> usize {
 fn stands_near<T: AsRef<str>>(lines: &[T], line: usize, quote: &str) -> bool {
     let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let is_said = |line: &&str| !line.trim().is_empty();
-    let most = quote.lines().filter(|line| is_said(&line)).count() + NEAR;
+    let most = quote.lines().filter(is_said).count() + NEAR;
     let (quote, from) = (flat(quote), (line - 1).saturating_sub(NEAR));
     let begins = |at: usize| {
         let said = lines[at..].iter().map(AsRef::as_ref).filter(is_said).take(most);
@@ -347,7 +347,8 @@ mod tests {
     fn v6_blank_lines_move_no_quotation() {
         let place = place();
         let blank = "\n".repeat(5_000);
-        let far: String = (0..6_000).map(|line| format!("line {line}\n")).collect();
+        let far: String =
+            (0..6_000).fold(String::new(), |text, line| text + "line " + &line.to_string() + "\n");
         fs::write(place.project.join("far.rs"), far).unwrap();
         for quote in [
             format!("line{blank}5000"),

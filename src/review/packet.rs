@@ -87,8 +87,8 @@ pub fn prompt(material: &PacketMaterial<'_>, marks: &PacketMarks) -> String {
     };
     let (path, content) = material.specification;
     part(&format!("the specification, {path}"), &cut(content, SPECIFICATION, path));
-    let named = |it: &Requirement| format!("{}: {}\n", it.id, it.title);
-    part("what each id stands for", &material.requirements.iter().map(named).collect::<String>());
+    let titles = material.requirements.iter().map(|it| [&it.id, ": ", &it.title, "\n"].concat());
+    part("what each id stands for", &titles.collect::<String>());
     if !material.reworded.is_empty() {
         part("what was reworded since the loop was armed", &reworded(material.reworded));
     }
@@ -106,7 +106,7 @@ pub fn prompt(material: &PacketMaterial<'_>, marks: &PacketMarks) -> String {
     match changes.patch.as_deref() {
         None => part("the changes", "not known: read the files"),
         Some("") => part(&title, "none in files that git knows"),
-        Some(patch) => part(&title, patch),
+        Some(shown) => part(&title, shown),
     }
     if !changes.texts.is_empty() {
         part(

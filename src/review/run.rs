@@ -124,7 +124,6 @@ struct ReviewInput {
 pub fn review(order: &ReviewOrder<'_>, begins: &dyn Fn()) -> Result<Review> {
     let ReviewInput { specification, tasks, requirements, changes: asked, git, known, base } =
         order.ready()?;
-    let unnamed = requirements::asked(specification.as_bytes()).unnamed;
     let root = &order.project.root;
     let folder = make_state_folder(root, &order.feature.name)?;
     // A loop waits for one that a person has started.
@@ -137,9 +136,7 @@ pub fn review(order: &ReviewOrder<'_>, begins: &dyn Fn()) -> Result<Review> {
     let checks = order.results.clone().or_else(of_last_loop).unwrap_or_default();
     // What cannot be read is not shown; a note says that there may be none.
     let receipts = Receipts::named(root, &order.feature.name);
-    let standing = standing(order.project, order.feature).ok();
-    let seen = standing.map(|judge| judge.look(LOOK)).unwrap_or_default();
-    let changes = Changes::of(root, git.as_ref(), (&base, known.as_ref()), &seen);
+    let changes = order.changes(git.as_ref(), &base, known.as_ref());
     let [spec_path, tasks_path] =
         ["spec.md", "tasks.md"].map(|name| format!("{}/{name}", order.feature.relative));
     let marks = PacketMarks::new();
@@ -170,12 +167,8 @@ pub fn review(order: &ReviewOrder<'_>, begins: &dyn Fn()) -> Result<Review> {
         record::write(&folder, &mut review)?;
         return Ok(review);
     }
-    let unnamed = few(&mut unnamed.iter().map(|item| format!("\"{item}\"")), 3);
-    let not_judged =
-        || format!("`{spec_path}` has items without an id that nobody judged: {unnamed}");
-    let not_judged = (!unnamed.is_empty()).then(not_judged);
     let old_checks = (!checks.is_empty() && !are_fresh).then(|| OLD_CHECKS.to_owned());
-    let caveats = [old_checks, order.hears_the_project(), not_judged];
+    let caveats = [old_checks, order.hears_the_project(), not_judged(&specification, &spec_path)];
     review.caveats.extend(caveats.into_iter().flatten().chain(changes.caveats.clone()));
     let before = Before::now(git.as_ref(), &lock, &log);
     begins();
@@ -293,6 +286,14 @@ fn has_one_of(root: &Path, name: &str) -> bool {
     found || not_known(whole).is_some()
 }
 
+/// Says which items of the specification nobody judges, `None` where there are none.
+fn not_judged(specification: &str, path: &str) -> Option<String> {
+    let unnamed = requirements::asked(specification.as_bytes()).unnamed;
+    let items = few(&mut unnamed.iter().map(|item| format!("\"{item}\"")), 3);
+    (!items.is_empty())
+        .then(|| format!("`{path}` has items without an id that nobody judged: {items}"))
+}
+
 /// One run of a reader.
 struct ReaderRun {
     report: AgentReport,
@@ -310,6 +311,13 @@ impl ReviewOrder<'_> {
             "{} takes what a {name} of the project says for instructions, and whoever did the work may have written it",
             self.harness.name()
         ))
+    }
+
+    /// What has changed, as git and the files themselves show it.
+    fn changes(&self, git: Option<&Git>, base: &Base, known: Option<&KnownLoop>) -> Changes {
+        let standing = standing(self.project, self.feature).ok();
+        let seen = standing.map(|judge| judge.look(LOOK)).unwrap_or_default();
+        Changes::of(&self.project.root, git, (base, known), &seen)
     }
 
     /// The review that begins now, with what is known of it already.

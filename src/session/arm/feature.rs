@@ -85,8 +85,8 @@ pub fn arm(
     if chosen.review_when().is_some() && !has_review {
         return Err(Refusal::new("`--review-when` does nothing without a review", "add --review"));
     }
-    let specification = has_review.then(|| can_be_reviewed(&feature.folder, &feature.relative));
-    let specification = specification.transpose()?;
+    let reviewed = has_review.then(|| can_be_reviewed(&feature.folder, &feature.relative));
+    let reviewed = reviewed.transpose()?;
     let mut arming = Arming::begin(root, armer, Some(&feature))?;
     let taken_from = taken_from(&arming.loops, &feature, armer, request)?;
     let found = readable_state(&feature)?;
@@ -123,9 +123,7 @@ pub fn arm(
             Err(why) => notes.push(why),
         }
     }
-    if let Some(Err(why)) = specification.map(|it| keep_specification(root, &feature.name, &it)) {
-        notes.push(why);
-    }
+    notes.extend(reviewed.and_then(|it| keep_specification(root, &feature.name, &it).err()));
     let has_checks = !pin.checks.is_empty() || !commands.is_empty();
     let no_checks = if has_checks || !armer.is_person() { "" } else { NO_CHECKS };
     let shown = [no_checks, &runs, &judges].concat();
