@@ -84,7 +84,8 @@ impl ReviewCall {
             passed: results
                 .iter()
                 .fold(MARK.to_owned(), |text, it| [&text, &it.run, MARK, &it.tail, MARK].concat()),
-            limit: Duration::from_secs(reader + BESIDE_READER).min(left),
+            // One that a person has started comes to its end first.
+            limit: Duration::from_secs(2 * reader + BESIDE_READER).min(left),
         }
     }
 }

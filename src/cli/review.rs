@@ -59,6 +59,12 @@ pub struct ReviewArgs {
     /// What a model costs, as for `spool ralph`: MODEL=INPUT/OUTPUT/CACHE-READ/CACHE-WRITE; may be given more than once
     #[arg(long, value_name = "PRICE", conflicts_with = "last", value_parser = parser(&table::prices))]
     prices: Vec<String>,
+    /// What is left of the loop's tokens
+    #[arg(long, value_name = "N", hide = true)]
+    left_tokens: Option<u64>,
+    /// What is left of the loop's money, in millionths of a dollar
+    #[arg(long, value_name = "N", hide = true)]
+    left_cost: Option<u64>,
     /// Show the last review, and start nothing
     #[arg(long)]
     last: bool,
@@ -103,7 +109,7 @@ pub fn run(args: &ReviewArgs) -> Result<ExitCode> {
     }
     let approval = if harness.can_only_read() { Approval::ReadOnly } else { Approval::Own };
     let version = harness.check()?.unwrap_or_default();
-    let limits = limits(&options);
+    let limits = limits(&options, args);
     let results = passed_in_loop();
     let is_check = results.is_some();
     let (name, no_limit) = (harness.name().to_owned(), || "no limit of time".to_owned());
@@ -206,10 +212,12 @@ fn options(args: &ReviewArgs, project: &Project) -> Result<Options> {
     resolve(&layers, String::new(), &args.place.start()?)
 }
 
-fn limits(options: &Options) -> ReviewLimits {
+fn limits(options: &Options, args: &ReviewArgs) -> ReviewLimits {
+    let own = options.settings.token_budget();
     ReviewLimits {
         time: options.settings.max_runtime(),
-        tokens: options.settings.token_budget(),
+        tokens: own.into_iter().chain(args.left_tokens).min(),
+        cost: args.left_cost,
         grace: options.settings.grace(),
     }
 }

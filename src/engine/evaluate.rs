@@ -9,7 +9,7 @@ use super::decide::{
     wants_review,
 };
 use super::ledger::Ledger;
-use super::observation::{CheckResult, Demand, FinishedPart, Observation, UnchangedFiles};
+use super::observation::{CheckResult, Demand, FinishedPart, Observation, UnchangedFiles, Waiting};
 use super::verdict::{TerminalReason, Verdict};
 
 /// What an observation comes to.
@@ -119,8 +119,13 @@ impl Pending {
         contract: &Contract,
         ledger: &Ledger,
         results: Vec<CheckResult>,
-        now: Observation,
+        mut now: Observation,
     ) -> Judgement {
+        let is_limited = |it: &&CheckResult| it.review.is_some_and(|it| it.is_limited());
+        if let Some(limited) = results.iter().find(is_limited) {
+            // Of the work nothing is said, and the next try would come to the same.
+            now.waiting.push(Waiting::UsageLimit(limited.outcome.clone()));
+        }
         let is_asked_for = self.checks == contract.checks;
         let seen = Observation {
             fingerprint: self.seen.fingerprint,

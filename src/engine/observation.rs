@@ -265,7 +265,8 @@ pub struct ReviewResult {
     pub judged: bool,
     /// How many requirements it found met.
     pub met: u64,
-    /// Hash of the verdicts, each with the id of its requirement.
+    /// Hash of the verdicts, each with the id of its requirement. Without a verdict, when a usage limit of its reader is lifted, in
+    /// seconds since the Unix epoch: 1 where nothing tells, 0 for no limit.
     pub verdicts: u64,
     /// Tokens that it used, 0 where nothing says so; counted only once.
     pub tokens: u64,
@@ -273,6 +274,13 @@ pub struct ReviewResult {
     pub cost: u64,
     /// Whether that is an estimate, by the prices that a person gave.
     pub estimated: bool,
+}
+
+impl ReviewResult {
+    /// Returns whether its reader met a usage limit.
+    pub fn is_limited(&self) -> bool {
+        !self.judged && self.verdicts > 0
+    }
 }
 
 /// An end that does not follow from the work.

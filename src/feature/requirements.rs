@@ -11,6 +11,10 @@ use crate::text;
 const PREFIXES: [&str; 5] = ["NFR-", "FR-", "SC-", "AC-", "REQ-"];
 /// The most letters of a requirement that are kept for messages.
 const TITLE: usize = 200;
+/// The most letters of an item without an id.
+const NAMED: usize = 80;
+/// The longest label of a list that has no colon, in bytes.
+const LABEL: usize = 60;
 
 /// The most of a specification that is read, in bytes.
 const MOST: u64 = 1 << 20;
@@ -33,8 +37,8 @@ pub fn specification(folder: &Path, shown: &str) -> Result<(Vec<u8>, Vec<Require
 /// A requirement or an acceptance criterion.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Requirement {
-    /// Its id: `FR-001` as it is written, `US1.2` for the second acceptance scenario of user story 1, `AS1` for the
-    /// first scenario that belongs to no story.
+    /// Its id: `FR-001` as it is written, `US1.2` for the second acceptance scenario or criterion of user story 1, `AS1` for
+    /// the first one that belongs to no story.
     pub id: String,
     /// The line that names it, shortened.
     pub title: String,
@@ -42,61 +46,85 @@ pub struct Requirement {
     pub texts: Vec<String>,
 }
 
-/// Returns all requirements of a specification, each once, in the order of the text; what is in code or a comment is none.
-pub fn requirements(spec: &[u8]) -> Vec<Requirement> {
-    let mut found = Found::default();
-    markdown::lines(spec).iter().filter(|line| !line.is_hidden()).for_each(|line| found.line(line));
-    found.all
-}
-
+/// What a specification asks for; what is in code or a comment is nothing.
 #[derive(Default)]
-struct Found {
-    all: Vec<Requirement>,
+pub struct AskedFor {
+    /// Each requirement once, in the order of the text.
+    pub all: Vec<Requirement>,
+    /// The items that look like requirements and have no id, shortened.
+    pub unnamed: Vec<String>,
     /// The user story that the lines belong to, with the level of its heading.
     story: Option<(usize, String)>,
-    /// Whether a list of acceptance scenarios is being read.
-    in_scenarios: bool,
+    /// What the items are that follow, by the letter of [`LABELS`], and how far the first of them is indented.
+    section: Option<(u8, Option<usize>)>,
     /// How many scenarios each story has so far; one that is headed twice continues its count.
     scenarios: BTreeMap<String, usize>,
     /// The places of those that the last line names; what follows may belong to them.
     last: Vec<usize>,
+    /// The places of those that the heading begins with: what stands below it belongs to them.
+    headed: Vec<usize>,
+    is_behind_blank: bool,
 }
 
-impl Found {
+/// What a label says of the items below it, in several languages: that they are scenarios, criteria or requirements.
+const LABELS: &str = include_str!("requirements.labels");
+/// What a scenario begins with, in several languages.
+const GIVEN: &str = include_str!("requirements.given");
+
+/// Returns all requirements of a specification.
+pub fn requirements(spec: &[u8]) -> Vec<Requirement> {
+    asked(spec).all
+}
+
+/// Returns what a specification asks for.
+pub fn asked(spec: &[u8]) -> AskedFor {
+    let mut asked = AskedFor::default();
+    markdown::lines(spec).iter().filter(|line| !line.is_hidden()).for_each(|line| asked.line(line));
+    asked
+}
+
+impl AskedFor {
     fn line(&mut self, line: &Line<'_>) {
+        if line.kind == Kind::Blank {
+            self.is_behind_blank = true;
+            return;
+        }
         let text = String::from_utf8_lossy(line.text);
         let plain = text.trim_start_matches('#').replace("**", "");
+        let plain = plain.replace(['\u{2010}', '\u{2011}'], "-");
         let plain = plain.trim();
-        // An item of the outermost list, or a row of a table.
-        let begins = line.kind == Kind::Item && line.column == 0 || text.starts_with(['*', '|']);
-        if begins || matches!(line.kind, Kind::Blank | Kind::Heading(_)) {
-            self.last.clear();
+        let is_behind_blank = std::mem::take(&mut self.is_behind_blank);
+        let is_heading = matches!(line.kind, Kind::Heading(_));
+        if let Kind::Heading(level) = line.kind {
+            self.headed.clear();
+            self.heading(level, plain);
+        }
+        // An item of the outermost list, a row of a table, or a paragraph.
+        let is_outermost = line.column == 0 && (line.kind == Kind::Item || is_behind_blank);
+        if is_outermost || is_heading || text.starts_with(['*', '|']) {
+            self.last.clone_from(&self.headed);
         }
         for &place in &self.last {
             if let Some(text) = self.all[place].texts.last_mut() {
                 text.extend([" ", &in_a_row(plain)]);
             }
         }
-        if let Kind::Heading(level) = line.kind {
-            self.heading(level, plain);
-        } else if is_label_of_scenarios(plain) {
-            self.in_scenarios = true;
-        } else if let Some(scenario) = scenario(line, plain).filter(|_| self.in_scenarios) {
-            let story = self.story.as_ref();
-            let before = story.map_or("AS".to_owned(), |(_, number)| format!("US{number}."));
-            let count = self.scenarios.entry(before.clone()).or_default();
-            *count += 1;
-            let id = format!("{before}{count}");
-            self.add(id, scenario);
+        let is_label = !is_heading && self.label(line, plain);
+        if line.kind == Kind::Item && !is_label {
+            self.item(line, plain);
+        } else if line.kind == Kind::Text && !is_label && plain.ends_with(':') {
+            self.section = None;
         }
-        let is_between = |letter: char| !letter.is_alphanumeric() && !"-_/.".contains(letter);
-        for id in plain.split(is_between).filter_map(id_of) {
-            self.add(id.to_owned(), plain);
+        for id in ids_in(plain) {
+            self.add(id, plain);
+        }
+        if is_heading && begins_with_id(plain) {
+            self.headed.clone_from(&self.last);
         }
     }
 
     fn heading(&mut self, level: usize, plain: &str) {
-        self.in_scenarios = is_label_of_scenarios(plain);
+        self.section = section_of(plain).map(|section| (section, None));
         let lower = plain.to_ascii_lowercase();
         if let Some((_, rest)) = lower.split_once("user story ") {
             let number: String = rest.chars().take_while(char::is_ascii_digit).collect();
@@ -105,6 +133,44 @@ impl Found {
             }
         } else if self.story.as_ref().is_some_and(|(above, _)| level <= *above) {
             self.story = None;
+        }
+    }
+
+    /// Returns whether a line is the label of a list, which it opens then.
+    fn label(&mut self, line: &Line<'_>, plain: &str) -> bool {
+        let is_short = plain.len() <= LABEL && !plain.ends_with('.') && line.column == 0;
+        let is_label = plain.ends_with(':') || line.kind == Kind::Text && is_short;
+        let section = section_of(plain).filter(|_| is_label && ids_in(plain).next().is_none());
+        self.section = section.map(|section| (section, None)).or(self.section);
+        section.is_some()
+    }
+
+    fn item(&mut self, line: &Line<'_>, plain: &str) {
+        let Some((section, column)) = self.section else { return };
+        let column = column.unwrap_or(line.column);
+        if line.column > column {
+            return;
+        }
+        self.section = Some((section, Some(column))).filter(|_| line.column == column);
+        let behind_box = line.task_box().map_or(0, |found| found.text_at);
+        let words = String::from_utf8_lossy(&line.words()[behind_box..]);
+        let is_bold = words.starts_with("**") && words.matches("**").count() > 2;
+        let words = words.replace("**", "");
+        let (words, lower) = (words.trim(), words.to_lowercase());
+        let is_given = is_bold || GIVEN.split_whitespace().any(|it| lower.starts_with(it));
+        let is_asked = match section {
+            b's' => is_given || plain.starts_with(|first: char| first.is_ascii_digit()),
+            _ => section == b'c' && !begins_with_id(words),
+        };
+        if self.section.is_some() && is_asked {
+            let story = self.story.as_ref();
+            let before = story.map_or("AS".to_owned(), |(_, number)| format!("US{number}."));
+            let count = self.scenarios.entry(before.clone()).or_default();
+            *count += 1;
+            let id = format!("{before}{count}");
+            self.add(id, words);
+        } else if section == b'r' && ids_in(plain).next().is_none() {
+            self.unnamed.push(text::title(words, NAMED));
         }
     }
 
@@ -129,30 +195,58 @@ fn in_a_row(line: &str) -> String {
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn is_label_of_scenarios(plain: &str) -> bool {
-    plain.to_ascii_lowercase().starts_with("acceptance scenario")
+/// What a label or a heading says of the items below it.
+fn section_of(plain: &str) -> Option<u8> {
+    let lower = plain.to_lowercase();
+    let is_its = |line: &&str| line.split(' ').skip(1).any(|it| lower.contains(it));
+    LABELS.lines().find(is_its).map(|line| line.as_bytes()[0])
 }
 
-/// The words of a numbered item, or of one that begins with `Given`.
-fn scenario<'a>(line: &Line<'_>, plain: &'a str) -> Option<&'a str> {
-    let is_mark = |letter: char| letter.is_ascii_digit() || ".)-*+ ".contains(letter);
-    let words = plain.trim_start_matches(is_mark);
-    let is_scenario = plain.starts_with(|first: char| first.is_ascii_digit())
-        || words.to_ascii_lowercase().starts_with("given");
-    (line.kind == Kind::Item && is_scenario).then_some(words)
+fn begins_with_id(words: &str) -> bool {
+    words.split_whitespace().next().is_some_and(|word| ids_in(word).next().is_some())
 }
 
-/// The id that a word begins with.
+/// The ids in a text; two may share a word, as in `FR-004/FR-005` and `FR-004/005`.
+fn ids_in(plain: &str) -> impl Iterator<Item = String> {
+    let is_between = |letter: char| !letter.is_alphanumeric() && !"-_/.".contains(letter);
+    plain.split(is_between).flat_map(|word| {
+        let mut ids: Vec<String> = Vec::new();
+        for part in word.split('/') {
+            let is_number = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+            let before = ids.last().and_then(|last| last.rsplit_once('-')).filter(|_| is_number);
+            let next = before.map(|(before, _)| [before, "-", part].concat());
+            // What begins otherwise is a path.
+            let Some(id) = id_of(part).map(str::to_owned).or(next) else { break };
+            ids.push(id);
+        }
+        ids
+    })
+}
+
+/// The id that a word begins with: groups such as `AUTH`, then a number.
 fn id_of(word: &str) -> Option<&str> {
     let word = word.trim_start_matches('.');
     let prefix = PREFIXES.iter().find(|prefix| word.starts_with(**prefix))?;
-    let number = &word.as_bytes()[prefix.len()..];
-    let is_digit = |at: usize| number.get(at).is_some_and(u8::is_ascii_digit);
-    let is_point = |at: usize| at > 0 && b".-".contains(&number[at]) && is_digit(at + 1);
-    let mut end = (0..number.len()).take_while(|at| is_digit(*at) || is_point(*at)).count();
-    end += usize::from(end > 0 && number.get(end).is_some_and(u8::is_ascii_lowercase));
-    let (id, rest) = word.split_at(prefix.len() + end);
-    (end > 0 && !rest.starts_with(char::is_alphanumeric)).then_some(id)
+    let (mut at, mut end) = (prefix.len(), None);
+    for part in word[at..].split_inclusive(['-', '_']) {
+        let name = part.trim_end_matches(['-', '_', '.']);
+        let is_group = name.bytes().all(|it| it.is_ascii_uppercase() || it.is_ascii_digit());
+        if is_number(name) {
+            end = Some(at + name.len());
+        } else if end.is_some() || !is_group {
+            break;
+        }
+        at += part.len();
+    }
+    end.map(|end| &word[..end])
+}
+
+/// Whether this is a number such as `001`, `A1`, `1.2` or `003a`.
+fn is_number(name: &str) -> bool {
+    let number = name.trim_start_matches(|it: char| it.is_ascii_uppercase());
+    let number = number.strip_suffix(|it: char| it.is_ascii_alphabetic()).unwrap_or(number);
+    let is_digit = |it: char| it.is_ascii_digit();
+    number.starts_with(is_digit) && number.chars().all(|it| is_digit(it) || it == '.')
 }
 
 #[cfg(test)]
@@ -194,6 +288,77 @@ mod tests {
             &["Given c"],
         ];
         assert_eq!(texts, wanted);
+    }
+
+    #[test]
+    fn v9_the_second_id_is_asked_for() {
+        for (line, ids) in [
+            ("- **FR-AUTH-001**: MUST", &["FR-AUTH-001"] as &[_]),
+            ("- FR-003A: MUST", &["FR-003A"]),
+            ("- **FR-004/FR-005**: MUST", &["FR-004", "FR-005"]),
+            ("- FR-004 / FR-005 & FR-006, FR-007", &["FR-004", "FR-005", "FR-006", "FR-007"]),
+            ("- FR-004/005/006: MUST", &["FR-004", "FR-005", "FR-006"]),
+            ("- FR-AUTH-001/002: MUST", &["FR-AUTH-001", "FR-AUTH-002"]),
+            ("- FR-004\u{2013}FR-006: MUST", &["FR-004", "FR-006"]),
+            ("- FR\u{2011}001: MUST", &["FR-001"]),
+            ("- (FR-UI-2FA-1) and [NFR-PERF-01b]: MUST", &["FR-UI-2FA-1", "NFR-PERF-01b"]),
+            ("- FR-A1: MUST, as docs/FR-002.md says", &["FR-A1"]),
+            ("- FR-001-based: MUST", &["FR-001"]),
+            ("### FR-001 - Login", &["FR-001"]),
+            ("| FR-1.2 | x | SC-002, AC-3 |", &["FR-1.2", "SC-002", "AC-3"]),
+        ] {
+            assert_eq!(found(line), ids, "{line}");
+        }
+    }
+
+    #[test]
+    fn v9_lists_of_criteria_are_asked_for() {
+        for list in [
+            "**Acceptance Criteria**:\n\n- it logs\n  - at once\n- 95% are fast\n\nA note.\n",
+            "#### Acceptance Criteria\n* [ ] it logs\n* [x] 95% are fast\n### Notes\n- none\n",
+            "- **Acceptance criteria**:\n  1. it logs\n  2. 95% are fast\n- a note\n",
+            "#### Akzeptanzkriterien\n1) it logs\n2) 95% are fast\n\n**Notes**:\n- none\n",
+            "#### Critères d'acceptation\n- it logs\n- 95% are fast\n",
+            "#### 验收标准\n- it logs\n- 95% are fast\n",
+        ] {
+            let spec = format!("### User Story 2 - Log\n{list}");
+            let all = requirements(spec.as_bytes());
+            let titles: Vec<_> = all.iter().map(|it| (it.id.as_str(), it.title.as_str())).collect();
+            assert_eq!(titles, [("US2.1", "it logs"), ("US2.2", "95% are fast")], "{spec}");
+        }
+    }
+
+    #[test]
+    fn v9_scenarios_of_other_languages_are_read() {
+        for list in [
+            "**Akzeptanzszenarien**:\n1. **Gegeben** a, **Wenn** b, **Dann** c\n2. **Gegeben** d",
+            "**Escenarios de aceptación**:\n- **Dado** a, **Cuando** b\n- Dado d, cuando e",
+            "**受け入れシナリオ**:\n1. **前提** a\n2. **前提** d",
+            "Сценарии приёмки:\n1. Дано a\n2. Дано d",
+        ] {
+            assert_eq!(found(list), ["AS1", "AS2"], "{list}");
+        }
+    }
+
+    #[test]
+    fn v9_what_has_no_id_is_named() {
+        let spec = "## Requirements\n- The system logs\n  - at once\n- **SEC-1**: MUST mask\n- FR-001: MUST log\n\n\
+            ## Edge Cases\n- what if?\n## Akzeptanzszenarien\n- a note\n";
+        let asked = asked(spec.as_bytes());
+        assert_eq!(asked.unnamed, ["The system logs", "SEC-1: MUST mask"]);
+        let ids: Vec<_> = asked.all.iter().map(|it| it.id.as_str()).collect();
+        assert_eq!(ids, ["FR-001"]);
+    }
+
+    #[test]
+    fn v9_what_stands_below_belongs_to_it() {
+        let spec = "### FR-001: Login\n\nIt locks after 3 tries.\n\n- at once\n\n### Notes\nnone\n\
+            - FR-002: MUST log\n\n  each try\n\n  - also FR-003's\n\nno more\n";
+        let all = requirements(spec.as_bytes());
+        let texts: Vec<_> = all.iter().map(|it| it.texts.join(" / ")).collect();
+        let first = "FR-001: Login It locks after 3 tries. - at once";
+        let second = "- FR-002: MUST log each try - also FR-003's";
+        assert_eq!(texts, [first, second, "- also FR-003's"]);
     }
 
     #[test]

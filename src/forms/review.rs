@@ -56,6 +56,9 @@ pub struct Review {
     pub cost_estimated: bool,
     /// The file with all that the agent program printed.
     pub log: String,
+    /// When a usage limit is lifted, in seconds since the Unix epoch; `None` where nothing tells.
+    #[serde(skip)]
+    pub resets_at: Option<u64>,
 }
 
 impl Review {

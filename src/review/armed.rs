@@ -1,18 +1,14 @@
 //! What the specification asked for when the loop was armed, and asks for otherwise now.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use super::form::{ReviewJudgement, ReviewRequirement};
 use super::record::{Review, ReviewOutcome};
-use crate::feature::project::{Feature, Project};
 use crate::feature::requirements::{Requirement, requirements};
-use crate::runner::git::Git;
-use crate::session::proof::standing;
 use crate::text;
 
-/// The longest look at the files.
-const LOOK: Duration = Duration::from_secs(10);
+/// What the caveats say of what was reworded.
+pub const REWORDED: &str = "reworded since the loop was armed";
 /// The most requirements that were reworded and are shown to a person, and the most letters of each of their texts.
 const NAMED: usize = 10;
 const TEXT: usize = 150;
@@ -24,7 +20,7 @@ pub struct SpecificationChanges {
     pub gone: Vec<String>,
     /// Those that it has with another text.
     pub reworded: Vec<Reworded>,
-    /// Whether it has changed in a way that nothing tells: it was in no commit then.
+    /// Whether nothing tells: what it said then was not kept.
     pub unknown: bool,
 }
 
@@ -39,28 +35,12 @@ pub struct Reworded {
     pub now: String,
 }
 
-/// Returns how the specification differs from that of the commit on which a loop was armed, where it has changed since: the agent
-/// may have done that.
-pub fn changes(
-    (project, feature): (&Project, &Feature),
-    git: Option<&Git>,
-    commit: Option<&str>,
-    now: &[Requirement],
-) -> SpecificationChanges {
-    let path = format!("{}/spec.md", feature.relative);
-    let then = git.zip(commit).and_then(|(git, commit)| git.file_at(commit, &path));
-    let changes = match then {
-        Some(then) => between(&requirements(&then), now),
+/// Returns how the specification differs from what it said when the loop was armed: the agent may have done that.
+pub fn changes(then: Option<&[u8]>, now: &[Requirement]) -> SpecificationChanges {
+    match then {
+        Some(then) => between(&requirements(then), now),
         None => SpecificationChanges { unknown: true, ..SpecificationChanges::default() },
-    };
-    if changes == SpecificationChanges::default() {
-        return changes;
     }
-    // A person may have changed it before the loop was armed, and not committed that.
-    let judge = standing(project, feature).ok();
-    let seen = judge.map(|it| it.look(LOOK)).unwrap_or_default();
-    let has_changed = seen.facts.since_arming.iter().any(|file| file.path == path);
-    if has_changed { changes } else { SpecificationChanges::default() }
 }
 
 fn between(then: &[Requirement], now: &[Requirement]) -> SpecificationChanges {
@@ -89,19 +69,17 @@ pub fn note(review: &mut Review, changes: &SpecificationChanges, path: &str) {
     let reworded = &changes.reworded;
     if changes.unknown {
         review.caveats.push(format!(
-            "`{path}` has changed since the loop was armed, and nothing tells how: no commit had it then"
+            "what `{path}` said when the loop was armed was not kept: whether it asks for less now is not known"
         ));
     }
     review.reworded = reworded.iter().map(|it| it.id.clone()).collect();
     let words = |it: &Reworded| {
         let [then, now] = [&it.then, &it.now].map(|text| text::title(text, TEXT));
-        format!("{} was reworded since the loop was armed: \"{then}\" is \"{now}\" now", it.id)
+        format!("{} was {REWORDED}: \"{then}\" is \"{now}\" now", it.id)
     };
     review.caveats.extend(reworded.iter().take(NAMED).map(words));
     if let Some(more) = reworded.len().checked_sub(NAMED).filter(|more| *more > 0) {
-        review
-            .caveats
-            .push(format!("{more} more requirements were reworded since the loop was armed"));
+        review.caveats.push(format!("{more} more requirements were {REWORDED}"));
     }
 }
 

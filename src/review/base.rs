@@ -28,7 +28,7 @@ pub struct KnownLoop {
     /// When it was armed.
     pub armed_at: WallTime,
     /// The commit on which it began, empty where nobody noted it.
-    head: String,
+    pub head: String,
     /// The last run of its checks.
     pub checks: Vec<CheckResult>,
 }

@@ -1,18 +1,21 @@
 //! Whether the evidence that a reader names is there: the file, the line, what stands on it, the command.
 
 use std::fs;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use super::form::{ReviewAnswer, ReviewEvidence, ReviewJudgement};
 use crate::engine::CheckResult;
 use crate::evidence::tree::is_own;
-use crate::store::read::{folder_inside, read_in};
-use crate::system::files;
+use crate::mask::masked_text;
+use crate::store::read::{FileContent, Problem, folder_inside, read_in};
+use crate::system::{files, names};
 use crate::text;
 use crate::world::FileTime;
 
 /// The most of a file that is read, in bytes.
 const MOST: u64 = 8 << 20;
+/// What git and the loop write for themselves.
+const NOTES: [&str; 3] = [".git", ".speckit-state.json", ".progress.md"];
 /// How far from the named line a quotation may begin: readers count with and without a heading.
 const NEAR: usize = 3;
 /// The fewest letters and signs of a quotation that say anything.
@@ -88,27 +91,30 @@ impl Ground<'_> {
         verdict: ReviewJudgement,
     ) -> Result<(), String> {
         let shown = text::title(&evidence.file, SHOWN);
+        let no_work = || format!("`{shown}` is no file of the project's work");
         let path = Path::new(&evidence.file);
-        let is_plain = path.components().all(|part| matches!(part, Component::Normal(_)))
-            && text::is_plain(&evidence.file)
-            && !path.ancestors().any(|it| is_own(it) || it.ends_with(".git"));
-        let (Some(folder), Some(name), true) =
-            (path.parent(), path.file_name().and_then(|name| name.to_str()), is_plain)
-        else {
-            return Err(format!("`{shown}` is no file of the project's work"));
-        };
-        let content = folder_inside(self.root, &self.root.join(folder))
-            .and_then(|folder| read_in(&folder, name, MOST))
-            .map_err(|problem| format!("`{shown}`: {problem}"))?;
-        if verdict == ReviewJudgement::Met && self.wishes.contains(&evidence.file) {
+        let leads_out = |part| matches!(part, Component::ParentDir | Component::RootDir);
+        let found = self.file(&self.root.join(path));
+        let is_outside = matches!(found, Err(Problem::Outside)) && path.components().any(leads_out);
+        if is_outside || !text::is_plain(&evidence.file) || !is_work(path) {
+            return Err(no_work());
+        }
+        let (path, content) = found.map_err(|problem| format!("`{shown}`: {problem}"))?;
+        if !is_work(path.strip_prefix(self.root).unwrap_or(&path)) {
+            return Err(no_work());
+        }
+        let is_wish =
+            |wish: &String| files::real_path(&self.root.join(wish)).is_ok_and(|it| it == path);
+        if verdict == ReviewJudgement::Met && self.wishes.iter().any(is_wish) {
             return Err(format!("`{shown}` says what is wanted, not that it is there"));
         }
         // Not every file is looked at that changes meanwhile: git ignores some.
-        let meta = fs::metadata(self.root.join(path));
+        let meta = fs::metadata(&path);
         if self.since.is_known() && meta.is_ok_and(|meta| files::changed_at(&meta) > self.since) {
             return Err(format!("`{shown}` has changed since the reader began"));
         }
-        if verdict == ReviewJudgement::Met && (self.is_ignored)(&evidence.file) {
+        let from_root = names::with_slashes(path.strip_prefix(self.root).unwrap_or(&path));
+        if verdict == ReviewJudgement::Met && (self.is_ignored)(&from_root) {
             return Err(format!("`{shown}` is ignored by git, so it is no work of the project"));
         }
         let content = String::from_utf8_lossy(&content.bytes);
@@ -120,7 +126,11 @@ impl Ground<'_> {
         if verdict == ReviewJudgement::Met && letters(&evidence.quote) < LEAST {
             return Err(format!("`{shown}`, line {line}: it quotes nothing that says anything"));
         }
-        if stands_near(&lines, line, &evidence.quote) {
+        // The reader was given no keys.
+        let masked = || lines.iter().map(|line| masked_text(line)).collect::<Vec<_>>();
+        if stands_near(&lines, line, &evidence.quote)
+            || evidence.quote.contains("[masked]") && stands_near(&masked(), line, &evidence.quote)
+        {
             return Ok(());
         }
         let quote = text::title(&evidence.quote, SHOWN);
@@ -128,59 +138,113 @@ impl Ground<'_> {
     }
 }
 
+impl Ground<'_> {
+    /// What the file at this path holds, with its real path.
+    fn file(&self, path: &Path) -> Result<(PathBuf, FileContent), Problem> {
+        let folder = folder_inside(self.root, path.parent().unwrap_or(self.root))?;
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let content = read_in(&folder, name, MOST)?;
+        Ok((files::real_path(&folder.join(name))?, content))
+    }
+}
+
+/// Returns whether a path from the root may be work: it is not git's, nor the loop's own.
+pub fn is_work(path: &Path) -> bool {
+    let is_note = |it: &Path| NOTES.iter().any(|note| it.ends_with(note));
+    !path.ancestors().any(|it| is_own(it) || is_note(it))
+}
+
 fn letters(quote: &str) -> usize {
     quote.chars().filter(|letter| !letter.is_whitespace()).count()
 }
 
-/// Whether a quotation stands on a line, from 1, or near it; how it is broken and indented is nothing.
-fn stands_near(lines: &[&str], line: usize, quote: &str) -> bool {
+/// Whether a quotation begins on a line, from 1, or near it; how it is broken and indented is nothing.
+fn stands_near<T: AsRef<str>>(lines: &[T], line: usize, quote: &str) -> bool {
     let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let from = (line - 1).saturating_sub(NEAR);
-    let until = (line + NEAR).saturating_add(quote.lines().count()).min(lines.len());
-    flat(&lines[from..until].join("\n")).contains(&flat(quote))
+    let is_said = |line: &&str| !line.trim().is_empty();
+    let most = quote.lines().filter(is_said).count() + NEAR;
+    let (quote, from) = (flat(quote), (line - 1).saturating_sub(NEAR));
+    let begins = |at: usize| {
+        let said = lines[at..].iter().map(AsRef::as_ref).filter(is_said).take(most);
+        let found = flat(&said.collect::<Vec<_>>().join("\n")).find(&quote);
+        found.is_some_and(|found| found < flat(lines[at].as_ref()).len())
+    };
+    quote.is_empty() || (from..(line + NEAR).min(lines.len())).any(begins)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::symlink;
+
     use super::*;
     use crate::review::form::{ReviewFinding, ReviewRequirement, ReviewSeverity};
 
     const FILE: &str = "# Login\n\nfn login() {\n    check(password)\n}\n\n\n\n\n\nfn far() {}\n";
 
-    /// What is wrong with this evidence for a requirement that is judged so.
-    fn wrong(verdict: ReviewJudgement, evidence: ReviewEvidence) -> String {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().canonicalize().unwrap();
+    struct EvidencePlace {
+        _scratch: tempfile::TempDir,
+        project: PathBuf,
+    }
+
+    fn place() -> EvidencePlace {
+        let scratch = tempfile::tempdir().unwrap();
+        let root = scratch.path().canonicalize().unwrap();
         let project = root.join("project");
         fs::create_dir_all(project.join("src")).unwrap();
         fs::create_dir_all(project.join(".git")).unwrap();
-        for name in ["project/src/login.rs", "project/spec.md", "project/.git/config", "secret"] {
+        for name in [
+            "project/src/login.rs",
+            "project/spec.md",
+            "project/.speckit-state.json",
+            "project/.git/config",
+            "secret",
+        ] {
             fs::write(root.join(name), FILE).unwrap();
         }
-        std::os::unix::fs::symlink(root.join("secret"), project.join("link")).unwrap();
-        std::os::unix::fs::symlink(&root, project.join("out")).unwrap();
-        let check = |run: &str, passed| CheckResult {
-            run: run.to_owned(),
-            passed,
-            outcome: "exit code 1".to_owned(),
-            tail: String::new(),
-            review: None,
-        };
-        let ground = Ground {
-            root: &project,
-            wishes: &["spec.md".to_owned()],
-            checks: &[check("cargo test", true), check("cargo clippy", false)],
-            since: FileTime::default(),
-            is_ignored: &|_| false,
-        };
-        let judged = ReviewRequirement {
-            id: "FR-001".to_owned(),
-            verdict,
-            evidence: vec![evidence],
-            why: String::new(),
-        };
-        problems(&ReviewAnswer { requirements: vec![judged], findings: Vec::new() }, &ground)
-            .join("; ")
+        symlink(root.join("secret"), project.join("link")).unwrap();
+        symlink(&root, project.join("out")).unwrap();
+        EvidencePlace { _scratch: scratch, project }
+    }
+
+    impl EvidencePlace {
+        /// What is wrong with this evidence for a requirement that is judged so.
+        fn wrong(&self, verdict: ReviewJudgement, evidence: ReviewEvidence) -> String {
+            self.wrong_where(verdict, evidence, &|_| false)
+        }
+
+        fn wrong_where(
+            &self,
+            verdict: ReviewJudgement,
+            evidence: ReviewEvidence,
+            is_ignored: &dyn Fn(&str) -> bool,
+        ) -> String {
+            let check = |run: &str, passed| CheckResult {
+                run: run.to_owned(),
+                passed,
+                outcome: "exit code 1".to_owned(),
+                tail: String::new(),
+                review: None,
+            };
+            let ground = Ground {
+                root: &self.project,
+                wishes: &["spec.md".to_owned()],
+                checks: &[check("cargo test", true), check("cargo clippy", false)],
+                since: FileTime::default(),
+                is_ignored,
+            };
+            let judged = ReviewRequirement {
+                id: "FR-001".to_owned(),
+                verdict,
+                evidence: vec![evidence],
+                why: String::new(),
+            };
+            problems(&ReviewAnswer { requirements: vec![judged], findings: Vec::new() }, &ground)
+                .join("; ")
+        }
+    }
+
+    fn wrong(verdict: ReviewJudgement, evidence: ReviewEvidence) -> String {
+        place().wrong(verdict, evidence)
     }
 
     fn at(file: &str, line: u64, quote: &str) -> ReviewEvidence {
@@ -237,6 +301,81 @@ mod tests {
             let said = wrong(ReviewJudgement::Met, evidence.clone());
             assert!(said.starts_with("FR-001: ") && said.contains(why), "{evidence:?}\n{said}");
         }
+    }
+
+    #[test]
+    fn v6_a_file_has_many_spellings() {
+        let place = place();
+        let login = place.project.join("src/login.rs");
+        for file in ["./src/login.rs", "src//login.rs", "src/./login.rs", login.to_str().unwrap()] {
+            let said = place.wrong(ReviewJudgement::Met, at(file, 4, "check(password)"));
+            assert_eq!(said, "", "{file}");
+        }
+        let spec = place.project.join("spec.md");
+        symlink(&place.project, place.project.join("self")).unwrap();
+        symlink("spec.md", place.project.join("alias.md")).unwrap();
+        symlink(".git", place.project.join("data")).unwrap();
+        for file in [
+            "./spec.md",
+            ".//spec.md",
+            "self/spec.md",
+            "alias.md",
+            "src/../spec.md",
+            spec.to_str().unwrap(),
+            "self/self/.git/config",
+            "data/config",
+            ".speckit-state.json",
+            ".git//config",
+        ] {
+            let said = place.wrong(ReviewJudgement::Met, at(file, 1, "# Login"));
+            let is_refused = ["says what is wanted", "no file of the project's work"];
+            assert!(is_refused.iter().any(|it| said.contains(it)), "{file}: {said}");
+        }
+    }
+
+    #[test]
+    fn v6_what_git_ignores_is_nowhere_evidence() {
+        let place = place();
+        symlink("src", place.project.join("link-to-src")).unwrap();
+        let evidence = at("link-to-src/login.rs", 4, "check(password)");
+        let is_ignored = |path: &str| path == "src/login.rs";
+        let said = place.wrong_where(ReviewJudgement::Met, evidence, &is_ignored);
+        assert!(said.contains("is ignored by git"), "{said}");
+    }
+
+    #[test]
+    fn v6_blank_lines_move_no_quotation() {
+        let place = place();
+        let blank = "\n".repeat(5_000);
+        let far: String =
+            (0..6_000).fold(String::new(), |text, line| text + "line " + &line.to_string() + "\n");
+        fs::write(place.project.join("far.rs"), far).unwrap();
+        for quote in [
+            format!("line{blank}5000"),
+            format!("{blank}line 5000"),
+            format!("line 5000{blank}"),
+            format!("line 4999{blank}line 5000"),
+            "line 1\n\n\nline 9".to_owned(),
+        ] {
+            let said = place.wrong(ReviewJudgement::Met, at("far.rs", 1, &quote));
+            assert!(said.contains("does not stand in"), "{quote:?}: {said}");
+        }
+        // How a quotation is broken is nothing.
+        for quote in ["line 3\n\n\nline 4", "line\n3 line\n4", "  line 3 line 4  "] {
+            assert_eq!(place.wrong(ReviewJudgement::Met, at("far.rs", 1, quote)), "", "{quote:?}");
+        }
+    }
+
+    #[test]
+    fn v6_a_masked_quotation_stands_there() {
+        let place = place();
+        fs::write(
+            place.project.join("key.rs"),
+            format!("let password = \"{}\";\n", "hunter2hunter2"),
+        )
+        .unwrap();
+        let evidence = at("key.rs", 1, "let password = \"[masked]\";");
+        assert_eq!(place.wrong(ReviewJudgement::Met, evidence), "");
     }
 
     #[test]

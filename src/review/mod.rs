@@ -2,6 +2,7 @@
 
 mod armed;
 mod base;
+mod changes;
 mod evidence;
 mod form;
 mod packet;

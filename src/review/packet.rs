@@ -2,23 +2,21 @@
 
 use std::fmt::Write;
 use std::hash::{BuildHasher, RandomState};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::armed::Reworded;
+use super::changes::Changes;
 use super::form::{BEGIN, END};
 use crate::engine::CheckResult;
 use crate::engine::scope::in_runs;
 use crate::feature::requirements::Requirement;
-use crate::store::read::{folder_inside, read_in};
+use crate::mask::masked_text;
 use crate::store::receipts::{Receipt, VerifyRun};
 use crate::text;
 
 /// The most bytes of each part.
 const SPECIFICATION: usize = 128 << 10;
 const TASKS: usize = 96 << 10;
-const CHANGES: usize = 256 << 10;
-const NEW_FILES: usize = 128 << 10;
-const NEW_FILE: usize = 16 << 10;
 const CHECK: usize = 8 << 10;
 const RECEIPTS: usize = 32 << 10;
 /// The most letters of each text of a requirement that was reworded.
@@ -29,8 +27,6 @@ const REWORDED: &str = "Some requirements were reworded since the loop was armed
     missing.\n\n";
 /// The most files that are named of one receipt.
 const RECEIPT_FILES: usize = 12;
-/// The most new files that are named.
-const NAMES: usize = 500;
 
 /// Two random words of one review, which stand in no file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,12 +66,8 @@ pub struct PacketMaterial<'a> {
     pub tasks: Option<(&'a str, &'a str)>,
     /// Since when the changes are shown.
     pub since: &'a str,
-    /// The changes as a patch, `None` where they are not known.
-    pub changes: Option<&'a str>,
-    /// Files that git does not know yet.
-    pub new_files: &'a [PathBuf],
-    /// Files that differ, but the patch does not show how.
-    pub hidden: &'a [PathBuf],
+    /// What has changed.
+    pub changes: &'a Changes,
     /// The root of the project, a real path.
     pub root: &'a Path,
     /// The last run of the checks.
@@ -90,36 +82,36 @@ pub struct PacketMaterial<'a> {
 pub fn prompt(material: &PacketMaterial<'_>, marks: &PacketMarks) -> String {
     let mut text = task(material, marks);
     let mut part = |title: &str, content: &str| {
-        let fence = &marks.fence;
+        let (fence, title, content) = (&marks.fence, masked_text(title), masked_text(content));
         let _ = write!(text, "\n<<< {fence} {title}\n{}\n>>> {fence}\n", content.trim_end());
     };
     let (path, content) = material.specification;
     part(&format!("the specification, {path}"), &cut(content, SPECIFICATION, path));
+    let titles = material.requirements.iter().map(|it| [&it.id, ": ", &it.title, "\n"].concat());
+    part("what each id stands for", &titles.collect::<String>());
     if !material.reworded.is_empty() {
         part("what was reworded since the loop was armed", &reworded(material.reworded));
     }
     if let Some((path, content)) = material.tasks {
         part(&format!("the tasks, {path}"), &cut(content, TASKS, path));
     }
-    match material.changes {
+    let changes = material.changes;
+    if !changes.names.is_empty() {
+        part("every file that has changed", &changes.all_names());
+    }
+    if !changes.caveats.is_empty() {
+        part("what you are not given", &changes.caveats.join("\n"));
+    }
+    let title = format!("the changes {}", material.since);
+    match changes.patch.as_deref() {
         None => part("the changes", "not known: read the files"),
-        Some("") => {
-            part(&format!("the changes {}", material.since), "none in files that git knows");
-        }
-        Some(changes) => part(
-            &format!("the changes {}", material.since),
-            &cut(changes, CHANGES, "the files themselves"),
-        ),
+        Some("") => part(&title, "none in files that git knows"),
+        Some(shown) => part(&title, shown),
     }
-    if !material.new_files.is_empty() {
-        let files = with_contents(material.root, material.new_files);
-        part("new files that git does not know yet", &files);
-    }
-    if !material.hidden.is_empty() {
-        let files = with_contents(material.root, material.hidden);
+    if !changes.texts.is_empty() {
         part(
             "files that have changed in a way that the patch does not show, as they are now",
-            &files,
+            &changes.texts,
         );
     }
     if !material.receipts.is_empty() {
@@ -221,7 +213,7 @@ fn receipts(all: &[Receipt]) -> String {
 }
 
 /// The text, or its beginning with a line that says so.
-fn cut(content: &str, most: usize, whole: &str) -> String {
+pub fn cut(content: &str, most: usize, whole: &str) -> String {
     if content.len() <= most {
         return content.to_owned();
     }
@@ -234,42 +226,24 @@ fn cut(content: &str, most: usize, whole: &str) -> String {
     )
 }
 
-/// Files with their contents, as long as there is room.
-fn with_contents(root: &Path, files: &[PathBuf]) -> String {
-    let mut text = String::new();
-    for path in files.iter().take(NAMES) {
-        let name = line(&path.display().to_string());
-        let content = if text.len() < NEW_FILES { content(root, path) } else { None };
-        let _ = match content {
-            Some(content) => {
-                writeln!(text, "{name}:\n{}", cut(&content, NEW_FILE, &name).trim_end())
-            }
-            None => writeln!(text, "{name} (not shown)"),
-        };
-    }
-    let more = files.len().saturating_sub(NAMES);
-    if more > 0 {
-        let _ = writeln!(text, "[cut here: and {more} more]");
-    }
-    text
-}
-
-/// What a file holds, each line with a `+`; `None` for one that is not read, or is no text.
-fn content(root: &Path, path: &Path) -> Option<String> {
-    let folder = folder_inside(root, &root.join(path.parent()?)).ok()?;
-    let content = read_in(&folder, path.file_name()?.to_str()?, 4 << 20).ok()?;
-    let content = String::from_utf8(content.bytes).ok().filter(|it| !it.contains('\0'))?;
-    Some(content.lines().fold(String::new(), |text, line| text + "+" + line + "\n"))
-}
-
 fn line(content: &str) -> String {
     text::title(content, 200)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::review::form;
+
+    static NONE: Changes = Changes {
+        patch: None,
+        texts: String::new(),
+        names: BTreeSet::new(),
+        cut: BTreeSet::new(),
+        caveats: Vec::new(),
+    };
 
     fn material<'a>(root: &'a Path, requirements: &'a [Requirement]) -> PacketMaterial<'a> {
         PacketMaterial {
@@ -280,9 +254,7 @@ mod tests {
             specification: ("specs/001-login/spec.md", "- FR-001\n"),
             tasks: Some(("specs/001-login/tasks.md", "- [x] T001\n")),
             since: "since the loop was armed",
-            changes: Some("+fn login() {}\n"),
-            new_files: &[],
-            hidden: &[],
+            changes: &NONE,
             root,
             checks: &[],
             are_fresh: true,
@@ -322,33 +294,42 @@ mod tests {
 
     #[test]
     fn what_is_too_long_is_cut_at_a_line_and_says_so() {
-        let wanted = wanted();
-        let patch = "+ a line of the patch\n".repeat(20_000);
-        let material =
-            PacketMaterial { changes: Some(&patch), ..material(Path::new("/"), &wanted) };
-        let prompt = prompt(&material, &PacketMarks::new());
-        assert!(prompt.len() < CHANGES + 10_000, "{}", prompt.len());
-        assert!(
-            prompt.contains("of the patch\n[cut here: 262129 of 440000 bytes are shown; the rest is in the files themselves]\n"),
-            "{}",
-            &prompt[prompt.len() - 300..]
-        );
+        let (wanted, marks) = (wanted(), PacketMarks::new());
+        let text = "+ a line of the text\n".repeat(20_000);
+        let material = PacketMaterial {
+            specification: ("spec.md", &text),
+            ..material(Path::new("/"), &wanted)
+        };
+        let prompt = prompt(&material, &marks);
+        assert!(prompt.len() < SPECIFICATION + 10_000, "{}", prompt.len());
+        let said =
+            "of the text\n[cut here: 131060 of 420000 bytes are shown; the rest is in spec.md]\n";
+        assert!(prompt.contains(said), "{}", &prompt[prompt.len() - 2_000..]);
     }
 
     #[test]
-    fn new_files_are_shown_and_what_is_no_text_or_outside_is_only_named() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().canonicalize().unwrap();
-        let project = root.join("project");
-        std::fs::create_dir(&project).unwrap();
-        std::fs::write(project.join("new.rs"), "fn new() {}\n").unwrap();
-        std::fs::write(project.join("image"), b"a\0b").unwrap();
-        std::fs::write(root.join("secret"), "SECRET").unwrap();
-        std::os::unix::fs::symlink(root.join("secret"), project.join("link")).unwrap();
-        let files = ["new.rs", "image", "link", "gone"].map(PathBuf::from);
-        assert_eq!(
-            with_contents(&project, &files),
-            "new.rs:\n+fn new() {}\nimage (not shown)\nlink (not shown)\ngone (not shown)\n"
-        );
+    fn v5_no_key_reaches_the_reader() {
+        let (wanted, key) =
+            (wanted(), format!("ghp_{}", "abcDEF0123456789abcDEF0123456789abcDEF01"));
+        let pem = format!("+-----BEGIN {0}\n+MIIEow\n+-----END {0}\n", "PRIVATE KEY-----");
+        let text = |what: &str| format!("{what} {key}\n{pem}");
+        let changes = Changes {
+            patch: Some(text("+let token =")),
+            texts: text("new.rs:"),
+            ..Changes::default()
+        };
+        let (specification, tasks) = (text("- FR-001"), text("- [x] T001"));
+        let check =
+            CheckResult { run: text("curl"), tail: text("printed"), ..CheckResult::default() };
+        let material = PacketMaterial {
+            specification: ("spec.md", &specification),
+            tasks: Some(("tasks.md", &tasks)),
+            changes: &changes,
+            checks: &[check],
+            ..material(Path::new("/"), &wanted)
+        };
+        let prompt = prompt(&material, &PacketMarks::new());
+        assert!(!prompt.contains(&key[4..]) && !prompt.contains("MIIEow"), "{prompt}");
+        assert!(prompt.matches("[masked]").count() >= 11, "{prompt}");
     }
 }

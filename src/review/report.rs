@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::time::Duration;
 
+use super::armed::REWORDED;
 use super::form::{ReviewEvidence, ReviewJudgement, ReviewSeverity};
 use super::record::{Review, ReviewOutcome};
 use crate::checks::NOTE;
@@ -20,6 +21,8 @@ const SENTENCE: usize = 400;
 const TASKS: usize = 120;
 /// The most bytes of what a loop is told: the end of an output that a loop keeps holds it whole.
 const WORDS: usize = 1_400;
+/// The most caveats that a loop is told.
+const NOTES: usize = 3;
 
 impl Review {
     /// Returns how it ended, in one line.
@@ -61,30 +64,44 @@ impl Review {
         let result = ReviewResult {
             judged: self.outcome.is_verdict(),
             met: self.met() as u64,
-            verdicts: self.verdicts(),
+            verdicts: match self.outcome {
+                ReviewOutcome::UsageLimit => self.resets_at.unwrap_or(1),
+                it if it.is_verdict() => self.verdicts(),
+                _ => 0,
+            },
             tokens: self.tokens.map_or(0, JsonNumber::get),
             cost: micros(self.cost_usd.unwrap_or_default()),
             estimated: self.cost_estimated,
         };
+        let mut notes = String::new();
+        let passed = self.outcome == ReviewOutcome::Passed;
+        if passed && !self.reworded.is_empty() {
+            let ids = text::title(&self.reworded.join(", "), TASKS);
+            let _ = writeln!(
+                notes,
+                "{NOTE}spec.md was reworded since the loop was armed, {ids}: `spool review --last` has both texts"
+            );
+        }
+        for caveat in self.other_caveats().take(if passed { NOTES } else { 0 }) {
+            let _ = writeln!(notes, "{NOTE}{}", text::title(caveat, SENTENCE / 2));
+        }
         let mut words = format!("{result}\n{}\n", text::line(&self.short()));
         let found = self.found();
         for (place, line) in found.lines().enumerate() {
             let line = &line[2..line.floor_char_boundary(WORDS - 200)];
-            if words.len() + line.len() > WORDS {
+            if words.len() + line.len() + notes.len() > WORDS {
                 let more = found.lines().count() - place;
                 let _ = writeln!(words, "and {more} more lines: `spool review --last`");
                 break;
             }
             let _ = writeln!(words, "{line}");
         }
-        if self.outcome == ReviewOutcome::Passed && !self.reworded.is_empty() {
-            let ids = text::title(&self.reworded.join(", "), TASKS);
-            let _ = writeln!(
-                words,
-                "{NOTE}spec.md was reworded since the loop was armed, {ids}: `spool review --last` has both texts"
-            );
-        }
-        words
+        words + &notes
+    }
+
+    /// The caveats without those that have the two texts of what was reworded.
+    fn other_caveats(&self) -> impl Iterator<Item = &String> {
+        self.caveats.iter().filter(|it| !it.contains(REWORDED))
     }
 
     /// What each requirement came to, and how bad the findings are that stand against a pass, whatever words the reader has
@@ -114,10 +131,12 @@ impl Review {
 
     fn counted(&self) -> String {
         let (met, all, later) = (self.met(), self.requirements.len(), self.later().count());
-        let reworded = match self.reworded.len() {
-            0 => String::new(),
-            some => format!(", {some} reworded"),
+        let some = |count: usize, what| {
+            if count > 0 { format!(", {count} {what}") } else { String::new() }
         };
+        let reworded = some(self.reworded.len(), "reworded");
+        let caveats = self.other_caveats().count();
+        let reworded = reworded + &some(caveats, if caveats == 1 { "caveat" } else { "caveats" });
         match (all, later) {
             (0, _) => String::new(),
             (_, later) if later == all => format!(" (0 judged, {later} later{reworded})"),

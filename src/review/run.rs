@@ -1,5 +1,6 @@
 //! One review: the packet, the reader, its answer, and what became of the work meanwhile.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -9,21 +10,25 @@ use anyhow::{Context, Result, anyhow, bail};
 
 use super::armed;
 use super::base::{Base, KnownLoop, base, known_loop};
+use super::changes::Changes;
 use super::evidence::{self, Ground};
-use super::form::{self, ReviewJudgement, ReviewSeverity};
+use super::form::{self, ReviewJudgement, ReviewRequirement, ReviewSeverity};
 use super::packet::{PacketMarks, PacketMaterial, prompt};
 use super::record::{self, Review, ReviewOutcome};
 use super::watch::{Halt, ReviewWatch};
 use crate::checks::PASSED;
-use crate::engine::CheckResult;
 use crate::engine::order::few;
 use crate::engine::tasks::TaskList;
+use crate::engine::{CheckResult, Dollars};
+use crate::evidence::contents::MOST_NAMED;
 use crate::evidence::task_list;
 use crate::evidence::tree::{Bounds, FoundFile, Go, Whole, look};
 use crate::feature::project::{Feature, Project, printable};
-use crate::feature::requirements::{Requirement, specification};
+use crate::feature::requirements::{self, Requirement, specification};
 use crate::forms::plain::{JsonTime, words};
 use crate::forms::spent::in_dollars;
+use crate::judge::names::files_named_in;
+use crate::runner::allowance::{Allowance, BudgetsLeft};
 use crate::runner::git::{Git, GitMoment};
 use crate::runner::harness::{
     AgentOrder, AgentReport, Approval, Harness, Permissions, RunOutcome, TokenUsage,
@@ -34,9 +39,10 @@ use crate::runner::process::{self, Cut, ProcessLimits, ProcessOutcome};
 use crate::runner::signals::Signals;
 use crate::runner::state::make_state_folder;
 use crate::runner::tokens::TokenCount;
+use crate::session::proof::standing;
 use crate::store::lock::Lock;
 use crate::store::read::read_in;
-use crate::store::receipts::Receipts;
+use crate::store::receipts::{Receipts, armed_specification};
 use crate::store::write::open_or_create;
 use crate::system::{files, names};
 use crate::world::{self, Deadline, FileTime, Stopwatch};
@@ -95,6 +101,8 @@ pub struct ReviewLimits {
     pub time: Option<Duration>,
     /// The most tokens that it may use, `None` for no limit.
     pub tokens: Option<u64>,
+    /// The same in millionths of a dollar.
+    pub cost: Option<u64>,
     /// Time between asking the agent program to end and killing it.
     pub grace: Duration,
 }
@@ -118,15 +126,17 @@ pub fn review(order: &ReviewOrder<'_>, begins: &dyn Fn()) -> Result<Review> {
         order.ready()?;
     let root = &order.project.root;
     let folder = make_state_folder(root, &order.feature.name)?;
-    let lock = Lock::take(&folder.join("review.lock"), PATIENCE).map_err(|error| {
+    // A loop waits for one that a person has started.
+    let patience = order.limits.time.filter(|_| order.results.is_some()).unwrap_or(PATIENCE);
+    let lock = Lock::take(&folder.join("review.lock"), patience).map_err(|error| {
         anyhow!("another review of `{}` is at work: {error}\nwait for its end, or end it with Ctrl-C where it runs", order.feature.name)
     })?;
     let are_fresh = order.results.is_some();
-    let of_last_loop = known.map(|it| it.checks);
-    let checks = order.results.clone().or(of_last_loop).unwrap_or_default();
+    let of_last_loop = || known.as_ref().map(|it| it.checks.clone());
+    let checks = order.results.clone().or_else(of_last_loop).unwrap_or_default();
     // What cannot be read is not shown; a note says that there may be none.
     let receipts = Receipts::named(root, &order.feature.name);
-    let Changes { patch, new_files, hidden } = changes(git.as_ref(), &base)?;
+    let changes = order.changes(git.as_ref(), &base, known.as_ref());
     let [spec_path, tasks_path] =
         ["spec.md", "tasks.md"].map(|name| format!("{}/{name}", order.feature.relative));
     let marks = PacketMarks::new();
@@ -139,9 +149,7 @@ pub fn review(order: &ReviewOrder<'_>, begins: &dyn Fn()) -> Result<Review> {
             specification: (&spec_path, &specification),
             tasks: tasks.as_deref().map(|text| (tasks_path.as_str(), text)),
             since: &base.words,
-            changes: patch.as_deref(),
-            new_files: &new_files,
-            hidden: &hidden,
+            changes: &changes,
             root,
             checks: &checks,
             are_fresh,
@@ -160,8 +168,8 @@ pub fn review(order: &ReviewOrder<'_>, begins: &dyn Fn()) -> Result<Review> {
         return Ok(review);
     }
     let old_checks = (!checks.is_empty() && !are_fresh).then(|| OLD_CHECKS.to_owned());
-    let caveats = [old_checks, order.hears_the_project(), not_in_patch(&hidden)];
-    review.caveats.extend(caveats.into_iter().flatten());
+    let caveats = [old_checks, order.hears_the_project(), not_judged(&specification, &spec_path)];
+    review.caveats.extend(caveats.into_iter().flatten().chain(changes.caveats.clone()));
     let before = Before::now(git.as_ref(), &lock, &log);
     begins();
     let ran = order.read(&text, &mut log);
@@ -186,7 +194,8 @@ pub fn review(order: &ReviewOrder<'_>, begins: &dyn Fn()) -> Result<Review> {
                 since: before.since,
                 is_ignored: &|path| git.as_ref().is_some_and(|git| git.is_ignored(path)),
             };
-            judge(&mut review, &ran.report.final_text, &marks, &requirements, &ground);
+            let (words, lacks) = (&ran.report.final_text, &changes.cut);
+            judge(&mut review, words, &marks, (&requirements, lacks), &ground);
         }
     }
     before.compare(root, git.as_ref(), &mut review);
@@ -209,10 +218,10 @@ fn judge(
     review: &mut Review,
     words: &str,
     marks: &PacketMarks,
-    wanted: &[Requirement],
+    (wanted, lacks): (&[Requirement], &BTreeSet<String>),
     ground: &Ground<'_>,
 ) {
-    let answer = match form::parse(words, &marks.code, wanted, !review.tasks.is_empty()) {
+    let mut answer = match form::parse(words, &marks.code, wanted, !review.tasks.is_empty()) {
         Ok(answer) => answer,
         Err(problems) => {
             review.outcome = ReviewOutcome::UnusableAnswer;
@@ -221,6 +230,7 @@ fn judge(
         }
     };
     let invented = evidence::problems(&answer, ground);
+    answer.requirements.iter_mut().zip(wanted).for_each(|(it, wanted)| doubt(it, wanted, lacks));
     let good = [ReviewJudgement::Met, ReviewJudgement::Later];
     let is_met = answer.requirements.iter().all(|it| good.contains(&it.verdict));
     let is_free = answer.findings.iter().all(|it| it.severity < ReviewSeverity::High);
@@ -231,6 +241,20 @@ fn judge(
     };
     review.problems.extend(invented);
     (review.requirements, review.findings) = (answer.requirements, answer.findings);
+}
+
+/// Lets nothing pass that names a file of which the reader was not given all, and that it has not opened itself.
+fn doubt(judged: &mut ReviewRequirement, wanted: &Requirement, lacks: &BTreeSet<String>) {
+    let named = files_named_in(wanted.texts.join("\n").as_bytes(), MOST_NAMED);
+    let is = |file: &str, name: &str| Path::new(file).ends_with(name);
+    let is_open = |file: &&String| !judged.evidence.iter().any(|it| is(&it.file, file));
+    let mut lacks = lacks.iter().filter(|file| named.iter().any(|name| is(file, name)));
+    if judged.verdict == ReviewJudgement::Met
+        && let Some(file) = lacks.find(is_open)
+    {
+        judged.verdict = ReviewJudgement::CannotTell;
+        judged.why = format!("it names `{file}`, of which the reader was not given all");
+    }
 }
 
 /// Why not all of the project was looked through, `None` where it was, or where enough was seen.
@@ -262,40 +286,12 @@ fn has_one_of(root: &Path, name: &str) -> bool {
     found || not_known(whole).is_some()
 }
 
-/// What has changed.
-#[derive(Default)]
-struct Changes {
-    /// As a patch, `None` where it is not known.
-    patch: Option<String>,
-    /// Files that git does not know yet.
-    new_files: Vec<PathBuf>,
-    /// Files that differ, but the patch does not show how.
-    hidden: Vec<PathBuf>,
-}
-
-/// Says which changes git leaves out of a patch, `None` where there are none.
-fn not_in_patch(hidden: &[PathBuf]) -> Option<String> {
-    let names = few(&mut hidden.iter().map(|path| printable(&path.to_string_lossy())), 3);
-    (!names.is_empty()).then(|| {
-        format!(
-            "git shows no changes of {names}, by .gitattributes or a mark in its index: the reader got their text instead"
-        )
-    })
-}
-
-/// What has changed since the base; nothing is known without git.
-fn changes(git: Option<&Git>, base: &Base) -> Result<Changes> {
-    let (Some(git), Some(commit)) = (git, &base.commit) else { return Ok(Changes::default()) };
-    let patch = git.patch_since(commit).with_context(|| {
-        format!(
-            "git does not show what changed since `{commit}`\nname another beginning with --base"
-        )
-    })?;
-    Ok(Changes {
-        patch: Some(String::from_utf8_lossy(&patch).into_owned()),
-        new_files: git.unknown_files(),
-        hidden: git.not_in_patch(commit),
-    })
+/// Says which items of the specification nobody judges, `None` where there are none.
+fn not_judged(specification: &str, path: &str) -> Option<String> {
+    let unnamed = requirements::asked(specification.as_bytes()).unnamed;
+    let items = few(&mut unnamed.iter().map(|item| format!("\"{item}\"")), 3);
+    (!items.is_empty())
+        .then(|| format!("`{path}` has items without an id that nobody judged: {items}"))
 }
 
 /// One run of a reader.
@@ -315,6 +311,13 @@ impl ReviewOrder<'_> {
             "{} takes what a {name} of the project says for instructions, and whoever did the work may have written it",
             self.harness.name()
         ))
+    }
+
+    /// What has changed, as git and the files themselves show it.
+    fn changes(&self, git: Option<&Git>, base: &Base, known: Option<&KnownLoop>) -> Changes {
+        let standing = standing(self.project, self.feature).ok();
+        let seen = standing.map(|judge| judge.look(LOOK)).unwrap_or_default();
+        Changes::of(&self.project.root, git, (base, known), &seen)
     }
 
     /// The review that begins now, with what is known of it already.
@@ -337,8 +340,14 @@ impl ReviewOrder<'_> {
     fn ready(&self) -> Result<ReviewInput> {
         let folder = &self.feature.folder;
         let file = |name: &str| format!("{}/{name}", self.feature.relative);
-        let (spec, requirements) = specification(folder, &self.feature.relative)
-            .map_err(|why| anyhow!("{why}\ngive each requirement an id, then review again"))?;
+        let then = || armed_specification(&self.project.root, &self.feature.name);
+        let then = self.results.as_ref().map(|_| then());
+        let (spec, requirements) = match specification(folder, &self.feature.relative) {
+            // All of it was taken out since the loop was armed.
+            Err(_) if matches!(then, Some(Some(_))) => (Vec::new(), Vec::new()),
+            found => found
+                .map_err(|why| anyhow!("{why}\ngive each requirement an id, then review again"))?,
+        };
         if requirements.len() > REQUIREMENTS {
             bail!(
                 "`{}` has {} requirements, and one review judges at most {REQUIREMENTS}\nsplit the feature",
@@ -368,11 +377,9 @@ impl ReviewOrder<'_> {
         let known = known_loop(self.project, self.feature);
         let git = git.map(|git| known.iter().fold(git, |git, it| git.armed_at(it.armed_at)));
         let base = base(git.as_ref(), self.base, known.as_ref())?;
-        let about = (self.project, self.feature);
-        let changes = match &self.results {
-            Some(_) => armed::changes(about, git.as_ref(), base.commit.as_deref(), &requirements),
-            None => armed::SpecificationChanges::default(),
-        };
+        let then = then.filter(|_| known.is_some());
+        let changes = then.map(|then| armed::changes(then.as_deref(), &requirements));
+        let changes = changes.unwrap_or_default();
         let specification = String::from_utf8_lossy(&spec).into_owned();
         Ok(ReviewInput { specification, tasks, requirements, changes, git, known, base })
     }
@@ -396,10 +403,14 @@ impl ReviewOrder<'_> {
         launch.unset.push(PASSED.to_owned());
         let mut reader = self.harness.reader(&order);
         let clock = Stopwatch::start();
+        // What is allowed may be used, to the last token.
+        let [tokens, cost] =
+            [self.limits.tokens, self.limits.cost].map(|most| most.map(|it| it.saturating_add(1)));
+        let left = BudgetsLeft { tokens, cost, prices: self.prices, model: self.model };
         let mut watch = ReviewWatch {
             reader: reader.as_mut(),
             signals: self.signals,
-            tokens: self.limits.tokens,
+            allowance: Allowance::new(left, self.harness.as_ref(), world::now()),
             output: OUTPUT,
             printed: 0,
             halt: None,
@@ -439,6 +450,9 @@ impl ReaderRun {
         if report.model.is_some() {
             review.model.clone_from(&report.model);
         }
+        if let RunOutcome::UsageLimit { resets_at, .. } = report.outcome {
+            review.resets_at = resets_at;
+        }
     }
 
     /// How the reader itself ended, with words for what is no answer; `Passed` where there is one to judge.
@@ -451,8 +465,8 @@ impl ReaderRun {
                 let words = format!("it printed more than {} MiB", OUTPUT >> 20);
                 (ReviewOutcome::OutputLimit, words)
             }
-            (Some(Halt::Tokens), ..) => (ReviewOutcome::TokenLimit, over_tokens(limits)),
-            (None, _, _) if is_over => (ReviewOutcome::TokenLimit, over_tokens(limits)),
+            (Some(Halt::Tokens), ..) => (ReviewOutcome::TokenLimit, over(limits)),
+            (None, _, _) if is_over => (ReviewOutcome::TokenLimit, over(limits)),
             (None, Some(Cut::Wall | Cut::Silence), _) => {
                 let most = limits.time.map(time_in_words).unwrap_or_default();
                 (ReviewOutcome::TimeLimit, format!("it had no answer within {most}"))
@@ -471,9 +485,13 @@ impl ReaderRun {
     }
 }
 
-fn over_tokens(limits: &ReviewLimits) -> String {
-    let most = limits.tokens.map(crate::text::grouped).unwrap_or_default();
-    format!("it used more than {most} tokens")
+fn over(limits: &ReviewLimits) -> String {
+    let tokens = limits.tokens.map(|most| format!("{} tokens", crate::text::grouped(most)));
+    let money = limits.cost.map(|most| Dollars(most).to_string());
+    format!(
+        "it used more than {}",
+        tokens.into_iter().chain(money).collect::<Vec<_>>().join(", or ")
+    )
 }
 
 /// The work as the reader finds it.

@@ -1,5 +1,6 @@
 //! The watch over a reader: its lines go to what reads them, and the limits of a review end it.
 
+use crate::runner::allowance::Allowance;
 use crate::runner::harness::{AgentEvent, OutputReader, Stream};
 use crate::runner::process::{Control, Watcher};
 use crate::runner::signals::Signals;
@@ -7,7 +8,7 @@ use crate::runner::signals::Signals;
 /// What a review ended early for, besides its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Halt {
-    /// More tokens than it may use.
+    /// More tokens or money than it may use.
     Tokens,
     /// More output than it may print.
     Output,
@@ -21,8 +22,8 @@ pub struct ReviewWatch<'a> {
     pub reader: &'a mut dyn OutputReader,
     /// Signals to this process.
     pub signals: &'a Signals,
-    /// The most tokens, `None` for no limit.
-    pub tokens: Option<u64>,
+    /// The most tokens and money, as far as they are limited.
+    pub allowance: Allowance<'a>,
     /// The most bytes of output.
     pub output: u64,
     /// How many there were so far.
@@ -50,7 +51,7 @@ impl Watcher for ReviewWatch<'_> {
                 AgentEvent::Returned { .. } | AgentEvent::Trouble(_) => Control::GoOn,
             });
         });
-        if self.tokens.is_some_and(|most| self.reader.so_far().usage.total() > most) {
+        if self.allowance.is_passed_after_line(self.reader.so_far()) {
             self.halt = self.halt.or(Some(Halt::Tokens));
         }
         if self.halt.is_some() { watch.then(Control::End) } else { watch }

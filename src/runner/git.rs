@@ -241,12 +241,13 @@ impl Git {
     /// and the loop's own are left out.
     pub fn patch_since(&self, commit: &str) -> Result<Vec<u8>> {
         let commit = if commit == NO_COMMIT { EMPTY_TREE } else { commit };
-        let plain =
-            ["diff", "--no-color", "--no-ext-diff", "--no-textconv", NOT_INSIDE, "--relative"];
+        let plain = ["diff", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames"];
+        let plain = [&plain[..], &["--src-prefix=a/", "--dst-prefix=b/", NOT_INSIDE, "--relative"]]
+            .concat();
         let own = [".spool/.state", ".claude/ralph", "**/.speckit-state.json", "**/.progress.md"];
         let own = own.map(|name| format!(":(exclude,glob){name}"));
         let all: Vec<&str> = own.iter().map(String::as_str).collect();
-        self.run(&[&plain, &[commit, "--", "."][..], &all].concat(), &[])
+        self.run(&[&plain[..], &[commit, "--", "."], &all].concat(), &[])
     }
 
     /// The file's content in a commit. `path` starts at the folder.
@@ -369,6 +370,8 @@ impl Git {
         }
         command.args(arguments);
         command.env("GIT_OPTIONAL_LOCKS", "0").env("GIT_TERMINAL_PROMPT", "0");
+        // What an agent has git show in the place of a commit is not that commit.
+        command.env("GIT_NO_REPLACE_OBJECTS", "1");
         for name in FOREIGN {
             command.env_remove(name);
         }

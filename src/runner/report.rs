@@ -21,11 +21,12 @@ use super::state::{
 use super::target::{ChangeQuery, FoundChange, find};
 use crate::engine::aside::{Aside, in_words};
 use crate::engine::scoreboard::Scoreboard;
+use crate::engine::tasks::TaskList;
 use crate::feature::project::printable;
 use crate::session::messages::person::reviews;
 use crate::session::report::feature::write_proofs;
 use crate::session::report::session_loop::LoopFormState;
-use crate::store::receipts::{Receipts, scoreboard};
+use crate::store::receipts::{Receipts, only_done, scoreboard};
 use crate::text;
 use crate::world::WallTime;
 
@@ -85,14 +86,16 @@ impl RunnerReport {
         let history = tail(&folder.join("history.jsonl"), SHOWN).unwrap_or_default();
         let began = time_of(&state.started_at).unwrap_or_default();
         let receipts = Receipts::named(root, change).map(|it| it.all()).unwrap_or_default();
-        let proofs = scoreboard(receipts.iter().filter(|it| it.at >= began));
+        let mut proofs = scoreboard(receipts.iter().filter(|it| it.at >= began));
+        let list = list_of(root, change);
+        only_done(&mut proofs, list.as_ref());
         Ok(Self {
             change_id: change.to_owned(),
             folder: folder.display().to_string(),
             is,
             paused_since,
             unreadable,
-            asides: asides(root, change, state.include_optional),
+            asides: asides(list, state.include_optional),
             state,
             running_iteration,
             proofs,
@@ -314,11 +317,16 @@ fn line(text: &mut String, name: &str, value: &str) {
     }
 }
 
-/// What of the list of a change does not count; nothing where the change is gone.
-fn asides(root: &Path, change: &str, optional: bool) -> Vec<Aside> {
+/// Returns the task list of a change; `None` where the change or its list is gone.
+pub fn list_of(root: &Path, change: &str) -> Option<TaskList> {
     let wanted = ChangeQuery { change: Some(change), module: None };
-    let Ok(FoundChange::One(change)) = find(root, &wanted) else { return Vec::new() };
-    change.task_list().unwrap_or_default().list.with_optional(optional).asides()
+    let Ok(FoundChange::One(change)) = find(root, &wanted) else { return None };
+    Some(change.task_list()?.list)
+}
+
+/// What of a list does not count.
+fn asides(list: Option<TaskList>, optional: bool) -> Vec<Aside> {
+    list.unwrap_or_default().with_optional(optional).asides()
 }
 
 /// Returns the reports on all changes of a project that a runner has worked on, by their ids.

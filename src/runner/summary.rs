@@ -281,9 +281,17 @@ pub fn add_left_ticks(own: &mut [Iteration], receipts: &[Receipt]) {
 fn costs(iterations: &[Iteration]) -> Vec<TaskCost> {
     let mut costs = Vec::new();
     let mut sum = TaskCost::default();
-    for it in iterations {
+    // A box that was opened again and ticked once more is finished in the last of these iterations.
+    let last: BTreeMap<&str, usize> = iterations
+        .iter()
+        .enumerate()
+        .flat_map(|(place, it)| it.tasks_ticked.iter().map(move |id| (id.as_str(), place)))
+        .collect();
+    for (place, it) in iterations.iter().enumerate() {
+        let ticked: BTreeSet<&String> = it.tasks_ticked.iter().collect();
+        let finished = ticked.into_iter().filter(|id| last[id.as_str()] == place);
         sum = sum.plus(&TaskCost {
-            tasks: it.tasks_ticked.clone(),
+            tasks: finished.cloned().collect(),
             // One that met a usage limit has used something, and is no iteration.
             iterations: u32::from(it.verdict != VerdictName::Wait),
             seconds: it.seconds,
@@ -363,6 +371,17 @@ mod tests {
                 "No task finished: 1 iteration, 1 min 00 s, 7 tokens, $0.5000",
             ]
         );
+    }
+
+    #[test]
+    fn n3_a_task_is_counted_once() {
+        let run: Vec<Iteration> =
+            (1..=300).map(|n| iteration(n, &[&format!("T{:03}", n % 20), "T000"], 1)).collect();
+        let costs = summary(&run).costs;
+        let tasks: Vec<String> = costs.iter().flat_map(|it| it.tasks.clone()).collect();
+        let named: BTreeSet<&String> = tasks.iter().collect();
+        assert_eq!((tasks.len(), named.len()), (20, 20), "{tasks:?}");
+        assert_eq!(costs.iter().map(|it| it.iterations).sum::<u32>(), 300);
     }
 
     #[test]

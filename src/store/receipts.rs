@@ -28,6 +28,8 @@ pub const VERSION: u32 = 1;
 const MOST: u64 = 4 << 20;
 /// The most files that a receipt names.
 pub const MOST_FILES: usize = 50;
+/// What the name of the file ends with that keeps the specification.
+const SPECIFICATION: &str = "spec";
 
 /// What was seen when a task was ticked.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -349,9 +351,15 @@ impl Receipts {
         fs::rename(&next, &kept)
     }
 
-    /// Returns the paths of what is kept when a loop is armed: what the files contain, also for the next task, and the list.
-    pub fn armed_paths(&self) -> [PathBuf; 3] {
-        ["contents", "armed", "list"].map(|end| self.path(end))
+    /// Returns the paths of what is kept when a loop is armed: what the files contain, also for the next task, the list, and the specification.
+    pub fn armed_paths(&self) -> [PathBuf; 4] {
+        ["contents", "armed", "list", SPECIFICATION].map(|end| self.path(end))
+    }
+
+    /// Keeps what the specification says when a loop is armed.
+    pub fn keep_specification(&self, bytes: &[u8]) -> io::Result<()> {
+        self.pins.make()?;
+        write_private(&self.path(SPECIFICATION), bytes, Flush::ToDisk)
     }
 
     /// Keeps what the files contain, as these bytes, and the list when a loop is armed with this number.
@@ -460,6 +468,11 @@ fn as_reviewed(line: &[u8], reader: &str) -> Option<Vec<u8>> {
     Some([at.as_bytes(), &by, &after[..none.start], &after[none.end..]].concat())
 }
 
+/// Returns what the specification of a feature said when its last loop was armed; `None` where that was not kept.
+pub fn armed_specification(root: &Path, feature: &str) -> Option<Vec<u8>> {
+    Receipts::named(root, feature).ok()?.kept(SPECIFICATION)
+}
+
 /// Returns how well the tasks of these receipts are proved, as far as somebody has judged that.
 pub fn scoreboard<'a>(receipts: impl IntoIterator<Item = &'a Receipt>) -> Scoreboard {
     let mut board = Scoreboard::default();
@@ -490,15 +503,20 @@ impl Receipts {
                 board.add(ScoredTask { task, proof, reviewed, why: no_change.or(doubt), dropped });
             }
         }
-        let places = tasks.map(TaskList::by_id).unwrap_or_default();
-        let find = |list: &TaskList, id: &str| match places.get(id) {
-            Some(place) => list.tasks[*place].done,
-            None => list.find(id).is_some_and(|task| task.done),
-        };
-        let is_done = |id: &str| tasks.is_some_and(|list| find(list, id));
-        board.retain(|task| task.dropped || is_done(&task.task));
+        only_done(&mut board, tasks);
         board
     }
+}
+
+/// Leaves out the tasks that are not done in a list, nor dropped.
+pub fn only_done(board: &mut Scoreboard, tasks: Option<&TaskList>) {
+    let places = tasks.map(TaskList::by_id).unwrap_or_default();
+    let find = |list: &TaskList, id: &str| match places.get(id) {
+        Some(place) => list.tasks[*place].done,
+        None => list.find(id).is_some_and(|task| task.done),
+    };
+    let is_done = |id: &str| tasks.is_some_and(|list| find(list, id));
+    board.retain(|task| task.dropped || is_done(&task.task));
 }
 
 /// The lines that have one of these texts in them, in their order.

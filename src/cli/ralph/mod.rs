@@ -300,7 +300,8 @@ fn can_be_reviewed(change: &Change) -> Result<()> {
         );
     }
     let shown = change.folder.strip_prefix(&change.root).unwrap_or(&change.folder);
-    Ok(arm::can_be_reviewed(&change.folder, &shown.display().to_string())?)
+    arm::can_be_reviewed(&change.folder, &shown.display().to_string())?;
+    Ok(())
 }
 
 /// An error without a converge command, or without a list for new tasks.

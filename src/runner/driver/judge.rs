@@ -221,6 +221,15 @@ impl Driver<'_> {
             let left = self.time_left().unwrap_or(Duration::MAX);
             let about = (self.plan.change.id.as_str(), pending.finished());
             let mut call = ReviewCall::of(review, about, &results, left);
+            let (rails, ledger) = (&self.plan.contract.guardrails, &self.files.state.ledger);
+            let tokens = ledger.all_tokens().saturating_add(pending.seen().tokens);
+            let cost = ledger.all_cost().saturating_add(pending.seen().cost);
+            for (most, what, used) in
+                [(rails.max_tokens, "tokens", tokens), (rails.max_cost, "cost", cost)]
+            {
+                let left = most.map(|most| most.saturating_sub(used));
+                call.arguments.extend(left.map(|left| format!("--left-{what}={left}")));
+            }
             let prices = self.plan.options.prices.0.iter();
             call.arguments.extend(prices.map(|price| format!("--prices={price}")));
             let mut in_review = false;

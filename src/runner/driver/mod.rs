@@ -106,6 +106,7 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
     driver.settle_unfinished();
     let left_run = driver.tree.left_run().inspect_err(|error| driver.give_up(error))?;
     let pinned = pin::pin(change, options, left_run.as_ref());
+    driver.pin_specification();
     driver.begin_proofs(pinned.as_ref(), left_run);
     driver.warn_of_list();
     let words = pinned.as_ref().map(|pin| pin.words.as_str());
@@ -235,7 +236,7 @@ impl Driver<'_> {
     /// The end of a loop whose project somebody has taken away: its files and the loop's own are not there any more.
     pub(super) fn project_is_gone(&self) -> Option<TerminalReason> {
         let root = &self.plan.change.root;
-        let is_gone = matches!(root.try_exists(), Ok(false));
+        let is_gone = matches!(root.try_exists(), Ok(false)) || !is_in_place(root);
         is_gone.then(|| engine::project_is_gone(&root.display().to_string()))
     }
 

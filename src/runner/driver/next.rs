@@ -19,6 +19,12 @@ pub(super) enum Next {
 }
 
 impl Driver<'_> {
+    /// When a usage limit of the reader is lifted that has just been met.
+    fn reader_resets_at(&self) -> Option<u64> {
+        let result = self.proofs.checked.as_ref()?.results.last()?.review?;
+        Some(result.verdicts).filter(|at| result.is_limited() && *at > 1)
+    }
+
     /// Returns what comes after a run with this verdict.
     pub(super) fn after(&mut self, verdict: Verdict, ran: &AgentRun) -> Next {
         let sign = match (&verdict, &ran.report.outcome) {
@@ -30,7 +36,7 @@ impl Driver<'_> {
         match (verdict, &ran.report.outcome) {
             (Verdict::End(reason), _) => Next::End(reason),
             (Verdict::Wait(_), RunOutcome::UsageLimit { resets_at, .. }) => Next::Limit(*resets_at),
-            (Verdict::Wait(_), _) => Next::Limit(None),
+            (Verdict::Wait(_), _) => Next::Limit(self.reader_resets_at()),
             // A run that failed and got the work further counts as none in a row, and rests all the same.
             (Verdict::Continue(_), RunOutcome::Failed(_) | RunOutcome::Lasting(_)) => {
                 let times = self.files.state.ledger.failures.max(1);

@@ -2,19 +2,24 @@
 //! which it judges their ticks.
 
 use super::left::LeftRun;
+use super::parts::Driver;
+use crate::engine::Check;
 use crate::engine::proof::LeastProof;
 use crate::engine::tasks::Task;
 use crate::evidence::task_list::{self, TASKS};
 use crate::feature::project::{Feature, Project};
+use crate::feature::requirements::specification;
 use crate::judge::LOOK;
 use crate::runner::options::Options;
+use crate::runner::state::EarlierLoop;
 use crate::runner::target::{Change, ChangeKind};
+use crate::session::arm::feature::keep_specification;
 use crate::session::pinned;
 use crate::session::proof::{judge_of, list_of};
 use crate::store::loops::VerifyCommands;
 use crate::store::names::ArmedBy;
 use crate::store::pins::{Pin, PinKey, Pins};
-use crate::store::receipts::Receipts;
+use crate::store::receipts::{Receipts, armed_specification};
 use crate::system::names;
 use crate::world::{self, WallTime};
 
@@ -115,6 +120,22 @@ fn has_contents(change: &Change, feature: &Feature, pin: &Pin) -> bool {
     let receipts = Receipts::of(&change.root, &feature.name, &list_of(feature));
     let is_kept = receipts.is_ok_and(|it| it.armed_list(pin.armed_at.millis()).is_some());
     is_kept && pinned::standing_of_feature(&change.root, &feature.name).pin().is_none()
+}
+
+impl Driver<'_> {
+    /// Keeps what the specification says where a review judges it; a loop that takes up an earlier one keeps what that began with.
+    pub(super) fn pin_specification(&self) {
+        let (root, name) = (&self.plan.change.root, &self.plan.change.id);
+        let goes_on = self.files.earlier != EarlierLoop::None;
+        if !self.plan.options.checks.iter().any(Check::is_review)
+            || goes_on && armed_specification(root, name).is_some()
+        {
+            return;
+        }
+        let kept = specification(&self.plan.change.folder, "")
+            .and_then(|(bytes, _)| keep_specification(root, name, &bytes));
+        kept.unwrap_or_else(|why| self.console.screen.warn(&why));
+    }
 }
 
 impl Drop for RunPin<'_> {

@@ -1,10 +1,13 @@
-//! Files with changes that git's patch does not show.
+//! Files that differ though the patch of git does not show how, or not at all.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use super::{EMPTY_TREE, Git, NO_COMMIT, NOT_INSIDE, path};
-use crate::evidence::tree::is_own;
+use super::{EMPTY_TREE, Git, NO_COMMIT, NOT_INSIDE, path, paths};
+use crate::evidence::ignored::is_noise;
 use crate::store::read::read;
+use crate::system::files::changed_at;
+use crate::world::WallTime;
 
 /// The most marked files that are compared with the commit; each comparison starts git.
 const COMPARED: usize = 50;
@@ -12,49 +15,42 @@ const COMPARED: usize = 50;
 const LARGEST: u64 = 4 << 20;
 
 impl Git {
-    /// Files that differ from a commit or [`NO_COMMIT`], but not in [`Git::patch_since`]: text that `.gitattributes`
-    /// calls binary, and files marked as never changed in the index.
-    pub fn not_in_patch(&self, commit: &str) -> Vec<PathBuf> {
+    /// The files outside of the folder that differ from a commit, or from [`NO_COMMIT`], with paths from the top.
+    pub fn changed_outside(&self, commit: &str) -> Vec<PathBuf> {
         let commit = if commit == NO_COMMIT { EMPTY_TREE } else { commit };
-        let mut hidden = self.called_binary(commit);
-        hidden.extend(self.marked_unchanged(commit));
-        hidden.retain(|file| !file.ancestors().any(is_own));
-        hidden.sort();
-        hidden.dedup();
-        hidden
+        let asked = ["diff", "--name-only", "--no-renames", "--no-ext-diff", NOT_INSIDE, "-z"];
+        let asked = [&asked[..], &[commit, "--", ":/", ":(exclude)."]].concat();
+        paths(&self.run(&asked, &[]).unwrap_or_default())
     }
 
-    /// Text files for which git counts no lines.
-    fn called_binary(&self, commit: &str) -> Vec<PathBuf> {
-        let counts =
-            ["diff", "--numstat", "--no-ext-diff", "--no-textconv", "--no-renames", NOT_INSIDE];
-        let printed =
-            self.run(&[&counts[..], &["--relative", "-z", commit, "--", "."]].concat(), &[]);
-        let printed = printed.unwrap_or_default();
-        let entries = printed.split(|byte| *byte == 0);
-        let files = entries.filter_map(|entry| entry.strip_prefix(b"-\t-\t")).map(path);
-        files.filter(|file| self.is_text(file)).collect()
+    /// The files that git does not know and that only a person's list of its own hides, changed at this time or later.
+    pub fn excluded_since(&self, time: WallTime) -> Vec<PathBuf> {
+        let asked = ["ls-files", "--others", "--exclude-per-directory=.gitignore", "-z", "--", "."];
+        let shown = self.unknown_files();
+        let is_new = |file: &Path| {
+            let meta = self.worktree.join(file).symlink_metadata();
+            meta.is_ok_and(|meta| !changed_at(&meta).seems_before(time, Duration::ZERO))
+        };
+        let is_noise = |path: &Path| path.file_name().is_some_and(|name| is_noise(name.as_encoded_bytes()));
+        let is_work = |file: &Path| !file.ancestors().any(is_noise);
+        let mut files = paths(&self.run(&asked, &[]).unwrap_or_default());
+        files.retain(|file| is_work(file) && is_new(file) && !shown.contains(file));
+        files
     }
 
-    /// Differing files that a mark lets git take for unchanged.
-    fn marked_unchanged(&self, commit: &str) -> Vec<PathBuf> {
+    /// The files with a mark that lets git take them for unchanged, and that differ from a commit.
+    pub fn marked_unchanged(&self, commit: &str) -> Vec<PathBuf> {
         let printed = self.run(&["ls-files", "-v", "-z", "--", "."], &[]).unwrap_or_default();
         let entries = printed.split(|byte| *byte == 0).filter(|entry| entry.len() > 2);
         let is_marked = |entry: &&[u8]| entry[0] == b'S' || entry[0].is_ascii_lowercase();
         let files = entries.filter(is_marked).map(|entry| path(&entry[2..]));
-        // A sparse work tree has many marked files that are not there.
+        // A sparse work tree has many marked files, and none of them is there.
         let there = files.filter(|file| self.worktree.join(file).is_file());
         let differs = |file: &PathBuf| {
-            let now = read(&self.worktree.join(file), LARGEST).ok().map(|file| file.bytes);
+            let now = read(&self.worktree.join(file), LARGEST).ok().map(|it| it.bytes);
             let then = file.to_str().and_then(|name| self.file_at(commit, name));
             now.is_none() || now != then
         };
-        let listed = there.enumerate().filter(|(at, file)| *at >= COMPARED || differs(file));
-        listed.map(|(_, file)| file).collect()
-    }
-
-    fn is_text(&self, file: &PathBuf) -> bool {
-        let content = read(&self.worktree.join(file), LARGEST);
-        content.is_ok_and(|file| !file.bytes.contains(&0) && String::from_utf8(file.bytes).is_ok())
+        there.enumerate().filter(|(at, file)| *at >= COMPARED || differs(file)).map(|(_, file)| file).collect()
     }
 }

@@ -85,9 +85,8 @@ pub fn arm(
     if chosen.review_when().is_some() && !has_review {
         return Err(Refusal::new("`--review-when` does nothing without a review", "add --review"));
     }
-    if has_review {
-        can_be_reviewed(&feature.folder, &feature.relative)?;
-    }
+    let reviewed = has_review.then(|| can_be_reviewed(&feature.folder, &feature.relative));
+    let reviewed = reviewed.transpose()?;
     let mut arming = Arming::begin(root, armer, Some(&feature))?;
     let taken_from = taken_from(&arming.loops, &feature, armer, request)?;
     let found = readable_state(&feature)?;
@@ -125,6 +124,7 @@ pub fn arm(
             Err(why) => notes.push(why),
         }
     }
+    notes.extend(reviewed.and_then(|it| keep_specification(root, &feature.name, &it).err()));
     let has_checks = !pin.checks.is_empty() || !commands.is_empty();
     let no_checks = if has_checks || !armer.is_person() { "" } else { NO_CHECKS };
     let shown = [no_checks, &runs, &judges].concat();
@@ -152,14 +152,22 @@ fn review_of(set: Option<Check>, when: Option<ReviewWhen>) -> Check {
     }
 }
 
-/// Returns nothing; an error where a review is asked for and the specification has nothing to judge.
-pub fn can_be_reviewed(folder: &Path, shown: &str) -> Result<(), Refusal> {
+/// Returns the specification; an error where a review is asked for and there is nothing to judge in it.
+pub fn can_be_reviewed(folder: &Path, shown: &str) -> Result<Vec<u8>, Refusal> {
     let wrong = |why: String| {
         let what = ["nothing is armed: a review is asked for, and ", &why].concat();
         let next = "give each requirement an id such as FR-001, or leave the review out with --review=false";
         Refusal::new(what, next)
     };
-    specification(folder, shown).map(drop).map_err(wrong)
+    specification(folder, shown).map(|(bytes, _)| bytes).map_err(wrong)
+}
+
+/// Keeps what the specification of a feature says; an error says that it cannot be kept.
+pub fn keep_specification(root: &Path, feature: &str, bytes: &[u8]) -> Result<(), String> {
+    let receipts = Receipts::named(root, feature);
+    receipts.and_then(|it| it.keep_specification(bytes)).map_err(|error| {
+        format!("What the specification asks for could not be kept ({error}): a review does not see what is taken out of it.")
+    })
 }
 
 /// The feature that is meant, and what was typed behind its name.

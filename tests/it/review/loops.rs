@@ -337,7 +337,7 @@ fn a_specification_that_nobody_reworded_or_a_person_before_the_loop_is_no_doubt(
 }
 
 #[test]
-fn a_specification_that_changed_and_was_in_no_commit_is_named() {
+fn a_specification_that_changed_and_was_in_no_commit_is_shown_with_both_texts() {
     let built = Built::new();
     built.write(LIST, "- [ ] T001 Write src/more.rs\n");
     built.git(&["rm", "-q", "--cached", "specs/001-login/spec.md"]);
@@ -347,5 +347,5 @@ fn a_specification_that_changed_and_was_in_no_commit_is_named() {
     built.worker_and_reader(&format!("{less}\n{TICK}"), &met);
     built.loop_with("--review").with_code(0);
     let last = built.spool("review --last").run().with_code(0);
-    last.says("note: `specs/001-login/spec.md` has changed since the loop was armed, and nothing tells how: no commit had it then\n");
+    last.says("note: FR-002 was reworded since the loop was armed: \"- FR-002: System MUST log each try\" is \"- FR-002: System MUST log some tries\" now\n");
 }

@@ -1,8 +1,11 @@
 //! `spool review` as a person runs it, over readers that are small scripts.
 
 mod answers;
+mod armed;
 #[cfg(target_os = "linux")]
 mod hostile;
+mod limits;
 mod loops;
+mod packet;
 mod readers;
 pub mod support;

@@ -19,6 +19,7 @@ mod hangs;
 mod interruptions;
 mod landing;
 mod left;
+mod night;
 mod people;
 mod places;
 mod private;

@@ -1,0 +1,254 @@
+//! What has changed, as the reader is given it: whole, or with a word on what is missing.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use super::base::{Base, KnownLoop};
+use super::evidence::is_work;
+use super::packet::cut;
+use crate::engine::order::few;
+use crate::evidence::pattern::Pattern;
+use crate::feature::project::printable;
+use crate::judge::FilesSeen;
+use crate::runner::git::Git;
+use crate::store::read::{folder_inside, read_in};
+use crate::system::names;
+use crate::text;
+
+/// The most bytes of the patch, of all files that are shown by their text, and of one of these.
+const PATCH: usize = 256 << 10;
+const TEXTS: usize = 128 << 10;
+const TEXT: usize = 16 << 10;
+/// The most files that are named to the reader.
+const NAMED: usize = 2_000;
+const SECRET: &str = include_str!("secret.gitignore");
+const BULK: &str = include_str!("bulk.gitignore");
+
+/// What has changed.
+#[derive(Default)]
+pub struct Changes {
+    /// As a patch, as much of it as is given; `None` where it is not known.
+    pub patch: Option<String>,
+    /// The text of files that git does not know yet, or that differ in a way that the patch does not show.
+    pub texts: String,
+    /// Every file.
+    pub names: BTreeSet<String>,
+    /// Those of which the reader is not given all.
+    pub cut: BTreeSet<String>,
+    /// What the reader is not given, a sentence each.
+    pub caveats: Vec<String>,
+}
+
+impl Changes {
+    /// Returns what has changed since the base; `seen` is what the files show by themselves since the loop was armed.
+    pub fn of(
+        root: &Path,
+        git: Option<&Git>,
+        (base, known): (&Base, Option<&KnownLoop>),
+        seen: &FilesSeen,
+    ) -> Self {
+        let (mut changes, mut hidden, mut new_files) = (Self::default(), Vec::new(), Vec::new());
+        let patch = git.zip(base.commit.as_ref()).map(|(git, commit)| {
+            let patch = git.patch_since(commit)?;
+            hidden = changes.take_patch(&String::from_utf8_lossy(&patch));
+            // Text may be called binary.
+            hidden.retain(|name| content(root, name).is_some());
+            hidden.extend(in_words(git.marked_unchanged(commit)));
+            new_files.extend(in_words(git.unknown_files()));
+            let left_out = known.map(|it| git.excluded_since(it.armed_at)).unwrap_or_default();
+            let outside = in_words(git.changed_outside(commit)).map(|name| [":/", &name].concat());
+            let left_out = in_words(left_out).filter(|name| is_work(Path::new(name)));
+            left_out.chain(outside).for_each(|name| changes.add(&name, true));
+            anyhow::Ok(())
+        });
+        let seen = seen.facts.since_arming.iter().map(|file| &file.path);
+        let is_shown = |name: &String| changes.names.contains(name) || new_files.contains(name);
+        let is_file = |name: &String| !name.ends_with('/') && is_work(Path::new(name));
+        let seen = seen.filter(|name| is_file(name) && !is_shown(name));
+        hidden.extend(seen.cloned());
+        hidden.sort();
+        hidden.dedup();
+        let gone = "the repository is gone or broken that was there when the loop was armed";
+        let behind =
+            ", by .gitattributes or a mark in its index: the reader got their text instead";
+        match patch {
+            Some(Ok(())) => changes.note("git shows no changes of", &hidden, behind),
+            Some(Err(why)) => changes.caveats.push(format!("the reader got no patch: {why:#}")),
+            None if known.is_none_or(|it| it.head.is_empty()) => {}
+            None => changes.caveats.push(format!("the reader got no patch: {gone}")),
+        }
+        hidden.extend(new_files);
+        changes.take_texts(root, &hidden);
+        let cut = changes.cut.iter().cloned();
+        let (secret, cut): (Vec<_>, Vec<_>) = cut.partition(|name| is_among(SECRET, name));
+        let behind = ", which may hold keys or passwords";
+        changes.note("the reader got only the names of", &secret, behind);
+        changes.note("the reader did not get all of", &cut, "");
+        changes
+    }
+
+    /// Adds a caveat on these files, none for no file.
+    fn note(&mut self, before: &str, names: &[String], behind: &str) {
+        if !names.is_empty() {
+            let names = few(&mut names.iter().map(|name| printable(name)), 3);
+            self.caveats.push(format!("{before} {names}{behind}"));
+        }
+    }
+
+    fn add(&mut self, name: &str, is_cut: bool) {
+        self.names.insert(name.to_owned());
+        if is_cut {
+            self.cut.insert(name.to_owned());
+        }
+    }
+
+    /// Takes as many files of a patch as there is room for, what a person writes before what programs write, and the short before
+    /// the long. Returns those that git calls binary.
+    fn take_patch(&mut self, patch: &str) -> Vec<String> {
+        let (patch, mut text, mut binary) = (["\n", patch].concat(), String::new(), Vec::new());
+        let parts = patch.split("\ndiff --git ").skip(1).map(|part| {
+            let head = part.lines().next().unwrap_or_default();
+            // Both names are the same; those with odd letters are quoted.
+            let from = if head.starts_with('"') { 3 } else { 2 };
+            (head.get(from..head.len() / 2).unwrap_or(head).trim_end_matches('"'), part)
+        });
+        let mut parts: Vec<(&str, &str)> = parts.collect();
+        if patch.len() > PATCH {
+            parts.sort_by_key(|(name, part)| (is_among(BULK, name), part.len()));
+        }
+        for (name, part) in parts {
+            let room = PATCH.saturating_sub(text.len());
+            let is_secret = is_among(SECRET, name);
+            if room > TEXT && !is_secret {
+                let _ = writeln!(text, "diff --git {}", cut(part, room, name));
+            }
+            if part.contains("\nBinary files ") {
+                binary.push(name.to_owned());
+            }
+            self.add(name, is_secret || part.len() > room);
+        }
+        self.patch = Some(text);
+        binary
+    }
+
+    /// Takes these files with their contents, as long as there is room.
+    fn take_texts(&mut self, root: &Path, files: &[String]) {
+        for name in files {
+            let has_room = self.texts.len() < TEXTS && !is_among(SECRET, name);
+            let content = content(root, name).filter(|_| has_room);
+            let is_there = || root.join(name).exists();
+            self.add(name, content.as_ref().map_or_else(is_there, |it| it.len() > TEXT));
+            let name = text::title(name, 200);
+            let _ = match content {
+                Some(it) => writeln!(self.texts, "{name}:\n{}", cut(&it, TEXT, &name).trim_end()),
+                None => writeln!(self.texts, "{name} (not shown)"),
+            };
+        }
+    }
+
+    /// Returns every file by name, and which are not given whole.
+    pub fn all_names(&self) -> String {
+        let line = |name: &String| {
+            let note = if self.cut.contains(name) { " (not all of it is below)" } else { "" };
+            text::title(name, 200) + note + "\n"
+        };
+        self.names.iter().take(NAMED).map(line).collect()
+    }
+}
+
+/// Whether a path is one of these, which are written as for git.
+fn is_among(patterns: &str, path: &str) -> bool {
+    let path = path.to_lowercase();
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let patterns = Pattern::all(patterns.as_bytes());
+    let last = patterns.iter().rfind(|it| it.matches(path.as_bytes(), name.as_bytes(), false));
+    last.is_some_and(|it| !it.negated)
+}
+
+fn in_words(files: Vec<PathBuf>) -> impl Iterator<Item = String> {
+    files.into_iter().map(|file| names::with_slashes(&file))
+}
+
+/// What a file holds, each line with a `+`; `None` for one that is not read, or is no text.
+fn content(root: &Path, name: &str) -> Option<String> {
+    let path = root.join(name);
+    let folder = folder_inside(root, path.parent()?).ok()?;
+    let content = read_in(&folder, path.file_name()?.to_str()?, 4 << 20).ok()?;
+    let content = String::from_utf8(content.bytes).ok().filter(|it| !it.contains('\0'))?;
+    Some(content.lines().fold(String::new(), |text, line| text + "+" + line + "\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn new_files_are_shown_and_what_is_no_text_or_outside_is_only_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let project = root.join("project");
+        std::fs::create_dir(&project).unwrap();
+        std::fs::write(project.join("new.rs"), "fn new() {}\n").unwrap();
+        std::fs::write(project.join("image"), b"a\0b").unwrap();
+        std::fs::write(root.join("secret"), "SECRET").unwrap();
+        std::os::unix::fs::symlink(root.join("secret"), project.join("link")).unwrap();
+        let files = ["new.rs", "image", "link", "gone"].map(str::to_owned);
+        let mut changes = Changes::default();
+        changes.take_texts(&project, &files);
+        assert_eq!(
+            changes.texts,
+            "new.rs:\n+fn new() {}\nimage (not shown)\nlink (not shown)\ngone (not shown)\n"
+        );
+        assert_eq!(Vec::from_iter(&changes.cut), ["image", "link"]);
+    }
+
+    #[test]
+    fn v3_source_comes_before_what_programs_write() {
+        let part = |name: &str, lines: usize| {
+            let head = format!("diff --git a/{name} b/{name}\n--- a/{name}\n+++ b/{name}\n");
+            head + &"+a line that was added here\n".repeat(lines)
+        };
+        let patch = [("Cargo.lock", 4_000), ("dist/app.js", 9_000), ("src/zed.rs", 3_000)];
+        let patch: String = patch.iter().map(|(name, lines)| part(name, *lines)).collect();
+        let mut changes = Changes::default();
+        changes.take_patch(&(patch + &part("src/y z.rs", 2)));
+        let names = ["Cargo.lock", "dist/app.js", "src/y z.rs", "src/zed.rs"];
+        assert_eq!(Vec::from_iter(&changes.names), names);
+        assert_eq!(Vec::from_iter(&changes.cut), ["dist/app.js"]);
+        let patch = changes.patch.unwrap();
+        assert!(patch.starts_with("diff --git a/src/y z.rs") && patch.len() < PATCH + 200);
+        assert!(patch.contains("[cut here: "), "what is left of the room is used");
+    }
+
+    #[test]
+    fn v5_files_with_secrets_are_known_by_name() {
+        for path in [
+            ".env",
+            "app/.env.local",
+            "prod.env",
+            "certs/server.PEM",
+            "id_ed25519",
+            "home/.ssh/config",
+            ".ssh/config",
+            "config/secrets.yml",
+            "credentials.json",
+            ".npmrc",
+            "infra/prod.tfvars",
+        ] {
+            assert!(is_among(SECRET, path), "{path}");
+        }
+        for path in [
+            ".env.example",
+            "src/env.rs",
+            "id_rsa.pub",
+            "src/secrets.rs",
+            "src/login.rs",
+            "environment",
+            "docs/credentials.md",
+            "a.environment",
+        ] {
+            assert!(!is_among(SECRET, path), "{path}");
+        }
+    }
+}

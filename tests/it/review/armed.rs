@@ -1,0 +1,120 @@
+//! What must be met is what the specification said when the loop was armed, whatever becomes of the history of git.
+
+use serde_json::json;
+
+use crate::review::support::{Built, FR_001, FR_002, US1_1};
+
+const LIST: &str = "specs/001-login/tasks.md";
+const SPEC: &str = "specs/001-login/spec.md";
+const LESS: &str = "sed -i '/FR-002/d' specs/001-login/spec.md";
+
+/// A loop of at most two iterations, whose agent does this and ticks its task, and whose reader is content with all it is asked for.
+fn loop_of(built: &Built, work: &str) -> crate::runner::ran::Ran {
+    built.write(LIST, "- [ ] T001 Write src/more.rs\n");
+    built.commit("open tasks");
+    let read = "printf '%s' \"$*\" > \"$DESK/asked\"\n";
+    let met = Built::answer_of_claude(&[US1_1, FR_001, FR_002]);
+    let less = Built::answer_of_claude(&[US1_1, FR_001]);
+    let read = format!("{read}if grep -q 'FR-002' {SPEC}; then\n{met}\nelse\n{less}\nfi");
+    let tick = "echo more >> src/more.rs\nsed -i '0,/- \\[ \\]/s//- [x]/' specs/001-login/tasks.md";
+    built
+        .worker_and_reader(&format!("{tick}\n{{ {work}\n}} >/dev/null 2>&1\nresult worked"), &read);
+    built.loop_with("--review --strict --max-iterations 2")
+}
+
+#[test]
+fn v1_no_rewritten_history_hides_a_requirement() {
+    let all = "git add -A; git -c user.name=a -c user.email=a@b";
+    for work in [
+        // The commit of the arming is replaced by one that has less.
+        format!("{LESS}; {all} commit -q --amend -m less"),
+        format!(
+            "{LESS}; {all} commit -q -m less; git reset -q --soft HEAD~2; {all} commit -q --amend -m less"
+        ),
+        format!(
+            "{LESS}; {all} commit -q --amend -m less; git reflog expire --expire=now --all; git gc -q --prune=now"
+        ),
+        // A rebase that leaves a commit with the date of long ago.
+        format!(
+            "{LESS}; GIT_COMMITTER_DATE=2001-01-01T00:00:00Z {all} commit -q --amend --date=2001-01-01T00:00:00Z -m less"
+        ),
+        // Objects that stand in for others.
+        format!(
+            "base=$(git rev-parse HEAD); {LESS}; {all} commit -q -m less; git replace \"$base\" HEAD"
+        ),
+        // Another repository, or none.
+        format!("{LESS}; rm -rf .git; git init -q; {all} commit -q -m begin"),
+        format!("{LESS}; rm -rf .git"),
+        format!("{LESS}; rm -f .git/HEAD"),
+        // The file itself.
+        format!(
+            "cp {SPEC} {SPEC}.new; sed -i '/FR-002/d' {SPEC}.new; mv {SPEC}.new {SPEC}; touch -d 2001-01-01 {SPEC}"
+        ),
+    ] {
+        let built = Built::new();
+        let ran = loop_of(&built, &work);
+        assert_ne!(ran.code, Some(0), "{work}: {ran}");
+        let last = built.last();
+        assert_eq!(last["outcome"], json!("not_passed"), "{work}: {last:#}");
+        assert_eq!(last["requirements"][0]["id"], json!("FR-002"), "{work}: {last:#}");
+    }
+}
+
+#[test]
+fn v1_a_specification_that_is_gone_passes_nothing() {
+    for work in [format!("rm {SPEC}"), format!(": > {SPEC}"), format!("echo '# Login' > {SPEC}")] {
+        let built = Built::new();
+        let ran = loop_of(&built, &work);
+        assert_ne!(ran.code, Some(0), "{work}: {ran}");
+        assert_eq!(built.last()["outcome"], json!("not_passed"), "{work}: {ran}");
+    }
+}
+
+#[test]
+fn v1_what_is_reworded_reaches_the_reader_twice() {
+    let built = Built::new();
+    let work = format!(
+        "sed -i 's/log each try/log some tries/' {SPEC}; git add -A; git commit -q --amend -m less"
+    );
+    let ran = loop_of(&built, &work).with_code(11);
+    ran.says("FR-002: `spool review --last` has both texts");
+    let asked = built.read("../desk/asked");
+    assert!(asked.contains("FR-002 then: - FR-002: System MUST log each try\n"), "{asked}");
+}
+
+#[test]
+fn v1_the_next_run_keeps_what_was_pinned() {
+    let built = Built::new();
+    // A limit ends the first run behind the back of its reader.
+    built.write(LIST, "- [ ] T001 Write src/more.rs\n- [ ] T002 Write src/next.rs\n");
+    built.commit("open tasks");
+    let work = format!(
+        "{LESS}\ngit add -A; git commit -q --amend -m less\necho more >> src/more.rs\necho n >> src/next.rs\nsed -i '0,/- \\[ \\]/s//- [x]/' {LIST}\nresult worked"
+    );
+    built.worker_and_reader(&work, &Built::answer_of_claude(&[US1_1, FR_001]));
+    built.loop_with("--review --max-iterations 1").with_code(3);
+    let ran = built.loop_with("--review --max-iterations 1");
+    assert_ne!(ran.code, Some(0), "{ran}");
+    // A person who wants less begins again.
+    built.loop_with("--review --restart").with_code(0);
+}
+
+#[test]
+fn v1_a_session_is_judged_by_the_pinned_text() {
+    let built = Built::new();
+    built.write(LIST, "- [ ] T001 Write src/more.rs\n");
+    built.commit("open tasks");
+    built.worker_and_reader("exit 1", &Built::answer_of_claude(&[US1_1, FR_001]));
+    built.spool("start 001-login --review").run().with_code(0);
+    assert!(built.stop("On it.").contains("T001"), "the session takes the loop");
+    built.write("src/more.rs", "fn more() {}\n");
+    built.write(LIST, "- [x] T001 Write src/more.rs\n");
+    let spec = built.read(SPEC);
+    let less: Vec<&str> = spec.lines().filter(|line| !line.contains("FR-002")).collect();
+    built.write(SPEC, less.join("\n"));
+    built.git(&["add", "-A"]);
+    built.git(&["commit", "-q", "--amend", "-m", "less"]);
+    let said = built.stop("ALL_TASKS_COMPLETE");
+    assert!(said.contains("FR-002") && said.contains("put it back"), "{said}");
+    assert_eq!(built.reviews(), 0, "{said}");
+}

@@ -1,0 +1,125 @@
+//! The limits of a reader are those of its loop: what is lifted later is waited for, and what is left bounds it.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::review::support::{Built, FR_001, FR_002, US1_1};
+use crate::runner::ran::Running;
+use crate::runner::support::MORE_THAN_AN_HOUR;
+
+const LIST: &str = "specs/001-login/tasks.md";
+const TICK: &str =
+    "echo more >> src/more.rs\nsed -i 's/- \\[ \\]/- [x]/' specs/001-login/tasks.md\nresult worked";
+
+fn met() -> String {
+    Built::answer_of_claude(&[US1_1, FR_001, FR_002])
+}
+
+/// A loop of one task, with a reader that does this.
+fn built(read: &str) -> Built {
+    let built = Built::new();
+    built.write(LIST, "- [ ] T001 Write src/more.rs\n");
+    built.commit("open tasks");
+    built.worker_and_reader(TICK, read);
+    built
+}
+
+fn start(built: &Built, flags: &str) -> Running {
+    let call = built.spool(&format!("ralph --change 001-login --review --no-stay-awake {flags}"));
+    call.arg("Build it").start()
+}
+
+#[test]
+fn v2_a_usage_limit_of_the_reader_is_waited_for() {
+    for (at, times) in [("$(($(date +%s) + 1800))", 2), ("1000", 5)] {
+        let read = format!(
+            "cost=0.10\nif [ $(wc -l < \"$DESK/reviews\") -lt {times} ]; then limit \"{at}\"; fi\n{}",
+            met()
+        );
+        let built = built(&read);
+        let mut running = start(&built, "--max-limit-wait 0");
+        for _ in 1..times {
+            running.wait_for("waiting for the usage limit, ");
+            built.let_pass(MORE_THAN_AN_HOUR);
+        }
+        let ran = running.finish().with_code(0);
+        assert_eq!(built.reviews(), times, "{ran}");
+        // The agent has nothing to do meanwhile.
+        assert_eq!(built.iterations().len(), 1, "{ran}");
+        ran.says("passed: passed (3 of 3 met), by claude").says("reviews 420 tokens, $0.1000");
+    }
+}
+
+#[test]
+fn v2_a_limit_that_is_lifted_too_late_says_so() {
+    let built = built("limit $(($(date +%s) + 7200))");
+    for flags in ["", "--max-limit-wait 30m"] {
+        let ran = start(&built, flags).finish().with_code(13);
+        ran.says("the usage limit is lifted at 20").says("; --max-limit-wait is ");
+    }
+    // Lifted, the same command continues.
+    built.worker_and_reader("result done", &met());
+    start(&built, "").finish().with_code(0);
+}
+
+#[test]
+fn v2_a_session_waits_and_stays_armed() {
+    let built = built(&format!(
+        "if [ $(wc -l < \"$DESK/reviews\") -lt 5 ]; then limit 9999999999; fi\n{}",
+        met()
+    ));
+    built.spool("start 001-login --review").run().with_code(0);
+    assert!(built.stop("On it.").contains("T001"), "the session takes the loop");
+    built.write("src/more.rs", "fn more() {}\n");
+    built.write(LIST, "- [x] T001 Write src/more.rs\n");
+    for _ in 1..5 {
+        let said = built.stop("ALL_TASKS_COMPLETE");
+        assert!(!said.contains("\"block\"") && !said.contains("blocked"), "{said}");
+        assert!(built.spool("status").run().with_code(0).output.contains("usage limit"));
+    }
+    assert_eq!(built.stop("ALL_TASKS_COMPLETE"), "");
+    let journal = built.spool("log --json").run().with_code(0);
+    assert_eq!(journal.output.matches(r#""reason":"completed""#).count(), 1, "{journal}");
+}
+
+#[test]
+fn v7_a_review_by_hand_is_waited_for() {
+    let built = built(&format!(
+        "if [ $(wc -l < \"$DESK/reviews\") = 1 ]; then read -r _ < \"$DESK/gate\"; fi\n{}",
+        met()
+    ));
+    let gate = built.gate();
+    let by_hand = built.spool("review").start();
+    while built.reviews() == 0 {
+        ralph_speckit::world::pause(Duration::from_millis(5));
+    }
+    let mut running = start(&built, "");
+    running.wait_for("checking `spool review");
+    ralph_speckit::world::pause(Duration::from_secs(2));
+    gate.open();
+    // What was read by hand had other work in it.
+    by_hand.finish();
+    running.finish().with_code(0).says("passed: passed (3 of 3 met), by claude");
+}
+
+#[test]
+fn v8_what_is_left_bounds_the_reader() {
+    for (flags, used) in [
+        ("--token-budget 600", "840 tokens are used, and 600 are allowed"),
+        ("--max-usd 0.30", "$0.4500 are used, and $0.3000 are allowed"),
+    ] {
+        let built = built(&format!("cost=0.25\n{}", met()));
+        built.worker_and_reader(&format!("cost=0.20\n{TICK}"), &format!("cost=0.25\n{}", met()));
+        let ran = built.loop_with(&format!("--review {flags}")).with_code(8);
+        ran.says("no pass: the reader was over its tokens").says(used);
+        let status: Value =
+            serde_json::from_str(&built.spool("status --json").run().output).unwrap();
+        let of_loop = &status["runners"][0]["loop"];
+        assert_eq!(of_loop["review_tokens"], json!(420), "{of_loop:#}");
+        assert_eq!(of_loop["review_cost_usd"], json!(0.25), "{of_loop:#}");
+    }
+    // What is enough is enough.
+    let built = built(&met());
+    built.loop_with("--review --token-budget 840").with_code(0);
+}

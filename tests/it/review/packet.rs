@@ -1,0 +1,184 @@
+//! What the reader is given: every change by name, no secrets, and a word on all that is missing, which reaches the end of a loop.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::review::support::{Built, FR_001, FR_002, US1_1};
+use crate::runner::ran::Ran;
+use crate::support::limited::Limited;
+
+const LIST: &str = "specs/001-login/tasks.md";
+
+/// A review of what has changed since the last commit, by a reader that is content; with its prompt.
+fn reviewed(built: &Built) -> (Ran, String) {
+    built.reader(&[US1_1, FR_001, FR_002]);
+    let ran = built.review("--base HEAD").with_code(0);
+    (ran, built.prompt(1))
+}
+
+/// The part of a prompt with this title.
+fn part<'a>(prompt: &'a str, title: &str) -> &'a str {
+    let (_, rest) = prompt.split_once(&format!(" {title}\n")).unwrap_or_else(|| panic!("{prompt}"));
+    rest.split("\n>>> ").next().unwrap()
+}
+
+/// A loop whose agent does this, and ticks its task.
+fn loop_of(built: &Built, work: &str, flags: &str) -> Ran {
+    built.write(LIST, "- [ ] T001 Write src/more.rs\n");
+    built.commit("open tasks");
+    let read = "printf '%s' \"$*\" > \"$DESK/asked\"\n";
+    let read = format!("{read}{}", Built::answer_of_claude(&[US1_1, FR_001, FR_002]));
+    let work = format!(
+        "echo more >> src/more.rs\n{{ {work}\n}} >/dev/null 2>&1\nsed -i 's/\\[ \\]/[x]/' {LIST}\nresult worked"
+    );
+    built.worker_and_reader(&work, &read);
+    built.loop_with(&format!("--review {flags}"))
+}
+
+#[test]
+fn v3_every_file_of_a_long_patch_is_named() {
+    let built = Built::new();
+    let line = "a line that somebody has written here\n";
+    for (name, lines) in [("Cargo.lock", 20_000), ("src/big.rs", 9_000), ("src/zed.rs", 3)] {
+        built.write(name, line.repeat(lines));
+        built.git(&["add", "-N", name]);
+    }
+    built.write("tool/new.rs", line.repeat(1_000));
+    let (ran, prompt) = reviewed(&built);
+    let names = part(&prompt, "every file that has changed");
+    for name in
+        ["Cargo.lock (not all", "src/big.rs (not all", "src/zed.rs\n", "tool/new.rs (not all"]
+    {
+        assert!(names.contains(name), "{name}: {names}");
+    }
+    let patch = part(&prompt, "the changes since `HEAD`");
+    // What a person writes comes before what programs write.
+    assert!(patch.starts_with("diff --git a/src/zed.rs") && !patch.contains("b/Cargo.lock"));
+    let lack = "the reader did not get all of Cargo.lock, src/big.rs, tool/new.rs";
+    ran.says(lack).says("passed (3 of 3 met, 1 caveat)");
+    assert!(part(&prompt, "what you are not given").contains(lack), "the reader knows it");
+}
+
+#[test]
+fn v3_what_git_hides_is_shown_or_told() {
+    let door = "echo 'fn back_door() {}' >> src/login.rs";
+    let evil = "echo 'fn back_door() {}' > src/evil.rs";
+    let hidden = "git shows no changes of src/login.rs";
+    let lost = "the reader got no patch: ";
+    let left_out = "the reader did not get all of src/evil.rs";
+    let commit = "git add . && git -c user.name=a -c user.email=a@b commit -qm s";
+    for (work, told, is_shown) in [
+        (format!("{evil}; echo evil.rs >> .git/info/exclude"), left_out, false),
+        (
+            format!(
+                "{evil}; git config core.excludesFile $PWD/.git/mine; echo evil.rs > .git/mine"
+            ),
+            left_out,
+            false,
+        ),
+        (format!("{door}; echo 'src/login.rs -diff' > .gitattributes"), hidden, true),
+        (format!("{door}; git update-index --assume-unchanged src/login.rs"), hidden, true),
+        (format!("{door}; rm -rf .git"), lost, true),
+        (format!("{door}; rm .git/HEAD"), lost, true),
+        (
+            format!(
+                "git init -q sub; cd sub; {}; {commit}; cd ..; git add sub",
+                door.replace("src/login.rs", "s.rs")
+            ),
+            "git shows no changes of sub/s.rs",
+            true,
+        ),
+    ] {
+        let built = Built::new();
+        let ran = loop_of(&built, &work, "--strict").with_code(11);
+        ran.says(told);
+        assert_eq!(built.read("../desk/asked").contains("back_door"), is_shown, "{work}");
+        // It is where a person looks later, too.
+        built.spool("review --last").run().with_code(0).says(told);
+        built.spool("log").run().with_code(0).says("caveat");
+        built.spool("status").run().with_code(0).says("caveat");
+    }
+}
+
+#[test]
+fn v3_what_a_filter_hides_is_no_pass() {
+    let built = Built::new();
+    let work = "echo 'fn back_door() {}' >> src/login.rs; echo '* filter=old' > .gitattributes; git config filter.old.clean 'sed /back/d'";
+    let ran = loop_of(&built, work, "");
+    assert_ne!(ran.code, Some(0), "{ran}");
+}
+
+#[test]
+fn v3_files_outside_of_the_folder_are_told() {
+    let built = Built::new();
+    let outer = built.root.parent().unwrap().join("outer");
+    let inner = outer.join("shop");
+    fs::create_dir_all(&outer).unwrap();
+    fs::rename(&built.root, &inner).unwrap();
+    fs::rename(inner.join(".git"), outer.join(".git")).unwrap();
+    let git = |arguments: &[&str]| {
+        let mut git = built.command("git");
+        assert!(git.current_dir(&outer).args(arguments).finish().status.success());
+    };
+    fs::write(outer.join("beside.rs"), "fn beside() {}\n").unwrap();
+    git(&["add", "-A"]);
+    git(&["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "moved"]);
+    fs::write(outer.join("beside.rs"), "fn beside_and_changed() {}\n").unwrap();
+    built.reader(&[US1_1, FR_001, FR_002]);
+    let call = built.spool("review --may-write --base HEAD --harness-command agent");
+    let ran = call.within(&inner).run().with_code(0);
+    ran.says("the reader did not get all of :/beside.rs");
+    fs::rename(outer.join(".git"), inner.join(".git")).unwrap();
+    fs::rename(&inner, &built.root).unwrap();
+}
+
+#[test]
+fn v3_a_hole_in_what_is_named_is_no_pass() {
+    let spec = "# Login\n\n- **FR-001**: `src/big.rs` MUST check\n- **FR-002**: MUST log\n";
+    let built = Built::with_spec(spec);
+    built.write("src/big.rs", "fn check() {}\n".repeat(2_000));
+    built.reader(&[FR_001, FR_002]);
+    let ran = built.review("--base HEAD").with_code(3);
+    ran.says("FR-001 cannot tell: it names `src/big.rs`, of which the reader was not given all");
+    // One that has opened the file itself has seen it.
+    let opened = r#"{"id":"FR-001","verdict":"met","evidence":[{"file":"src/big.rs","line":1999,"quote":"fn check() {}"}]}"#;
+    built.reader(&[opened, FR_002]);
+    built.review("--base HEAD").with_code(0);
+}
+
+#[test]
+fn v4_what_was_seen_whole_has_no_caveat() {
+    let built = Built::new();
+    loop_of(&built, "echo 'target/' > .gitignore; mkdir target; touch target/x", "--strict")
+        .with_code(0);
+    assert_eq!(built.last()["caveats"], json!([]));
+}
+
+#[test]
+fn v5_secrets_are_named_and_not_sent() {
+    let built = Built::new();
+    let key = format!("ghp_{}", "abcDEF0123456789abcDEF0123456789abcDEF01");
+    built.write("config/prod.pem", "OLD\n");
+    built.commit("a certificate");
+    built.write("config/prod.pem", "SECRET_OF_PEM\n");
+    built.write(".env", "WORD=SECRET_OF_ENV\n");
+    built.write("src/new.rs", format!("let token = \"{key}\";\nfn new() {{}}\n"));
+    let code = built.read("src/login.rs");
+    built.write("src/login.rs", format!("{code}let token = \"{key}\";\n"));
+    let (ran, prompt) = reviewed(&built);
+    for secret in ["SECRET_OF_PEM", "SECRET_OF_ENV", &key] {
+        assert!(!prompt.contains(secret), "{secret}");
+    }
+    let names = part(&prompt, "every file that has changed");
+    assert!(names.contains(".env (not all") && names.contains("config/prod.pem (not"), "{names}");
+    assert!(prompt.contains("fn new()") && prompt.contains("token = \"[masked]\""), "{prompt}");
+    ran.says(
+        "the reader got only the names of .env, config/prod.pem, which may hold keys or passwords",
+    );
+    // A line with a mask stands where the key is.
+    let masked = FR_001.replace("src/login.rs", "src/new.rs").replace("\"line\":3", "\"line\":1");
+    let masked = masked.replace("check(password)", "let token = \\\"[masked]\\\";");
+    built.reader(&[US1_1, &masked, FR_002]);
+    built.review("--base HEAD").with_code(0);
+}

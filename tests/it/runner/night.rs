@@ -1,0 +1,65 @@
+//! The books of a night: one count for summary, status and log, and an end that says why.
+
+use serde_json::json;
+
+use crate::review::support::Built;
+use crate::runner::support::{Bench, PROMISE, in_change, says};
+
+#[test]
+fn n2_an_empty_document_ends_no_night() {
+    for emptied in [": >", "rm -f"] {
+        let bench = Bench::new();
+        let proposal = in_change("proposal.md");
+        bench.agent(&format!(
+            "echo $n > more.txt\nif [ $n = 1 ]; then {emptied} '{proposal}'; echo 'On it.'; else {}; fi",
+            says(PROMISE)
+        ));
+        let ran = bench.ralph("--max-iterations 3").run();
+        if emptied == ": >" {
+            let ran = ran.with_code(0);
+            let asked = bench.prompt(2);
+            assert!(asked.contains("Read it again before you work"), "{ran}\n{asked}");
+        } else {
+            // Nothing says any more what is wanted: that end has a reason and a summary.
+            assert!(ran.output.contains("ralph: "), "{ran}");
+            assert_ne!(bench.state()["status"], json!("running"), "{ran}");
+        }
+    }
+}
+
+#[test]
+fn n4_status_log_and_summary_count_alike() {
+    let built = Built::new();
+    let list = "specs/001-login/tasks.md";
+    built.write(
+        list,
+        "- [ ] T001 Write src/a.rs\n- [ ] T002 Write src/b.rs\n- [ ] T003 Write src/c.rs\n",
+    );
+    built.commit("open tasks");
+    // A task is opened again in the iteration after it was done.
+    let first = format!("echo a > src/a.rs; sed -i 's/\\[ \\] T001/[x] T001/' {list}");
+    let next = format!(
+        "echo b > src/b.rs; sed -i 's/\\[x\\] T001/[ ] T001/; s/\\[ \\] T002/[x] T002/' {list}"
+    );
+    built.worker_and_reader(
+        &format!("if [ $n = 1 ]; then {first}; else {next}; fi\nresult done"),
+        "",
+    );
+    let ran = built.loop_with("--max-iterations 2").with_code(3);
+    let counted = "Proved: 1 by files";
+    ran.says(counted);
+    built.spool("ralph --status --change 001-login").run().with_code(0).says(counted);
+    built.spool("log").run().with_code(0).says(counted);
+}
+
+#[test]
+fn n6_a_project_that_moved_says_so() {
+    let bench = Bench::new();
+    let root = bench.root.display().to_string();
+    bench.agent(&format!(
+        "cd /; mv '{root}' '{root}-moved'; ln -s '{root}-moved' '{root}'; echo 'On it.'"
+    ));
+    let ran = bench.ralph("--max-iterations 3").run();
+    ran.says("ralph: stuck: ").says("the folder of the project, `").says("is gone");
+    assert_eq!(bench.runs(), 1, "{ran}");
+}
