@@ -31,7 +31,8 @@ impl Git {
             let meta = self.worktree.join(file).symlink_metadata();
             meta.is_ok_and(|meta| !changed_at(&meta).seems_before(time, Duration::ZERO))
         };
-        let is_noise = |path: &Path| path.file_name().is_some_and(|name| is_noise(name.as_encoded_bytes()));
+        let is_noise =
+            |path: &Path| path.file_name().is_some_and(|name| is_noise(name.as_encoded_bytes()));
         let is_work = |file: &Path| !file.ancestors().any(is_noise);
         let mut files = paths(&self.run(&asked, &[]).unwrap_or_default());
         files.retain(|file| is_work(file) && is_new(file) && !shown.contains(file));
@@ -51,6 +52,10 @@ impl Git {
             let then = file.to_str().and_then(|name| self.file_at(commit, name));
             now.is_none() || now != then
         };
-        there.enumerate().filter(|(at, file)| *at >= COMPARED || differs(file)).map(|(_, file)| file).collect()
+        there
+            .enumerate()
+            .filter(|(at, file)| *at >= COMPARED || differs(file))
+            .map(|(_, file)| file)
+            .collect()
     }
 }
