@@ -31,11 +31,9 @@ impl Git {
             let meta = self.worktree.join(file).symlink_metadata();
             meta.is_ok_and(|meta| !changed_at(&meta).seems_before(time, Duration::ZERO))
         };
-        let is_noise =
-            |path: &Path| path.file_name().is_some_and(|name| is_noise(name.as_encoded_bytes()));
-        let is_work = |file: &Path| !file.ancestors().any(is_noise);
+        let is_noise = |file: &Path| file.iter().any(|name| is_noise(name.as_encoded_bytes()));
         let mut files = paths(&self.run(&asked, &[]).unwrap_or_default());
-        files.retain(|file| is_work(file) && is_new(file) && !shown.contains(file));
+        files.retain(|file| !is_noise(file) && is_new(file) && !shown.contains(file));
         files
     }
 
