@@ -9,7 +9,7 @@ use crate::forms::receipt::ReceiptForm;
 use crate::runner::report::list_of;
 use crate::store::journal::Entry;
 use crate::store::names::{JournalEvent, VerdictName};
-use crate::store::receipts::{Receipt, Receipts, Witness, only_done, scoreboard};
+use crate::store::receipts::{Receipt, Receipts, Witness, scoreboard};
 use crate::world::WallTime;
 
 /// The receipts of a project, read as they are asked for.
@@ -61,10 +61,10 @@ impl ReceiptsOfLog {
         let is_before_the_next = |at: WallTime| at <= entry.at || next.is_none_or(|next| at < next);
         let is_its = |receipt: &&Receipt| receipt.at >= began && is_before_the_next(receipt.at);
         let mut board = scoreboard(self.all(&entry.about).iter().filter(is_its));
-        // What the list says now is about the last loop alone.
+        // What the list says now is about the last loop alone; a task that is gone from it stays.
         let root = self.root.as_deref().filter(|_| next.is_none());
         if let Some(list) = root.and_then(|root| list_of(root, &entry.about)) {
-            only_done(&mut board, Some(&list));
+            board.retain(|it| it.dropped || list.find(&it.task).is_none_or(|task| task.done));
         }
         board
     }

@@ -17,11 +17,8 @@ use crate::system::names;
 use crate::text;
 use crate::world::{self, Deadline};
 
-/// How long a document is read again that is empty.
-const PATIENCE: Duration = Duration::from_secs(2);
-/// What stands in the place of a proposal that is gone or empty.
-const ASK: &str = "It is empty or cannot be read at the moment. Read it again before you work; where it stays so, bring back \
-    what it said, as git has it. Where nothing has it, ask for it: <blocked>the proposal is empty</blocked>";
+/// How long a document is read again that is empty: an editor may be writing it.
+const PATIENCE: Duration = Duration::from_secs(3);
 /// The most that is read of a document, in bytes: the task list is one.
 const MOST: u64 = task_list::MOST;
 /// The most of the proposal that is quoted, in bytes.
@@ -84,12 +81,12 @@ impl<'a> Documents<'a> {
         Self { change, primary, others, more, list: None }
     }
 
-    /// Writes the documents into a prompt; an error when the proposal cannot be read before a loop has begun.
-    pub fn quote(&self, text: &mut String, has_begun: bool) -> Result<()> {
+    /// Writes the documents into a prompt; an error when the proposal cannot be read.
+    pub fn quote(&self, text: &mut String) -> Result<()> {
         let read_now = || read(self.change, &self.primary);
         let (mut found, deadline) = (read_now(), Deadline::after(PATIENCE));
         while found.as_ref().is_ok_and(|it| it.trim().is_empty()) && !deadline.is_over() {
-            world::pause(PATIENCE / 40);
+            world::pause(PATIENCE / 60);
             found = read_now();
         }
         let proposal = match found {
@@ -100,7 +97,6 @@ impl<'a> Documents<'a> {
             {
                 String::new()
             }
-            _ if has_begun => ASK.to_owned(),
             Ok(_) => bail!("`{}` is empty\nwrite into it what is wanted", self.primary.display()),
             Err(problem) => bail!(
                 "`{}` cannot be read: {problem}\na loop needs it to know what is wanted",

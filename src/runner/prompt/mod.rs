@@ -39,7 +39,7 @@ pub fn prompt(material: &Material<'_>) -> Result<String> {
     if material.resumed {
         documents.name(&mut text);
     } else {
-        documents.quote(&mut text, material.iteration > 1)?;
+        documents.quote(&mut text)?;
     }
     let _ = write!(text, "\n# What is asked of you\n\n{}\n", material.task);
     if !material.context.trim().is_empty() {
