@@ -36,8 +36,6 @@ pub enum SettingKind {
     Expect,
 }
 
-/// Words for "nothing" that no program is called; `false` is a command.
-const NO: [&str; 5] = ["no", "off", "none", "null", "~"];
 /// The most of an ordinary number.
 pub const MILLION: u64 = 1_000_000;
 /// In seconds.
@@ -97,9 +95,6 @@ impl SettingKind {
             }
             Self::Command if Check::runs_nothing(text) || text.contains('\0') => {
                 "needs a command: this one runs nothing"
-            }
-            Self::Command if NO.contains(&text.trim().to_lowercase().as_str()) => {
-                "needs a command: leave the setting out to have none"
             }
             Self::Command if text.starts_with(REVIEW) => {
                 "needs a command: a review is asked for with `review`"
@@ -282,8 +277,6 @@ mod tests {
             (Words(&["one", "two", "three"]), "", "needs `one`, `two` or `three`, not ``"),
             (Text, "a\0b", "needs a text, not `a\u{fffd}b`"),
             (Command, "# make", "needs a command: this one runs nothing"),
-            (Command, "no", "needs a command: leave the setting out to have none"),
-            (Command, "Off", "needs a command: leave the setting out to have none"),
             (Command, "spool review", "needs a command: a review is asked for with `review`"),
             (Expect, "*", "asks for nothing: write a part of one line of the output"),
         ] {
