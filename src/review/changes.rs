@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use super::base::{Base, KnownLoop};
 use super::evidence::is_work;
-use super::packet::cut;
 use crate::engine::order::few;
 use crate::evidence::pattern::Pattern;
 use crate::feature::project::printable;
@@ -177,6 +176,20 @@ fn content(root: &Path, name: &str) -> Option<String> {
     let content = read_in(&folder, path.file_name()?.to_str()?, 4 << 20).ok()?;
     let content = String::from_utf8(content.bytes).ok().filter(|it| !it.contains('\0'))?;
     Some(content.lines().fold(String::new(), |text, line| text + "+" + line + "\n"))
+}
+
+/// The text, or its beginning with a line that says so.
+pub fn cut(content: &str, most: usize, whole: &str) -> String {
+    if content.len() <= most {
+        return content.to_owned();
+    }
+    let kept = &content[..content.floor_char_boundary(most)];
+    let kept = kept.rfind('\n').map_or(kept, |end| &kept[..end]);
+    format!(
+        "{kept}\n[cut here: {} of {} bytes are shown; the rest is in {whole}]",
+        kept.len(),
+        content.len()
+    )
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 
 use super::armed::Reworded;
-use super::changes::Changes;
+use super::changes::{Changes, cut};
 use super::form::{BEGIN, END};
 use crate::engine::CheckResult;
 use crate::engine::scope::in_runs;
@@ -210,20 +210,6 @@ fn receipts(all: &[Receipt]) -> String {
         text.push('\n');
     }
     cut(&text, RECEIPTS, "`spool task show`")
-}
-
-/// The text, or its beginning with a line that says so.
-pub fn cut(content: &str, most: usize, whole: &str) -> String {
-    if content.len() <= most {
-        return content.to_owned();
-    }
-    let kept = &content[..content.floor_char_boundary(most)];
-    let kept = kept.rfind('\n').map_or(kept, |end| &kept[..end]);
-    format!(
-        "{kept}\n[cut here: {} of {} bytes are shown; the rest is in {whole}]",
-        kept.len(),
-        content.len()
-    )
 }
 
 fn line(content: &str) -> String {
