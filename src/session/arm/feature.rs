@@ -136,7 +136,13 @@ pub fn arm(
     let path = feature.folder.join(STATE);
     state.write(&feature).map_err(|error| Refusal::unwritable(&path, &error))?;
     arming.open(PinKey::Feature(&feature.name), &pin)?;
-    arming.loops.write_claim(&claim)?;
+    let noted = arming.loops.write_claim(&claim).map_err(Refusal::from);
+    if claim.unkept {
+        noted?;
+    } else {
+        // The open pin says whose the loop is: the loop lives by now, and its note can refuse nothing.
+        notes.extend(noted.err().map(|why| why.to_string()));
+    }
     let not_noted = arming.finish(armed_entry(&claim, armer, &pin, &commands));
     notes.extend(Some(not_noted.trim_start().to_owned()).filter(|note| !note.is_empty()));
     // The loop lives by now: nothing that goes wrong here can refuse it.
