@@ -135,13 +135,13 @@ pub fn arm(
     notes.extend(bind(&mut arming, &feature, &claim, &state, &pin, &refused)?);
     let path = feature.folder.join(STATE);
     state.write(&feature).map_err(|error| Refusal::unwritable(&path, &error))?;
-    arming.open(PinKey::Feature(&feature.name), &pin)?;
+    let is_named = arming.open(PinKey::Feature(&feature.name), &pin)?;
     let noted = arming.loops.write_claim(&claim).map_err(Refusal::from);
-    if claim.unkept {
-        noted?;
-    } else {
-        // The open pin says whose the loop is: the loop lives by now, and its note can refuse nothing.
+    if is_named {
+        // The session has its loop by now, so a note that fails refuses nothing.
         notes.extend(noted.err().map(|why| why.to_string()));
+    } else {
+        noted?;
     }
     let not_noted = arming.finish(armed_entry(&claim, armer, &pin, &commands));
     notes.extend(Some(not_noted.trim_start().to_owned()).filter(|note| !note.is_empty()));

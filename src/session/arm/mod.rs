@@ -145,14 +145,16 @@ impl<'a> Arming<'a> {
         Ok((shown, unkept))
     }
 
-    /// Writes the pin of what a person arms, where it can be kept: from here on the loop is armed.
-    fn open(&self, key: PinKey<'_>, pin: &Pin) -> io::Result<()> {
+    /// Writes the pin of what a person arms, where it can be kept: from here on the loop is armed. Returns whether the pin names
+    /// the session.
+    fn open(&self, key: PinKey<'_>, pin: &Pin) -> io::Result<bool> {
         let is_kept = self.armer.is_person() && *self.by != ArmedBy::Unkept;
-        let Some(pins) = self.pins.as_ref().ok().filter(|_| is_kept) else { return Ok(()) };
+        let Some(pins) = self.pins.as_ref().ok().filter(|_| is_kept) else { return Ok(false) };
         if let (PinKey::Feature(about), Some(session)) = (key, self.armer.session) {
             pins.bind(session, about, pin.armed_at)?;
         }
-        pins.update(key, pin)
+        pins.update(key, pin)?;
+        Ok(self.armer.session.is_some())
     }
 
     /// Leaves everything in place: the loop is armed, whatever the journal has. Returns the line for the person on
