@@ -136,18 +136,24 @@ pub fn arm(
     let path = feature.folder.join(STATE);
     state.write(&feature).map_err(|error| Refusal::unwritable(&path, &error))?;
     let is_named = arming.open(PinKey::Feature(&feature.name), &pin)?;
-    let noted = arming.loops.write_claim(&claim).map_err(Refusal::from);
-    if is_named {
-        // The session has its loop by now, so a note that fails refuses nothing.
-        notes.extend(noted.err().map(|why| why.to_string()));
-    } else {
-        noted?;
-    }
+    notes.extend(note_claim(&arming, &claim, is_named)?);
     let not_noted = arming.finish(armed_entry(&claim, armer, &pin, &commands));
     notes.extend(Some(not_noted.trim_start().to_owned()).filter(|note| !note.is_empty()));
     // The loop lives by now: nothing that goes wrong here can refuse it.
     notes.extend(keep_out(&feature.folder));
     Ok(armed(&feature, &tasks, pin.limits, shown, &notes, &gate))
+}
+
+/// Why the claim is not written, where the pin names the session: it has its loop then, whatever its note says.
+fn note_claim(
+    arming: &Arming<'_>,
+    claim: &Claim,
+    is_named: bool,
+) -> Result<Option<String>, Refusal> {
+    match arming.loops.write_claim(claim).map_err(Refusal::from) {
+        Err(why) if is_named => Ok(Some(why.to_string())),
+        written => written.map(|()| None),
+    }
 }
 
 fn review_of(set: Option<Check>, when: Option<ReviewWhen>) -> Check {
