@@ -277,7 +277,7 @@ pub struct ReviewResult {
 }
 
 impl ReviewResult {
-    /// Returns whether its reader met a usage limit.
+    /// Whether its reader met a usage limit.
     pub fn is_limited(&self) -> bool {
         !self.judged && self.verdicts > 0
     }

@@ -28,7 +28,7 @@ impl TaskFile {
         hash_of_long(&self.bytes)
     }
 
-    /// Returns the list in these bytes.
+    /// The list in these bytes.
     pub fn of(bytes: Vec<u8>) -> Self {
         Self { list: TaskList::parse(&bytes), bytes }
     }

@@ -71,12 +71,12 @@ const LABELS: &str = include_str!("requirements.labels");
 /// What a scenario begins with, in several languages.
 const GIVEN: &str = include_str!("requirements.given");
 
-/// Returns all requirements of a specification.
+/// All requirements of a specification.
 pub fn requirements(spec: &[u8]) -> Vec<Requirement> {
     asked(spec).all
 }
 
-/// Returns what a specification asks for.
+/// What a specification asks for.
 pub fn asked(spec: &[u8]) -> AskedFor {
     let mut asked = AskedFor::default();
     markdown::lines(spec).iter().filter(|line| !line.is_hidden()).for_each(|line| asked.line(line));
@@ -136,7 +136,7 @@ impl AskedFor {
         }
     }
 
-    /// Returns whether a line is the label of a list, which it opens then.
+    /// Whether a line is the label of a list, which it opens then.
     fn label(&mut self, line: &Line<'_>, plain: &str) -> bool {
         let is_short = plain.len() <= LABEL && !plain.ends_with('.') && line.column == 0;
         let is_label = plain.ends_with(':') || line.kind == Kind::Text && is_short;

@@ -35,7 +35,7 @@ pub struct Reworded {
     pub now: String,
 }
 
-/// Returns how the specification differs from what it said when the loop was armed: the agent may have done that.
+/// How the specification differs from what it said when the loop was armed: the agent may have done that.
 pub fn changes(then: Option<&[u8]>, now: &[Requirement]) -> SpecificationChanges {
     match then {
         Some(then) => between(&requirements(then), now),

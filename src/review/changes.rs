@@ -40,7 +40,7 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Returns what has changed since the base; `seen` is what the files show by themselves since the loop was armed.
+    /// What has changed since the base; `seen` is what the files show by themselves since the loop was armed.
     pub fn of(
         root: &Path,
         git: Option<&Git>,
@@ -146,7 +146,7 @@ impl Changes {
         }
     }
 
-    /// Returns every file by name, and which are not given whole.
+    /// Every file by name, and which are not given whole.
     pub fn all_names(&self) -> String {
         let line = |name: &String| {
             let note = if self.cut.contains(name) { " (not all of it is below)" } else { "" };

@@ -148,7 +148,7 @@ impl Ground<'_> {
     }
 }
 
-/// Returns whether a path from the root may be work: it is not git's, nor the loop's own.
+/// Whether a path from the root may be work: it is not git's, nor the loop's own.
 pub fn is_work(path: &Path) -> bool {
     let is_note = |it: &Path| NOTES.iter().any(|note| it.ends_with(note));
     !path.ancestors().any(|it| is_own(it) || is_note(it))

@@ -317,7 +317,7 @@ fn line(text: &mut String, name: &str, value: &str) {
     }
 }
 
-/// Returns the task list of a change; `None` where the change or its list is gone.
+/// The task list of a change; `None` where the change or its list is gone.
 pub fn list_of(root: &Path, change: &str) -> Option<TaskList> {
     let wanted = ChangeQuery { change: Some(change), module: None };
     let Ok(FoundChange::One(change)) = find(root, &wanted) else { return None };

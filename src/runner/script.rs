@@ -92,7 +92,7 @@ impl ScriptStep {
         matches!(self, Tick(own) if *own == id)
     }
 
-    /// Returns the action in words; an error when the step fails.
+    /// The action in words; an error when the step fails.
     pub fn play(&self, folder: &Path) -> Result<String> {
         Ok(match self {
             Write(name, text) => {

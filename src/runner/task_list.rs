@@ -73,12 +73,12 @@ impl Tasks {
         Self { path, id, optional, open, hash: 0, looked: None, is_compared: false }
     }
 
-    /// Returns the list as it was last looked at, `None` where it could not be read.
+    /// The list as it was last looked at, `None` where it could not be read.
     pub fn looked(&self) -> Option<&TaskFile> {
         self.looked.as_ref()
     }
 
-    /// Returns the ids of the tasks that count as open.
+    /// The ids of the tasks that count as open.
     pub fn open(&self) -> Vec<String> {
         self.open.lines().filter_map(|line| Some(line.split_once(' ')?.0.to_owned())).collect()
     }

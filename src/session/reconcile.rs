@@ -14,7 +14,7 @@ use crate::store::pins::{Pin, PinKey, PinState, Pins};
 use crate::text;
 use crate::world;
 
-/// Returns whether the record of a session says the same as the open pin of its loop.
+/// Whether the record of a session says the same as the open pin of its loop.
 pub fn agree(record: &Record, pin: &Pin, session: &str) -> bool {
     wrong_in_record(Some(record), pin, session).is_none()
 }

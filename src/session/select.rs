@@ -179,7 +179,7 @@ fn current_lives(project: &Project, loops: &Loops) -> bool {
         || FeatureSnapshot::read(&feature).is_some_and(|it| it.in_execution() && !it.all_done())
 }
 
-/// Returns the features that have a loop.
+/// The features that have a loop.
 pub fn armed_features(project: &Project, loops: &Loops) -> Vec<Feature> {
     let mut features = project.features();
     features.retain(|feature| lives(loops, feature));

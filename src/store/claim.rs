@@ -79,18 +79,18 @@ pub(super) fn claim_path(loops: &Path, feature: &str) -> io::Result<PathBuf> {
     Ok(below(loops, &["claims", &[feature, ".json"].concat()]))
 }
 
-/// Returns the claim on a feature as it is noted, `None` where there is none; an error for one that cannot be opened.
+/// The claim on a feature as it is noted, `None` where there is none; an error for one that cannot be opened.
 pub(super) fn noted_claim(loops: &Path, feature: &str) -> io::Result<Option<Claim>> {
     // A name that cannot name a file has no claim.
     claim_path(loops, feature).map_or(Ok(None), |path| load_whole(&path))
 }
 
-/// Returns the claim on a feature, as its open pin has it.
+/// The claim on a feature, as its open pin has it.
 pub(super) fn read_claim(loops: &Path, feature: &str) -> io::Result<Option<Claim>> {
     noted_claim(loops, feature).map(|noted| as_armed(loops, feature, noted))
 }
 
-/// Returns the claim on a feature as its open pin has it, whatever the note in the project says; the note alone
+/// The claim on a feature as its open pin has it, whatever the note in the project says; the note alone
 /// where no person armed the loop.
 pub(super) fn as_armed(loops: &Path, feature: &str, noted: Option<Claim>) -> Option<Claim> {
     let root = loops.ancestors().nth(2).unwrap_or(loops);
@@ -117,7 +117,7 @@ impl Claim {
         }
     }
 
-    /// Returns whether the loop lives in another session than this one.
+    /// Whether the loop lives in another session than this one.
     pub fn is_of_other(&self, session: &str) -> bool {
         self.closed.is_none() && self.session.as_ref().is_some_and(|owner| owner != session)
     }

@@ -169,12 +169,12 @@ impl Loops {
         claim::read_claim(&self.folder, feature)
     }
 
-    /// Returns the same as it is noted in the project, where an agent can change it.
+    /// The same as it is noted in the project, where an agent can change it.
     pub fn noted_claim(&self, feature: &str) -> io::Result<Option<Claim>> {
         claim::noted_claim(&self.folder, feature)
     }
 
-    /// Returns a noted claim as the open pin of the feature has it.
+    /// A noted claim as the open pin of the feature has it.
     pub fn as_armed(&self, feature: &str, noted: Option<Claim>) -> Option<Claim> {
         claim::as_armed(&self.folder, feature, noted)
     }

@@ -20,7 +20,7 @@ pub(super) const MOST_SESSIONS: usize = 100_000;
 /// Where the journal of loops is that no session has taken yet.
 pub const TERMINAL: &str = "terminal";
 
-/// Returns whether a session id may name a folder: letters, digits, `.`, `_`, `-`, at most 128.
+/// Whether a session id may name a folder: letters, digits, `.`, `_`, `-`, at most 128.
 pub fn is_session_id(id: &str) -> bool {
     let first = id.bytes().next();
     first.is_some_and(|byte| byte.is_ascii_alphanumeric())

@@ -208,12 +208,12 @@ pub struct Pins {
 }
 
 impl Pin {
-    /// Returns the folder of the feature, relative to the project, that the list is in.
+    /// The folder of the feature, relative to the project, that the list is in.
     pub fn feature_folder(&self) -> &str {
         self.list.rsplit_once('/').map_or("", |(folder, _)| folder)
     }
 
-    /// Returns whether this session drives the loop, or none does.
+    /// Whether this session drives the loop, or none does.
     pub fn is_for(&self, session: &str) -> bool {
         self.session.is_empty() || self.session == session
     }

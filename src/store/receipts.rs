@@ -351,7 +351,7 @@ impl Receipts {
         fs::rename(&next, &kept)
     }
 
-    /// Returns the paths of what is kept when a loop is armed: what the files contain, also for the next task, the list, and the specification.
+    /// The paths of what is kept when a loop is armed: what the files contain, also for the next task, the list, and the specification.
     pub fn armed_paths(&self) -> [PathBuf; 4] {
         ["contents", "armed", "list", SPECIFICATION].map(|end| self.path(end))
     }
@@ -468,7 +468,7 @@ fn as_reviewed(line: &[u8], reader: &str) -> Option<Vec<u8>> {
     Some([at.as_bytes(), &by, &after[..none.start], &after[none.end..]].concat())
 }
 
-/// Returns what the specification of a feature said when its last loop was armed; `None` where that was not kept.
+/// What the specification of a feature said when its last loop was armed; `None` where that was not kept.
 pub fn armed_specification(root: &Path, feature: &str) -> Option<Vec<u8>> {
     Receipts::named(root, feature).ok()?.kept(SPECIFICATION)
 }

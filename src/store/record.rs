@@ -311,7 +311,7 @@ impl Record {
         Entry::now(event, &self.about, self.ledger.iterations, words)
     }
 
-    /// Returns what came of the last stop, in plain words.
+    /// What came of the last stop, in plain words.
     pub fn last_words(&self) -> String {
         let waits = || ["waiting for ", &self.waits_for].concat();
         if self.words.is_empty() { waits() } else { self.words.clone() }

@@ -295,7 +295,7 @@ impl<'a> WorkTree<'a> {
         }
     }
 
-    /// Returns the task list as it was last looked at, `None` where there is none that could be read.
+    /// The task list as it was last looked at, `None` where there is none that could be read.
     pub fn looked_list(&self) -> Option<&TaskList> {
         self.tasks.as_ref()?.looked().map(|file| &file.list)
     }

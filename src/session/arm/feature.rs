@@ -164,7 +164,7 @@ fn review_of(set: Option<Check>, when: Option<ReviewWhen>) -> Check {
     }
 }
 
-/// Returns the specification; an error where a review is asked for and there is nothing to judge in it.
+/// The specification; an error where a review is asked for and there is nothing to judge in it.
 pub fn can_be_reviewed(folder: &Path, shown: &str) -> Result<Vec<u8>, Refusal> {
     let wrong = |why: String| {
         let what = ["nothing is armed: a review is asked for, and ", &why].concat();
