@@ -422,11 +422,10 @@ fn bind(
     pin: &Pin,
     refused: &[String],
 ) -> Result<Option<String>, Refusal> {
-    let before = arming.loops.read_claim(&feature.name)?;
-    if before.is_none_or(|before| before.closed.is_some()) {
-        let closed = Some(EndName::Stopped);
-        arming.loops.write_claim(&Claim { closed, ..claim.clone() })?;
-    }
+    let live = arming.loops.read_claim(&feature.name)?.filter(|before| before.closed.is_none());
+    // Also where nothing changes: a note that cannot be written refuses while all can be undone.
+    let closed = || Claim { closed: Some(EndName::Stopped), ..claim.clone() };
+    arming.loops.write_claim(&live.unwrap_or_else(closed))?;
     if arming.folder.is_none() {
         return Ok(None);
     }
