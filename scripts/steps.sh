@@ -67,7 +67,7 @@ compiles_for() {
 }
 
 # All test programs in one run: beside each other with cargo-nextest, one after the other without it. `tests all` also runs the
-# tests that are left to the night. Most tests wait: more of them run at once than there are processors.
+# tests that are left to the night. Most tests wait: more of them run at once than there are processors. What counts goes first.
 tests() {
     local code=0 at_once=$((3 * $(getconf _NPROCESSORS_ONLN))) run=(test) to_tests=()
     if cargo nextest --version >/dev/null 2>&1; then
@@ -76,7 +76,7 @@ tests() {
     elif [[ ${1:-} == all ]]; then
         to_tests=(-- --include-ignored)
     fi
-    RUST_TEST_THREADS=$at_once in_memory scripts/cargo "${run[@]}" --no-fail-fast --locked --workspace --all-features \
+    RUST_TEST_THREADS=$at_once in_memory nice scripts/cargo "${run[@]}" --no-fail-fast --locked --workspace --all-features \
         ${to_tests[@]+"${to_tests[@]}"} 2>&1 | tee -a "$log" || code=1
     return "$code"
 }

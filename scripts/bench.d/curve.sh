@@ -106,13 +106,13 @@ check_curve() {
 measure_hand_curve() {
     command -v git >/dev/null || return 0
     local files folder
-    for files in 1000 10000; do
+    for files in 1000 4000; do
         folder=$work/hand_$files
         mkdir -p "$folder"/{home,project/src/services,project/.claude}
         lay_out_files "$folder" "$files"
     done
     sleep 3.1
-    for files in 1000 10000; do
+    for files in 1000 4000; do
         folder=$work/hand_$files
         scenario_by_hand "$folder"
         learn_what_is_written in_project "$folder" "$hook"
@@ -120,13 +120,13 @@ measure_hand_curve() {
         has_come_to "hand_$files" counted "$folder" '*"decision":"block"*Open: 40 of 50: T011,*' '1*"iteration":2,"task":"11/50","verdict":"continue"*'
         is_judged "$folder" || wrong "hand_$files: the tick has no receipt"
     done
-    record hand per_file "$((($(figure hand_10000 instructions) - $(figure hand_1000 instructions)) / 9000))"
+    record hand per_file "$((($(figure hand_4000 instructions) - $(figure hand_1000 instructions)) / 3000))"
 }
 
 print_hand_curve() {
     command -v git >/dev/null || return 0
-    printf '\nTicked by hand, in a project of 1,000 files %s instructions, of 10,000 files %s: %s for each file\n' \
-        "$(grouped "$(figure hand_1000 instructions)")" "$(grouped "$(figure hand_10000 instructions)")" "$(figure hand per_file)"
+    printf '\nTicked by hand, in a project of 1,000 files %s instructions, of 4,000 files %s: %s for each file\n' \
+        "$(grouped "$(figure hand_1000 instructions)")" "$(grouped "$(figure hand_4000 instructions)")" "$(figure hand per_file)"
 }
 
 check_hand_curve() {
