@@ -13,10 +13,10 @@ type StatusLine = { line: string | null; end: { name: string; words: string } | 
 
 const NONE: StatusLine = { line: null, end: null }
 
-/** Returns the file in which the session's loop is noted, or nothing where it never had one; starts no program. */
-const recordOf = async ($: EngineInterface, folder: string, session: string) => {
+/** Returns the journal of the session's loop, or nothing where it never had one; starts no program. */
+const journalOf = async ($: EngineInterface, folder: string, session: string) => {
   for (let at = folder, level = 0; at !== '' && level < LEVELS; level += 1) {
-    const path = `${at}/.claude/ralph/${session}/loop.json`
+    const path = `${at}/.claude/ralph/${session}/journal.jsonl`
     if (await $.fs.exists(path)) {
       return path
     }
@@ -79,12 +79,12 @@ const look = async ($: EngineInterface) => {
   const session = env.CLAUDE_CODE_SESSION_ID ?? ''
   const folder = env.CLAUDE_PROJECT_DIR ?? ''
   await refresh($, folder)
-  const record = session === '' ? undefined : await recordOf($, folder, session)
-  if (record === undefined) {
+  const journal = session === '' ? undefined : await journalOf($, folder, session)
+  if (journal === undefined) {
     return show($, NONE)
   }
-  const { mtimeMs } = await $.fs.stat(record)
-  // A loop that has ended begins again only with a new record.
+  const { mtimeMs } = await $.fs.stat(journal)
+  // A loop that has ended begins again only with a new line.
   if (shown.line === null && mtimeMs === seenAt) {
     return
   }

@@ -10,7 +10,7 @@ TABLE
 
 # One loop in a session is armed, held and completed; all others are its copies, each a minute after the one before.
 lay_out_sessions() {
-    local folder=$1 loops=$1/project/.claude/ralph receipts
+    local folder=$1 loops=$1/project/.claude/ralph receipts kept
     mkdir -p "$folder"/{home,project/.claude}
     lay_out_feature "$folder" 49
     : >"$folder/transcript.jsonl"
@@ -18,17 +18,20 @@ lay_out_sessions() {
     write_event "$folder" "$own_session" false
     in_project "$folder" "$hook" <"$folder/event.json" >/dev/null 2>&1
     write_tasks "$folder" 50
-    receipts=$(kept_of "$folder")/receipts-$feature.jsonl
+    kept=$(kept_of "$folder")
+    receipts=$kept/receipts-$feature.jsonl
     receipt T050 >"$receipts"
     in_project "$folder" "$hook" <"$folder/event.json" >/dev/null 2>&1
     grep -q '"reason":"completed"' "$loops/$own_session/journal.jsonl" || wrong 'sessions: the loop was not completed'
     (cd "$loops" && seq -f '%08.0f-4a36-9a34-5f5e2f0d7a11' 1 9999 | xargs mkdir)
-    awk -v loops="$loops" -v own="$own_session" '{ name = FILENAME; sub(/.*\//, "", name); line[name, ++lines[name]] = $0 }
+    # Nobody but its owner may read a record.
+    (umask 077 && awk -v own="$own_session" '{ line[FILENAME, ++lines[FILENAME]] = $0 }
         END {
             for (number = 1; number < 10000; number++) {
                 session = sprintf("%08d-4a36-9a34-5f5e2f0d7a11", number)
                 for (name in lines) {
-                    file = loops "/" session "/" name
+                    file = name
+                    gsub(own, session, file)
                     for (at = 1; at <= lines[name]; at++) {
                         text = line[name, at]
                         gsub(own, session, text)
@@ -43,7 +46,7 @@ lay_out_sessions() {
                     close(file)
                 }
             }
-        }' "$loops/$own_session"/{journal.jsonl,loop.json,open-tasks.txt}
+        }' "$loops/$own_session/journal.jsonl" "$kept/session-$own_session.json" "$kept/open-$own_session.txt")
     : >"$folder/event.json"
 }
 

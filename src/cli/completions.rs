@@ -14,7 +14,6 @@ use crate::engine::tasks::{Task, TaskList};
 use crate::evidence::task_list;
 use crate::feature::project::Project;
 use crate::runner::target;
-use crate::session::select;
 use crate::settings::HARNESSES;
 use crate::store::loops::Loops;
 use crate::text;
@@ -91,7 +90,7 @@ fn harnesses() -> Vec<CompletionCandidate> {
 
 fn sessions() -> Vec<CompletionCandidate> {
     let project = here().and_then(|here| Project::with_loops(&here, None));
-    let sessions = project.map(|project| select::sessions(&Loops::of(&project.root)));
+    let sessions = project.map(|project| Loops::of(&project.root).sessions());
     candidates(sessions.unwrap_or_default())
 }
 

@@ -12,7 +12,6 @@ use crate::runner::report::{self as runners, RunnerReport};
 use crate::session::select::live_ralph;
 use crate::store::loops::Loops;
 use crate::store::names::PausedBy;
-use crate::store::pins::{PinKey, Pins};
 use crate::system::files::real_path;
 use crate::world;
 
@@ -82,7 +81,7 @@ pub fn with_loops(start: &Path, own: Option<&str>) -> Option<Project> {
 pub fn has_loop(root: &Path, own: Option<&str>) -> bool {
     let loops = Loops::of(root);
     match own {
-        Some(own) => loops.knows(own) || Pins::has(root, PinKey::Session(own)),
+        Some(own) => loops.knows(own),
         None => !loops.live_claims().is_empty() || !live_ralph(&loops).is_empty(),
     }
 }

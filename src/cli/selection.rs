@@ -12,7 +12,6 @@ use crate::refusal::Refusal;
 use crate::runner::report;
 use crate::runner::requests::Requests;
 use crate::runner::state::{changes_with_state, state_folder};
-use crate::session::reconcile::settle_all;
 use crate::session::select::{self, Meant, armed_features, live, live_ralph, to_cancel};
 use crate::store::loops::Loops;
 
@@ -88,10 +87,6 @@ impl WhichLoop {
                 "no loop has run at `{}` or above, neither in a session nor of `spool ralph`\ngo to the project, or name it with --project DIR",
                 start.display()
             );
-        }
-        if let Some(project) = &project {
-            // Settles notes that differ from the armed loop.
-            settle_all(&project.root);
         }
         let around = Around { project, runners, own: own_session() };
         match (self.typed(), steering) {
@@ -220,7 +215,7 @@ impl Around {
         if let Some(project) = &self.project {
             let loops = Loops::of(&project.root);
             let live = live(&loops);
-            for session in select::sessions(&loops) {
+            for session in loops.sessions() {
                 let lives = live.iter().any(|record| record.session == session);
                 add(NameKind::Session, &session, lives);
             }

@@ -18,7 +18,6 @@ use crate::session::arm::task::Flavour;
 use crate::session::cancel::{cancel_feature, cancel_task};
 use crate::session::life;
 use crate::session::messages::feature::BY_OUTLINE;
-use crate::session::reconcile::settle_all;
 use crate::session::report::StatusReport;
 use crate::session::select::feature_to_cancel;
 use crate::settings::Chosen;
@@ -139,9 +138,6 @@ fn spec_kit(event: &HookEvent, arguments: &str) -> Result<HookAnswer, Refusal> {
 fn cancelled(event: &HookEvent, named: &str) -> Result<HookAnswer, Refusal> {
     // The agent's folder may be in a project within the loop's project.
     let own = project_of_session(event);
-    if let Some(own) = &own {
-        settle_all(&own.root);
-    }
     let record = own.as_ref().and_then(|own| Loops::of(&own.root).peek(&event.session));
     if named.is_empty() && record.is_some_and(|record| record.is_live_ralph()) {
         return cancel_ralph(event, "");
@@ -247,9 +243,9 @@ fn project_of_session(event: &HookEvent) -> Option<Project> {
     let projects = around.chain(folders.map(|root| Project { root }));
     let knows = |project: &Project| Loops::of(&project.root).knows(session);
     let mut own: Vec<_> =
-        projects.filter(|project| knows(project) || project.has_pin_of(session)).collect();
-    // Anybody can make notes in any folder; a loop that a person armed is found by its pin.
-    let first = own.iter().position(|project| project.has_pin_of(session)).unwrap_or(0);
+        projects.filter(|project| knows(project) || project.keeps(session)).collect();
+    // Anybody can make notes in any folder; a loop is kept where no agent does.
+    let first = own.iter().position(|project| project.keeps(session)).unwrap_or(0);
     (first < own.len()).then(|| own.swap_remove(first))
 }
 

@@ -10,7 +10,6 @@ use crate::exec::find::leave_out;
 use crate::refusal::Refusal;
 use crate::store::loops::{Loops, is_session_id};
 use crate::store::names::LoopKind;
-use crate::store::pins::{PinKey, Pins};
 use crate::store::read::{self, Problem};
 use crate::system::files::real_path;
 use crate::system::names;
@@ -114,7 +113,7 @@ impl Project {
         for folder in start.ancestors().take(LEVELS) {
             if Loops::are_in(folder) {
                 if Loops::has_known(folder, session) {
-                    return Self::at(folder).map(|near| near.unless_pinned_above(session));
+                    return Self::at(folder).map(|near| near.unless_kept_above(session));
                 }
                 with_loops.push(folder);
             }
@@ -124,24 +123,24 @@ impl Project {
         }
         // The notes of its loop may have been taken away.
         let others = with_loops.into_iter().filter(|folder| Some(*folder) != nearest);
-        let is_pinned = |project: &Self| project.has_pin_of(session);
-        others.filter_map(Self::at).find(is_pinned).or_else(|| nearest.and_then(Self::at))
+        let is_kept = |project: &Self| project.keeps(session);
+        others.filter_map(Self::at).find(is_kept).or_else(|| nearest.and_then(Self::at))
     }
 
     /// The project above in which a person armed the loop of this session, otherwise this one: notes in a
     /// folder of the project are quickly made, what was armed is not.
-    fn unless_pinned_above(self, session: &str) -> Self {
-        if self.has_pin_of(session) {
+    fn unless_kept_above(self, session: &str) -> Self {
+        if self.keeps(session) {
             return self;
         }
         let mut above = self.root.ancestors().skip(1).take(LEVELS);
-        let root = above.find(|root| Pins::has(root, PinKey::Session(session)));
+        let root = above.find(|root| Loops::has_kept(root, session));
         root.map(Path::to_owned).map_or(self, |root| Self { root })
     }
 
-    /// Returns whether a file is there for what a person armed in this session; opens none.
-    pub fn has_pin_of(&self, session: &str) -> bool {
-        Pins::has(&self.root, PinKey::Session(session))
+    /// Returns whether the loop of this session is kept where no agent makes notes; opens no file.
+    pub fn keeps(&self, session: &str) -> bool {
+        Loops::has_kept(&self.root, session)
     }
 
     /// Returns the folder in which this session has a loop, or the nearest one that has loops or is

@@ -3,16 +3,12 @@
 use std::io;
 use std::path::Path;
 
-use crate::engine::Verdict;
 use crate::feature::project::Project;
 use crate::feature::settings::{Settings, SettingsError};
 use crate::hosts::{HookAnswer, HookEvent};
-use crate::session::pinned;
-use crate::session::reconcile::reconcile;
-use crate::session::{self, StopContext, select, stop};
+use crate::session::{self, StopContext, stop};
 use crate::store::loops::{Loops, Record, is_session_id};
 use crate::store::names::JournalEvent;
-use crate::store::pins::{Pin, PinState};
 use crate::system::files::real_path;
 use crate::world::Deadline;
 
@@ -52,40 +48,16 @@ pub fn answer(event: &HookEvent, deadline: Deadline) -> HookAnswer {
 
 /// Reports once that the settings switch a live loop off; `None` where there is none.
 fn switched_off(project: &Project, event: &HookEvent) -> Option<HookAnswer> {
-    let (root, session) = (&project.root, &event.session);
-    let loops = Loops::of(root);
-    if !is_session_id(session) {
-        return None;
-    }
-    let is_pinned = is_pinned_in(project, session);
-    if !is_pinned && !loops.knows(session) {
-        return None;
-    }
-    let standing =
-        if is_pinned { pinned::of_session(root, session, None) } else { PinState::Nobody };
-    let was_notified = |pin: &Pin| pin.notified.is_some_and(|it| it.switched_off);
-    if standing.pin().is_some_and(was_notified) {
-        return None;
-    }
-    let transcript = event.transcript_path();
-    // What cannot be put right now is put right at the next stop that counts.
-    let wrong = match standing.pin() {
-        Some(_) => reconcile(root, session, transcript).ok().flatten(),
-        None => None,
-    };
-    let live = |record: &Record| record.ledger.is_live();
-    let unnotified = |record: &Record| standing.pin().is_some() || !record.notified.switched_off;
-    loops.peek(session).filter(live).filter(unnotified)?;
+    let session = &event.session;
+    let loops = Loops::of(&project.root);
+    let live = |record: &Record| record.ledger.is_live() && !record.notified.switched_off;
+    loops.peek(session).filter(live)?;
     let folder = loops.session(session).ok()?;
     let mut record = folder.record().ok().flatten().filter(live)?;
-    pinned::recall_told(&mut record, &standing);
     let notice = session::switched_off(&mut record)?;
     // What cannot be noted is reported again at the next stop.
     let _ = folder.note(&notice.entry(&record)).and_then(|()| folder.save(&record));
-    pinned::keep(root, &record, &standing, &Verdict::Wait(Vec::new()));
-    let mut notices = vec![notice];
-    notices.extend(wrong.map(session::tampered));
-    Some(session::with_notices(HookAnswer::silent(), &notices))
+    Some(session::with_notices(HookAnswer::silent(), &[notice]))
 }
 
 fn project(event: &HookEvent) -> Option<Project> {
@@ -100,7 +72,7 @@ fn project(event: &HookEvent) -> Option<Project> {
     let cwd = event.cwd.clone();
     let found = cwd.as_deref().and_then(around);
     let knows_it = found.as_ref().is_some_and(|project| knows(project, session));
-    if knows_it && found.as_ref().is_some_and(|project| is_pinned_in(project, session)) {
+    if knows_it && found.as_ref().is_some_and(|project| is_kept_in(project, session)) {
         return found;
     }
     // The agent may have changed its folder: its loop is where the session was started. Most often that
@@ -116,7 +88,7 @@ fn project(event: &HookEvent) -> Option<Project> {
         Some(near) => {
             // Notes alone can be made in any folder; what a person armed is found where they armed it.
             let has_its = |start: &Project| {
-                is_pinned_in(start, session) || (!knows_it && knows(start, session))
+                is_kept_in(start, session) || (!knows_it && knows(start, session))
             };
             start.filter(has_its).or(Some(near))
         }
@@ -133,7 +105,7 @@ pub fn may_be_in_a_loop(event: &HookEvent) -> bool {
 pub fn unheard(event: &HookEvent) -> HookAnswer {
     let Some(project) = project(event) else { return HookAnswer::silent() };
     let loops = Loops::of(&project.root);
-    let records = select::sessions(&loops).into_iter().filter_map(|session| loops.peek(&session));
+    let records = loops.sessions().into_iter().filter_map(|session| loops.peek(&session));
     let live: Vec<Record> = records.filter(|record| record.ledger.is_live()).collect();
     if live.is_empty() {
         return HookAnswer::silent();
@@ -152,21 +124,20 @@ pub fn unheard(event: &HookEvent) -> HookAnswer {
     ))
 }
 
-/// The folder that the session was started in, where a person has armed a loop there: a ralph loop needs no
-/// project, and its notes may have been taken away.
+/// The folder that the session was started in, where a loop of it is kept: a ralph loop needs no project.
 fn armed_in_start(event: &HookEvent) -> Option<Project> {
     let root = event.started_in.clone().or_else(|| event.cwd.clone())?;
     let root = real_path(&root).ok()?;
-    Some(Project { root }).filter(|project| is_pinned_in(project, &event.session))
+    Some(Project { root }).filter(|project| is_kept_in(project, &event.session))
 }
 
 fn knows(project: &Project, session: &str) -> bool {
     is_session_id(session) && Loops::of(&project.root).knows(session)
 }
 
-/// Whether the notes of this session's loop there may have been taken away.
-fn is_pinned_in(project: &Project, session: &str) -> bool {
-    is_session_id(session) && project.has_pin_of(session)
+/// Whether this session's loop there is kept where no agent makes notes.
+fn is_kept_in(project: &Project, session: &str) -> bool {
+    is_session_id(session) && project.keeps(session)
 }
 
 fn judge(

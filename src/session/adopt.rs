@@ -1,8 +1,8 @@
 //! Taking over: a loop whose session is gone continues in another one, with its contract, its ledger
 //! and its notes.
 //!
-//! The new record is written first and counts for nothing. One write then moves the loop: its pin, and
-//! where no person armed it the old record, or the claim of a feature, names the new session. Whoever dies
+//! The new record is written first and counts for nothing. One write then moves the loop: the old record of a task's, the pin of
+//! a feature's, and where no person armed that its claim, names the new session. Whoever dies
 //! before it leaves the loop where it was, whoever dies after it has moved it: never do two sessions have
 //! it, nor none.
 
@@ -24,7 +24,7 @@ use crate::session::record::{length_of, path_of};
 use crate::session::select::{drives, live};
 use crate::store::closing::end_entry;
 use crate::store::journal::Entry;
-use crate::store::loops::{Adopted, Claim, LastMessage, Loops, OPEN_TASKS, Record, Session};
+use crate::store::loops::{Adopted, Claim, LastMessage, Loops, Record, Session};
 use crate::store::names::{JournalEvent, LoopKind};
 use crate::store::read;
 use crate::store::undo::Undo;
@@ -34,8 +34,6 @@ use crate::world;
 
 /// The most that is read of a file that moves with the loop, in bytes.
 const MOST: u64 = 4 << 20;
-/// The files in a session's folder that belong to its loop; the journal stays where it was written.
-const BELONGINGS: [&str; 2] = [TASK_FILE, OPEN_TASKS];
 
 /// Who takes a loop over, and which.
 #[derive(Clone, Copy, Debug)]
@@ -109,14 +107,8 @@ pub fn adopt(project: &Project, adopter: Adopter<'_>) -> Result<Taken, Refusal> 
     let own = new.record()?;
     // Refused is refused: until the loop has moved, whatever fails puts every file back.
     let mut undo = Undo::default();
-    undo.remember(&old.path("loop.json"))?;
-    for name in BELONGINGS.iter().chain(&["loop.json"]) {
-        undo.remember(&new.path(name))?;
-    }
-    // What was read of either is settled before anything that proves it is overwritten.
-    old.save(&record)?;
-    if let Some(own) = &own {
-        loops.settle(own)?;
+    for path in [old.record_path(), new.record_path(), new.open_tasks_path(), new.path(TASK_FILE)] {
+        undo.remember(&path)?;
     }
     let mut replaced = None;
     if let Some(own) = own.filter(|own| own.ledger.is_live()) {
@@ -125,19 +117,19 @@ pub fn adopt(project: &Project, adopter: Adopter<'_>) -> Result<Taken, Refusal> 
         }
         replaced = Some(replace(&loops, &own, &mut undo)?);
     }
-    let mut arrived = prepare(&old, &new, &record, adopter)?;
+    let arrived = prepare(&old, &new, &record, adopter)?;
     let root = &project.root;
-    let carried = pinned::carry(root, &record, adopter.session, &mut undo)?;
+    let carried = pinned::carry(root, &record, adopter.session)?;
     let mut left = record;
     if let Err(error) = move_over(&loops, &old, &mut left, claim, adopter.session) {
         // Where its pin cannot be put back, the loop has moved all the same.
-        if carried.is_none_or(|pin| pinned::carry_back(root, &left, &pin).is_ok()) {
+        if carried.is_none_or(|pin| pinned::carry_back(root, &pin).is_ok()) {
             return Err(error.into());
         }
     }
     // From here on it has moved; what follows only tidies up.
     undo.keep();
-    let tidied = tidy(&old, &new, &left, &mut arrived, replaced);
+    let tidied = tidy(&old, &new, &left, &arrived, replaced);
     if tidied.is_ok() {
         pinned::unpin(&project.root, &left);
     }
@@ -225,13 +217,13 @@ fn prepare(
     record: &Record,
     adopter: Adopter<'_>,
 ) -> io::Result<Record> {
-    for name in BELONGINGS {
-        match read::read(&old.path(name), MOST) {
-            Ok(content) => write_private(&new.path(name), &content.bytes, Flush::ToSystem)?,
-            Err(read::Problem::Missing) => {}
-            Err(problem) => {
-                return Err(io::Error::other(format!("`{}`: {problem}", old.path(name).display())));
-            }
+    new.save_open_tasks(&old.open_tasks()?)?;
+    let [from, to] = [old, new].map(|folder| folder.path(TASK_FILE));
+    match read::read(&from, MOST) {
+        Ok(content) => write_private(&to, &content.bytes, Flush::ToSystem)?,
+        Err(read::Problem::Missing) => {}
+        Err(problem) => {
+            return Err(io::Error::other(format!("`{}`: {problem}", from.display())));
         }
     }
     let length = adopter.transcript.map_or(0, length_of);
@@ -245,7 +237,6 @@ fn prepare(
         adopted: Some(Adopted {
             from: record.session.clone(),
             at: world::now(),
-            arriving: true,
             ..Adopted::default()
         }),
         ..record.clone()
@@ -280,13 +271,9 @@ fn tidy(
     old: &Session,
     new: &Session,
     left: &Record,
-    arrived: &mut Record,
+    arrived: &Record,
     replaced: Option<Entry>,
 ) -> io::Result<()> {
-    if let Some(adopted) = arrived.adopted.as_mut() {
-        adopted.arriving = false;
-    }
-    new.save(arrived)?;
     old.save(left)?;
     let reason = left.ledger.ended.clone().unwrap_or(TerminalReason::Stopped);
     if let Some(replaced) = replaced {

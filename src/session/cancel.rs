@@ -11,7 +11,6 @@ use crate::refusal::Refusal;
 use crate::session::end::{end_feature, end_task};
 use crate::session::messages::person;
 use crate::session::pinned;
-use crate::session::reconcile::settle;
 use crate::store::closing::{EndNotice, not_noted};
 use crate::store::loops::{Loops, PATIENCE};
 use crate::store::read::Problem;
@@ -93,11 +92,6 @@ pub fn cancel_task(loops: &Loops, session: &str) -> Result<Option<String>, Refus
 /// The claim stays as a tombstone, so that no stop under way brings the loop back.
 pub fn cancel_feature(project: &Project, feature: &Feature) -> Result<CancelledFeature, Refusal> {
     let loops = Loops::of(&project.root);
-    let standing = pinned::standing_of_feature(&project.root, &feature.name);
-    if let Some(pin) = standing.pin() {
-        // What cannot be put right says so when the loop is ended.
-        let _ = settle(&project.root, &pin.session);
-    }
     let before = summary(project, feature);
     let claim = loops.claim(&feature.name);
     let is_over = claim.is_none_or(|claim| claim.closed.is_some());

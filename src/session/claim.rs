@@ -49,6 +49,7 @@ pub fn unowned(context: &StopContext<'_>) -> io::Result<Unowned> {
         // The process that ended the loop may have been killed before its claim was closed.
         match earlier.as_ref().filter(|_| claim.closed.is_none()) {
             Some(record) => {
+                pinned::unpin(&project.root, record);
                 let _closed = close_claim(loops, record, None);
                 note_allowed(loops, loops.claim(&feature.name).as_ref(), &event.session);
             }
@@ -135,7 +136,6 @@ fn claim_feature(
     if is_own && earlier.as_ref().is_some_and(is_live) {
         return Ok(None);
     }
-    earlier.as_ref().map_or(Ok(()), |earlier| loops.settle(earlier))?;
     let record = fresh_record(project, feature, claim, earlier.as_ref(), event);
     loops.write_claim(&Claim {
         session: Some(event.session.clone()),
@@ -165,7 +165,7 @@ fn fresh_record(
     event: &HookEvent,
 ) -> Record {
     let by = match claim {
-        Some(claim) if claim.session.is_none() && claim.unkept => ArmedBy::Unkept,
+        Some(claim) if claim.armed_by != ArmedBy::default() => claim.armed_by.clone(),
         Some(claim) if claim.session.is_none() => ArmedBy::Terminal,
         _ => ArmedBy::Claim,
     };

@@ -9,7 +9,6 @@ use crate::feature::project::{Feature, Project};
 use crate::session::messages::feature::checks_at_end;
 use crate::session::notices;
 use crate::session::pinned;
-use crate::session::reconcile::settle;
 use crate::store::closing::{EndNotice, Unnoted, close_record, end_entry, unnoted};
 use crate::store::loops::{Claim, Loops, Record, TERMINAL, is_session_id};
 use crate::store::names::{ArmedBy, EndName};
@@ -68,9 +67,6 @@ pub fn end_feature(
 ) -> io::Result<Option<EndedLoop>> {
     let loops = Loops::of(&project.root);
     let standing = pinned::standing_of_feature(&project.root, &feature.name);
-    if let Some(pin) = standing.pin() {
-        settle(&project.root, &pin.session)?;
-    }
     let lock = loops.lock()?;
     let claim = loops.read_claim(&feature.name)?.unwrap_or_default();
     let owner = claim.session.clone().or_else(|| session.map(str::to_owned));
@@ -123,7 +119,6 @@ pub fn end_task(
     telling: EndNotice,
 ) -> io::Result<Option<(Record, Unnoted)>> {
     let root = &loops.root()?;
-    settle(root, session)?;
     if !loops.knows(session) {
         return Ok(None);
     }
@@ -139,7 +134,6 @@ pub fn end_task(
         return Ok(None);
     };
     let words = words_of(&reason, standing.pin());
-    pinned::end_now(root, &record, &reason, &words)?;
     let unnoted = close_record(&folder, &mut record, &reason, &words, telling)?;
     pinned::unpin(root, &record);
     drop(folder);
@@ -172,7 +166,7 @@ fn end_record(
         }
         found => found?,
     };
-    let record = folder.record()?;
+    let record = folder.record_or_aside()?;
     if record.as_ref().is_some_and(Record::is_live_ralph) {
         // The session has gone on to a task of its own: that loop is another one.
         return folder.note(&end_entry(&claim.about, 0, reason, &claim.words));

@@ -17,7 +17,6 @@ pub(crate) mod part;
 pub(crate) mod pause;
 pub(crate) mod pinned;
 pub(crate) mod proof;
-pub mod reconcile;
 pub(crate) mod record;
 #[cfg(feature = "cli")]
 pub(crate) mod report;
@@ -29,4 +28,4 @@ pub mod task_log;
 pub(crate) use context::StopContext;
 #[cfg(feature = "cli")]
 pub(crate) use context::waited_for;
-pub(crate) use notices::{PATIENCE, switched_off, tampered, tell, with_notices};
+pub(crate) use notices::{PATIENCE, switched_off, tell, with_notices};

@@ -79,11 +79,6 @@ pub fn notices(
     notices
 }
 
-/// Returns the notice of notes that contradicted what a person armed; it is in the journal already.
-pub fn tampered(words: String) -> Notice {
-    Notice { event: JournalEvent::Tampered, words }
-}
-
 /// Returns the notice of an armed loop whose state file names another phase; `None` when it was given before.
 pub fn other_phase(record: &mut Record, phase: &str) -> Option<Notice> {
     if phase == "execution" {

@@ -4,7 +4,6 @@ use std::io;
 
 use crate::feature::project::printable;
 use crate::session::messages::person;
-use crate::session::pinned;
 use crate::store::closing::Unnoted;
 use crate::store::loops::{Loops, Pause, Record};
 use crate::store::names::{LoopKind, PausedBy};
@@ -21,8 +20,6 @@ pub fn pause(loops: &Loops, session: &str, by: PausedBy) -> io::Result<Option<(R
     };
     if record.pause().is_none_or(Pause::ends_by_itself) {
         let pause = Pause { at: world::now(), by, ..Pause::default() };
-        // A pause that only the notes have is nobody's.
-        pinned::keep_pause(&loops.root()?, &record, Some(true))?;
         let unnoted = pause_record(&folder, &mut record, pause)?;
         return Ok(Some((record, unnoted)));
     }
@@ -39,9 +36,6 @@ pub fn resume(loops: &Loops, session: &str, by: PausedBy) -> io::Result<Option<(
     };
     let asked = Pause { by, ..Pause::default() };
     record.marks.waited = false;
-    let root = loops.root()?;
-    // A pause that only the notes have is nobody's.
-    pinned::keep_pause(&root, &record, Some(false))?;
     let unnoted = resume_record(&folder, &mut record, &asked.words())?;
     Ok(Some((record, unnoted)))
 }

@@ -12,7 +12,7 @@ use crate::feature::project::{Feature, Project};
 use crate::feature::settings::{SETTINGS, Settings, come_with_the_repository};
 use crate::judge::{TickJudge, promised};
 use crate::refusal::Refusal;
-use crate::store::loops::{Assignment, Claim, Record, VerifyCommands};
+use crate::store::loops::{Claim, Record, VerifyCommands};
 use crate::store::names::{ArmedBy, LoopKind};
 use crate::store::pins::{LoopLimits, Pin, PinKey, PinState, PinnedEnd, Pins};
 use crate::store::receipts::Receipts;
@@ -27,16 +27,14 @@ const MESSAGE: usize = 9_000;
 /// The longest run of blanks that is shown as it is.
 const BLANKS: usize = 16;
 
-/// Returns who armed the loop of this record, whatever else the record says.
+/// Returns who armed the loop of this record.
 pub fn standing(root: &Path, record: &Record) -> PinState {
-    standing_in(root, record, &record.session)
-}
-
-/// Returns the same for a record that was found in the folder of this session.
-pub fn standing_in(root: &Path, record: &Record, session: &str) -> PinState {
-    let feature = (record.kind != LoopKind::Task).then_some(record.about.as_str());
     let by_person = matches!(record.armed_by, ArmedBy::Command | ArmedBy::Terminal);
-    match of_session(root, session, feature) {
+    let found = Pins::of(root).and_then(|pins| match record.kind {
+        LoopKind::Task => Ok(record.armed.as_deref().cloned()),
+        _ => pins.read(PinKey::Feature(&record.about)),
+    });
+    match PinState::found(found) {
         PinState::Nobody if by_person => PinState::Lost(not_found(root, record)),
         // Where there is no such place, nothing can be read there later either.
         PinState::Unknown(why) if by_person && Pins::of(root).is_err() => PinState::Lost(why),
@@ -44,42 +42,12 @@ pub fn standing_in(root: &Path, record: &Record, session: &str) -> PinState {
     }
 }
 
-/// Returns who armed the loop of a session, as it is kept outside of the project; `feature` is the one that
-/// its notes name, `None` for none.
-pub fn of_session(root: &Path, session: &str, feature: Option<&str>) -> PinState {
-    PinState::found(pin_of_session(root, session, feature))
-}
-
-fn pin_of_session(root: &Path, session: &str, feature: Option<&str>) -> io::Result<Option<Pin>> {
-    let pins = Pins::of(root)?;
-    if let Some(own) = pins.read(PinKey::Session(session))? {
-        if own.contract.is_some() {
-            let left = |pin: Option<Pin>| pin.is_none_or(|pin| pin.ended.is_some());
-            let is_here =
-                own.from.is_empty() || left(pins.agreed(PinKey::Session(&own.from), own.armed_at)?);
-            let counted = pins.counted(PinKey::Session(session), own.armed_at);
-            return Ok(Some(Pin { counted, ..own }).filter(|_| is_here));
-        }
-        let pin = pins.read(PinKey::Feature(&own.about))?;
-        if let Some(pin) = pin.filter(|it| it.armed_at == own.armed_at && it.session == session) {
-            let counted = pins.counted(PinKey::Feature(&pin.about), pin.armed_at);
-            // Version 1.0.0 kept these three in the file of the session.
-            return Ok(Some(Pin {
-                ended: pin.ended.or(own.ended),
-                notified: pin.notified.or(own.notified),
-                paused: pin.paused.or(own.paused),
-                counted,
-                ..pin
-            }));
-        }
-    }
-    let Some(whose) = feature.map(PinKey::Feature) else { return Ok(None) };
-    let pin = pins.read(whose)?;
-    Ok(pin.map(|pin| Pin { counted: pins.counted(whose, pin.armed_at), ..pin }))
-}
-
 fn not_found(root: &Path, record: &Record) -> String {
-    let path = Pins::of(root).map(|pins| pins.path(whose(record)).display().to_string());
+    let name = match record.kind {
+        LoopKind::Task => ["session-", &record.session].concat(),
+        _ => ["feature-", &record.about].concat(),
+    };
+    let path = Pins::of(root).map(|pins| pins.beside(&(name + ".json")).display().to_string());
     format!(
         "`{}` does not exist: a version before 1.0.0 armed the loop and kept nothing there, or it was removed, or `HOME` or `XDG_STATE_HOME` is another now",
         path.unwrap_or_default()
@@ -140,23 +108,15 @@ pub fn may_end(root: &Path, record: &Record, standing: &PinState, end: &Verdict)
     }
 }
 
-/// Returns whose pin belongs to a record.
-pub fn whose(record: &Record) -> PinKey<'_> {
-    if record.kind == LoopKind::Task {
-        PinKey::Session(&record.session)
-    } else {
-        PinKey::Feature(&record.about)
-    }
-}
-
-/// Writes outside of the project why the loop of a record has ended, before its notes say so: they alone prove
-/// no end. Does nothing for a loop that no person armed; an error where the pin cannot be changed.
+/// Writes outside of the project why the loop of a feature has ended, before its record says so. Does nothing for a loop that
+/// no person armed, and for that of a task, which has its end in the record; an error where the pin cannot be changed.
 pub fn end(root: &Path, record: &Record, reason: &TerminalReason, words: &str) -> io::Result<()> {
-    if !Pins::has(root, whose(record)) {
+    let whose = PinKey::Feature(&record.about);
+    if record.kind == LoopKind::Task || !Pins::has(root, whose) {
         return Ok(());
     }
     let end = PinnedEnd { reason: reason.clone(), words: words.to_owned() };
-    Pins::of(root)?.end(whose(record), &record.session, record.armed_at, end)
+    Pins::of(root)?.end(whose, &record.session, record.armed_at, end)
 }
 
 /// The same for somebody who ends the loop of a record from outside of a stop: a pin that cannot be read or
@@ -167,24 +127,24 @@ pub fn end_now(
     reason: &TerminalReason,
     words: &str,
 ) -> io::Result<()> {
-    end(root, record, reason, words).or_else(|_| Pins::of(root)?.discard(whose(record)))
+    let whose = PinKey::Feature(&record.about);
+    end(root, record, reason, words).or_else(|_| Pins::of(root)?.discard(whose))
 }
 
 /// Removes what was pinned for an ended loop. One that cannot be removed says itself that the loop
 /// has ended.
 pub fn unpin(root: &Path, record: &Record) {
-    let Ok(pins) = Pins::of(root) else { return };
-    if record.kind != LoopKind::Task {
-        let pin = pins.agreed(whose(record), record.armed_at).ok().flatten();
-        if pin.is_some_and(|pin| pin.is_for(&record.session)) {
-            let _ = pins.close(whose(record), record.armed_at);
+    if record.kind == LoopKind::Task {
+        if record.moved_to.is_empty() {
+            let _ = promise_judge(root, record).and_then(|judge| judge.receipts.end_run());
         }
+        return;
     }
-    let own = PinKey::Session(&record.session);
-    // One that cannot be read would be reported at every stop.
-    let _ = pins.close(own, record.armed_at).or_else(|_| pins.discard(own));
-    if record.kind == LoopKind::Task && record.moved_to.is_empty() {
-        let _ = promise_judge(root, record).and_then(|judge| judge.receipts.end_run());
+    let Ok(pins) = Pins::of(root) else { return };
+    let whose = PinKey::Feature(&record.about);
+    let pin = pins.agreed(whose, record.armed_at).ok().flatten();
+    if pin.is_some_and(|pin| pin.is_for(&record.session)) {
+        let _ = pins.close(whose, record.armed_at);
     }
 }
 
@@ -194,34 +154,6 @@ pub fn promise_judge(root: &Path, record: &Record) -> io::Result<TickJudge> {
     let first = record.adopted.as_ref().map_or(&record.session, |adopted| &adopted.from);
     let receipts = Receipts::named(root, &["session-", first].concat())?;
     Ok(promised::promise_judge(root, receipts, record.armed_at))
-}
-
-/// Takes over what is kept outside of the project of what the person was told: the notes alone prove nothing.
-pub fn recall_told(record: &mut Record, standing: &PinState) {
-    if let Some(told) = standing.pin().and_then(|pin| pin.notified) {
-        record.notified = told;
-    }
-}
-
-/// Keeps outside of the project what this stop told, and that an iteration more was judged. What cannot be
-/// kept is reported again, and not counted.
-pub fn keep(root: &Path, record: &Record, standing: &PinState, verdict: &Verdict) {
-    let (Some(pin), Ok(pins)) = (standing.pin(), Pins::of(root)) else { return };
-    if matches!(verdict, Verdict::Continue(_)) {
-        let _ = pins.count(whose(record), pin);
-    }
-    if pin.notified.is_some_and(|told| told != record.notified) {
-        let told = Some(record.notified);
-        let _ = pins.change(whose(record), pin.armed_at, |pin| pin.notified = told);
-    }
-}
-
-/// Keeps outside of the project whether somebody asked for a pause; an error when that cannot be done.
-pub fn keep_pause(root: &Path, record: &Record, paused: Option<bool>) -> io::Result<()> {
-    if !Pins::has(root, PinKey::Session(&record.session)) {
-        return Ok(());
-    }
-    Pins::of(root)?.change(whose(record), record.armed_at, |pin| pin.paused = paused)
 }
 
 /// Removes the pin of a feature's loop whose session begins another loop; `undo` can put it back.
@@ -234,41 +166,27 @@ pub fn remove(root: &Path, claim: &Claim, undo: &mut Undo) -> io::Result<()> {
 
 /// Makes the session of a record the one that drives the loop that a person armed in a terminal.
 pub fn bind(root: &Path, record: &Record) -> io::Result<()> {
-    if !Pins::has(root, whose(record)) {
+    let whose = PinKey::Feature(&record.about);
+    if !Pins::has(root, whose) {
         return Ok(());
     }
-    let pins = Pins::of(root)?;
-    pins.bind(&record.session, &record.about, record.armed_at)?;
-    pins.change(whose(record), record.armed_at, |pin| pin.session.clone_from(&record.session))
+    Pins::of(root)?.change(whose, record.armed_at, |pin| pin.session.clone_from(&record.session))
 }
 
-/// Keeps what was pinned for a loop for the session that takes the loop over: from here on the loop is that
-/// session's, whatever the notes say. Returns the pin that was changed, as it was, `None` where there was
-/// none. A pin that cannot be read stays where it is.
-pub fn carry(root: &Path, record: &Record, to: &str, undo: &mut Undo) -> io::Result<Option<Pin>> {
+/// Gives the loop of a feature that a person armed to the session that takes the loop over: from here on it is that session's.
+/// Returns the pin that was changed, as it was, `None` where there was none. A pin that cannot be read stays where it is.
+pub fn carry(root: &Path, record: &Record, to: &str) -> io::Result<Option<Pin>> {
     let PinState::Armed(pin) = standing(root, record) else { return Ok(None) };
-    let (pins, own) = (Pins::of(root)?, PinKey::Session(to));
-    undo.remember(&pins.path(own))?;
-    let moved = Pin { session: to.to_owned(), ..Pin::clone(&pin) };
-    let left = if record.kind == LoopKind::Task {
-        let (from, words) = (record.session.clone(), format!("session {to} took it over"));
-        pins.update(own, &Pin { from, ..moved })?;
-        let end = PinnedEnd { reason: TerminalReason::Stopped, words };
-        Pin { ended: Some(end), ..Pin::clone(&pin) }
-    } else {
-        pins.bind(to, &pin.about, pin.armed_at)?;
-        moved
-    };
-    pins.update(whose(record), &left)?;
     if record.kind == LoopKind::Task {
-        pins.carry_count(&record.session, to);
+        return Ok(None);
     }
+    carry_back(root, &Pin { session: to.to_owned(), ..Pin::clone(&pin) })?;
     Ok(Some(*pin))
 }
 
 /// Puts the pin of a loop back that [`carry`] has moved.
-pub fn carry_back(root: &Path, record: &Record, pin: &Pin) -> io::Result<()> {
-    Pins::of(root)?.update(whose(record), pin)
+pub fn carry_back(root: &Path, pin: &Pin) -> io::Result<()> {
+    Pins::of(root)?.update(PinKey::Feature(&pin.about), pin)
 }
 
 /// Returns nothing; an error where a person armed the loop of this record, and nobody can get to what was
@@ -282,20 +200,10 @@ pub fn reachable(root: &Path, record: &Record) -> io::Result<()> {
     }
 }
 
-/// Puts the contract that holds in the place of the one in a ralph loop's notes: the pinned one, or where no
-/// person armed the loop one without commands and within the default limits, which asks for a promise.
-pub fn hold_to(record: &mut Record, standing: &PinState, promise: &str) {
+/// Takes what no person armed out of a ralph loop: one without commands and within the default limits, which asks for a promise,
+/// is left.
+pub fn without_commands(record: &mut Record, promise: &str) {
     let Some(assignment) = record.assignment.as_deref_mut() else { return };
-    if let Some(pin) = standing.pin() {
-        if let Some(armed) = &pin.assignment {
-            *assignment =
-                Assignment { checked: assignment.checked.take(), ..Assignment::clone(armed) };
-        }
-        if let Some(contract) = &pin.contract {
-            assignment.contract = contract.clone();
-            return;
-        }
-    }
     let most = LoopLimits::default().max_iterations;
     let contract = &mut assignment.contract;
     contract.checks = Vec::new();
@@ -305,22 +213,27 @@ pub fn hold_to(record: &mut Record, standing: &PinState, promise: &str) {
     contract.guardrails.max_iterations = Some(limit);
 }
 
-/// Writes the Verify commands of a pin. Where nothing can be kept outside of the project, that is an error only when
+/// Writes the Verify commands of a pin, for the loop of a task none. Where nothing can be kept outside of the project, that is an error only when
 /// there are commands to keep; otherwise the words that say so.
 pub fn keep_commands(
     pins: Result<&Pins, &io::Error>,
-    whose: PinKey<'_>,
+    whose: Option<PinKey<'_>>,
     pin: &Pin,
     commands: &VerifyCommands,
 ) -> Result<Option<String>, Refusal> {
-    let error = match pins.map(|pins| pins.keep_commands(whose, pin.armed_at, commands)) {
+    let keep = |pins: &Pins| match whose {
+        Some(whose) => pins.keep_commands(whose, pin.armed_at, commands),
+        None => pins.make(),
+    };
+    let error = match pins.map(keep) {
         Ok(Ok(())) => return Ok(None),
         Ok(Err(error)) => error.to_string(),
         Err(error) => error.to_string(),
     };
     let has_commands = !commands.is_empty() || !pin.notify.is_empty();
     // What a person armed there before would hold in its place.
-    let is_free = pins.map_or(true, |pins| matches!(pins.read(whose), Ok(None)));
+    let is_free = |whose| pins.map_or(true, |pins| matches!(pins.read(whose), Ok(None)));
+    let is_free = whose.is_none_or(is_free);
     if is_free && pin.checks.is_empty() && !has_commands && pin.asked.is_none() {
         return Ok(Some(format!(
             "What was armed could not be kept outside of the project ({error}): the default limits hold."

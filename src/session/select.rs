@@ -1,12 +1,10 @@
 //! Which loop of a project is selected: the named session's, this session's, or the only one.
 
-use crate::engine::order::sorted;
 use crate::feature::project::{Feature, Project, printable};
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::refusal::Refusal;
-use crate::store::loops::{Claim, Loops, RECORD, Record};
+use crate::store::loops::{Claim, Loops, Record};
 use crate::store::names::LoopKind;
-use crate::store::pins::Pins;
 use crate::text;
 
 /// What is said where no session has a loop yet.
@@ -52,25 +50,7 @@ pub fn live_ralph(loops: &Loops) -> Vec<Record> {
 }
 
 fn records(loops: &Loops) -> Vec<Record> {
-    sessions(loops).into_iter().filter_map(|session| loops.peek(&session)).collect()
-}
-
-/// Returns the ids of the sessions that had a loop in this project. Those of which a person armed one are in it also
-/// where the project's own folder has more entries than are listed.
-pub fn sessions(loops: &Loops) -> Vec<String> {
-    with_armed(loops, loops.sessions())
-}
-
-/// Returns the same of the sessions that had a loop here last, at most so many, and of those in which a person armed one.
-pub fn newest_sessions(loops: &Loops, most: usize) -> Vec<String> {
-    with_armed(loops, loops.newest(loops.sessions(), RECORD, most))
-}
-
-fn with_armed(loops: &Loops, mut ids: Vec<String>) -> Vec<String> {
-    ids.extend(loops.root().map(|root| Pins::sessions(&root)).unwrap_or_default());
-    let mut ids = sorted(ids, Ord::cmp);
-    ids.dedup();
-    ids
+    loops.sessions().into_iter().filter_map(|session| loops.peek(&session)).collect()
 }
 
 /// Returns whether the loop is this record's: that of a feature is where its claim says.

@@ -23,7 +23,6 @@ use crate::session::messages::shortfall::of_check;
 use crate::session::messages::task::title;
 use crate::session::pause;
 use crate::session::pinned;
-use crate::session::reconcile::{agree, reconcile};
 use crate::session::record::path_of;
 use crate::store::closing::{EndNotice, close_record};
 use crate::store::journal::Entry;
@@ -31,7 +30,7 @@ use crate::store::lock::Lock;
 use crate::store::loops::{Checked, Claim, Record};
 use crate::store::names::{EndName, JournalEvent, LoopKind, VerdictName};
 use crate::store::pausing::resume_after_failure;
-use crate::store::pins::{LoopLimits, PinKey, PinState, Pins};
+use crate::store::pins::{LoopLimits, PinState};
 use crate::text;
 use crate::world::{self, Deadline, FileTime, Stopwatch};
 
@@ -43,9 +42,6 @@ pub const LAST_WORDS: usize = 300;
 
 /// How much longer than for everything else a stop waits for the command that tells a person.
 const NOTICE_PATIENCE: Duration = Duration::from_millis(500);
-
-/// How often notes are put right that are changed while they are read.
-const TRIES: usize = 3;
 
 /// What a session loops over.
 enum StopKind {
@@ -72,8 +68,6 @@ enum Look {
     Answered(HookAnswer),
     /// Checks have to run first; the lock is given up, and this is the loop as it was.
     RunChecks(Box<Pending>, Box<Record>, Box<Ticks>),
-    /// The loop's notes say something else than what a person armed, and count for nothing.
-    Contradicted,
 }
 
 /// The same for a stop in a loop that lives.
@@ -101,33 +95,16 @@ fn own_loop(
     context: &StopContext<'_>,
     mut snapshot: Option<FeatureSnapshot>,
 ) -> io::Result<Option<HookAnswer>> {
-    let mut notices = Vec::new();
     let mut checks = None;
-    let mut tries = 0;
-    while tries < TRIES {
+    loop {
         match look(context, snapshot.take(), checks.take())? {
-            Look::NoLoop if !is_pinned(context)? => {
-                let answer = || notices::with_notices(HookAnswer::silent(), &notices);
-                return Ok((!notices.is_empty()).then(answer));
-            }
-            Look::Answered(answer) => return Ok(Some(notices::with_notices(answer, &notices))),
+            Look::NoLoop => return Ok(None),
+            Look::Answered(answer) => return Ok(Some(answer)),
             Look::RunChecks(pending, record, ticks) => {
                 checks = Some(run_checks(context, *pending, &record, *ticks));
             }
-            Look::NoLoop | Look::Contradicted => {
-                tries += 1;
-                // Puts this session's notes right.
-                let (session, transcript) =
-                    (&context.event.session, context.event.transcript_path());
-                let wrong = reconcile(&context.project.root, session, transcript)?;
-                notices.extend(wrong.map(notices::tampered));
-            }
         }
     }
-    Err(io::Error::other(format!(
-        "something changes `{}` while it is read",
-        context.loops.folder().display()
-    )))
 }
 
 /// One look at the session's loop: it is read, locked, judged and kept.
@@ -155,18 +132,22 @@ fn look(
     };
     let snapshot = snapshot.map(|snapshot| feature::left_alone(context, &record, snapshot));
     let folder = context.loops.session(session)?;
-    let Some(record) = folder.record()?.filter(|record| (record.kind == LoopKind::Task) == is_task)
+    let Some(mut record) =
+        folder.record()?.filter(|record| (record.kind == LoopKind::Task) == is_task)
     else {
         return Ok(Look::NoLoop);
     };
-    let standing = pinned::standing_in(root, &record, session);
+    let standing = pinned::standing(root, &record);
     // The pin says whose the loop is. One that was armed in a terminal is taken first.
-    if record.ledger.is_live() && standing.pin().is_some_and(|pin| pin.session.is_empty()) {
+    let pin = standing.pin().filter(|_| !is_task);
+    if record.ledger.is_live() && pin.is_some_and(|pin| pin.session.is_empty()) {
         return Ok(Look::NoLoop);
     }
-    let own = standing.pin().filter(|pin| pin.session == *session);
-    if own.is_some_and(|pin| !agree(&record, pin, session)) {
-        return Ok(Look::Contradicted);
+    let own = pin.filter(|pin| pin.session == *session);
+    if let Some(pin) = own.filter(|_| record.ledger.is_live()) {
+        // Whoever armed it again may have been killed between the record and the pin.
+        record.armed_at = pin.armed_at;
+        record.armed_by.clone_from(&pin.armed_by);
     }
     let claim =
         if is_task || own.is_some() { None } else { context.loops.read_claim(&record.about)? };
@@ -197,24 +178,11 @@ fn to_judge(context: &StopContext<'_>) -> Option<Record> {
 
 fn without_loop(context: &StopContext<'_>) -> io::Result<Look> {
     let session = &context.event.session;
-    if context.loops.knows(session) && !is_pinned(context)? {
-        // One that cannot be read is looked at under the lock, and moved aside.
+    if context.loops.knows(session) {
+        // One that cannot be read is an error.
         context.loops.session(session)?.record()?;
     }
     Ok(Look::NoLoop)
-}
-
-/// Whether a person armed a loop for this session that has not ended, whatever its notes say.
-fn is_pinned(context: &StopContext<'_>) -> io::Result<bool> {
-    let (root, session) = (&context.project.root, &context.event.session);
-    if !Pins::has(root, PinKey::Session(session)) {
-        return Ok(false);
-    }
-    match pinned::of_session(root, session, None) {
-        PinState::Armed(_) => Ok(true),
-        PinState::Unknown(why) => Err(io::Error::other(why)),
-        PinState::Ended(_) | PinState::Lost(_) | PinState::Nobody => Ok(false),
-    }
 }
 
 /// Runs the checks of this session's loop and returns their results, with what was observed before. The
@@ -311,7 +279,6 @@ impl StopSession<'_> {
         }
         self.begin();
         resume_after_failure(&self.folder, &mut self.record)?;
-        pinned::recall_told(&mut self.record, &self.standing);
         let before = self.record.clone();
         let (contract, seen) = match &mut kind {
             StopKind::Feature(stop) => stop.observe(self, checks.as_mut())?,
@@ -419,7 +386,6 @@ impl StopSession<'_> {
             pinned::end(root, &self.record, reason, &self.record.words)?;
         }
         self.folder.save(&self.record)?;
-        pinned::keep(root, &self.record, &self.standing, &verdict);
         let noted = self.note(kind, contract, &seen, &verdict).and_then(|()| {
             notices.iter().try_for_each(|notice| self.folder.note(&notice.entry(&self.record)))
         });

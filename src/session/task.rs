@@ -24,7 +24,9 @@ pub fn wait_for_transcript(context: &StopContext<'_>, record: &Record) {
 /// and commits forward.
 pub fn observe(session: &mut StopSession<'_>) -> (Contract, Observation) {
     let StopSession { context, record, standing, .. } = session;
-    pinned::hold_to(record, standing, PROMISE);
+    if standing.pin().is_none() {
+        pinned::without_commands(record, PROMISE);
+    }
     let moment = context.moment(record);
     let seen = observe::observe(&context.project.root, context.event, record, moment);
     let contract = record.assignment.as_ref().map(|it| it.contract.clone()).unwrap_or_default();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::names::EndName;
+use super::names::{ArmedBy, EndName};
 use super::notes::load_whole;
 use super::pins::{Pin, PinKey, PinState, Pins};
 use super::read::below;
@@ -27,6 +27,9 @@ pub struct Claim {
     pub folder: String,
     /// When it was armed.
     pub armed_at: WallTime,
+    /// How it was armed; the pin of what a person armed may be somewhere else.
+    #[serde(skip_serializing_if = "is_default")]
+    pub armed_by: ArmedBy,
     /// How long the repository's log of its head was then, in bytes; `None` where nobody looked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commits_from: Option<u64>,
@@ -41,17 +44,13 @@ pub struct Claim {
     /// stop writes it there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<TerminalReason>,
-    /// Whether a person armed it where nothing can be kept outside of the project.
-    #[serde(skip_serializing_if = "is_default")]
-    pub unkept: bool,
     /// Fields of another version, kept.
     #[serde(flatten)]
     pub more: Map<String, Value>,
 }
 
 read_fields!(Claim {
-    version, session, about, folder, armed_at, commits_from, commits_line, closed, words, reason,
-    unkept,
+    version, session, about, folder, armed_at, armed_by, commits_from, commits_line, closed, words, reason,
 } kept more);
 
 /// A session that stopped and was allowed to, because the loop of the feature is another session's.
@@ -109,10 +108,10 @@ impl Claim {
             about: pin.about.clone(),
             folder: pin.feature_folder().to_owned(),
             armed_at: pin.armed_at,
+            armed_by: pin.armed_by.clone(),
             closed: None,
             reason: None,
             words: String::new(),
-            unkept: false,
             ..noted.unwrap_or_default()
         }
     }

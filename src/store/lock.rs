@@ -66,7 +66,7 @@ impl Lock {
     }
 
     /// Changes the file, and returns when that was; nobody reads what a lock holds.
-    fn touch(&self) -> Option<FileTime> {
+    pub(super) fn touch(&self) -> Option<FileTime> {
         let mut file = &self.file;
         file.seek(SeekFrom::Start(0)).ok()?;
         file.write_all(b"\n").ok()?;

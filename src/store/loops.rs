@@ -1,12 +1,11 @@
-//! The loops of a project: `<project>/.claude/ralph/`, one folder a session, one claim a feature.
+//! The loops of a project: `<project>/.claude/ralph/`, one folder a session with its journal, one claim a feature.
 //!
-//! A *record* is a session's loop with its ledger; a *claim* says which session drives a feature.
+//! A *record* is a session's loop with its ledger, outside of the project; a *claim* says which session drives a feature.
 //! A closed claim is a tombstone: no late stop brings its loop back, only arming does.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -19,15 +18,17 @@ pub use super::record::{
     Adopted, Asked, Assignment, Checked, ContextAnswers, LastMessage, Marks, Notified, Pause,
     Record, SILENT,
 };
-pub use super::session::{OPEN_TASKS, OpenTasks, RECORD, Session};
+pub use super::session::{OpenTasks, Session};
 
 use super::claim;
 use super::journal::{self, Entry};
 use super::lock::Lock;
 use super::names::JournalEvent;
-use super::notes::{MOST_SESSIONS, NotLoaded, in_file, load, load_whole, save};
+use super::notes::{MOST_SESSIONS, NotLoaded, in_file, load, save};
+use super::pins::{kept_in, may_be_there};
+use super::private::state_home;
 use super::read::{self, below};
-use super::session::{LastRead, arrived, changed_at, load_record, record_path};
+use super::session::{Records, changed_at, record_path};
 use super::write::{
     Flush, LEFT_ALONE, is_private_folder, make_private_folder, remove_all_leftovers, write_private,
 };
@@ -56,13 +57,19 @@ struct NotedLetGo {
 #[derive(Clone, Debug)]
 pub struct Loops {
     folder: PathBuf,
-    last: LastRead,
+    records: Records,
 }
 
 impl Loops {
     /// Returns the loops of the project with this real root.
     pub fn of(root: &Path) -> Self {
-        Self { folder: below(root, &[FOLDER]), last: LastRead::default() }
+        Self::kept_at(root, state_home().ok().as_deref())
+    }
+
+    /// Returns the same where this folder is the one outside of every project, `None` for none.
+    pub fn kept_at(root: &Path, home: Option<&Path>) -> Self {
+        let folder = below(root, &[FOLDER]);
+        Self { records: Records::of(root, folder.clone(), home), folder }
     }
 
     /// Returns whether the project at `root` ever had a loop; opens no file.
@@ -72,7 +79,12 @@ impl Loops {
 
     /// Returns whether this session ever had a loop in the project at `root`; opens no file.
     pub fn has_known(root: &Path, session: &str) -> bool {
-        may_be_there(&below(root, &[FOLDER, session, RECORD]))
+        Self::of(root).knows(session)
+    }
+
+    /// Returns whether the loop of this session is kept for the project at `root`, where no agent makes notes; opens no file.
+    pub fn has_kept(root: &Path, session: &str) -> bool {
+        kept_in(root).is_ok_and(|kept| may_be_there(&record_path(&kept, session)))
     }
 
     /// Returns the folder that holds them.
@@ -82,23 +94,29 @@ impl Loops {
 
     /// Returns whether this session ever had a loop here; opens no file.
     pub fn knows(&self, session: &str) -> bool {
-        may_be_there(&self.record_path(session))
+        self.records.has(session)
     }
 
     /// Returns the ids of all sessions that had a loop here.
     pub fn sessions(&self) -> Vec<String> {
-        let found = read::entries(&self.folder, MOST_SESSIONS);
-        let names = found.entries.iter().filter_map(|entry| entry.file_name().into_string().ok());
         let has_journal =
             |name: &String| self.folder.join(name).join("journal.jsonl").symlink_metadata().is_ok();
-        let ids = names.filter(|name| self.knows(name) || has_journal(name));
-        sorted(ids.collect(), Ord::cmp)
+        let mut ids = names_in(&self.folder);
+        ids.retain(|name| is_session_id(name) && (self.knows(name) || has_journal(name)));
+        let kept = names_in(&self.records.kept).into_iter().filter_map(|name| {
+            let session = name.strip_prefix("session-")?.strip_suffix(".json")?;
+            is_session_id(session).then(|| session.to_owned())
+        });
+        ids.extend(kept);
+        let mut ids = sorted(ids, Ord::cmp);
+        ids.dedup();
+        ids
     }
 
-    /// Returns those of these sessions that wrote their file of this name last, at most so many, in the order they have.
-    pub fn newest(&self, mut sessions: Vec<String>, file: &str, most: usize) -> Vec<String> {
+    /// Returns those of these sessions whose record was written last, at most so many, in the order they have.
+    pub fn newest(&self, mut sessions: Vec<String>, most: usize) -> Vec<String> {
         if sessions.len() > most {
-            let path = |session: &String| below(&self.folder, &[session, file]);
+            let path = |session: &String| self.records.path(session);
             let mut is_new = newest(sessions.iter().map(path), most, None).into_iter();
             sessions.retain(|_| is_new.next() == Some(true));
         }
@@ -110,28 +128,7 @@ impl Loops {
         if !is_session_id(session) {
             return None;
         }
-        let found = load_record(&self.record_path(session), &self.last).ok().flatten();
-        arrived(&self.folder, found?).ok().flatten()
-    }
-
-    /// Completes the record of the session that took this loop over, before the record that proves
-    /// it is overwritten; for the process that holds the lock of the project.
-    pub fn settle(&self, left: &Record) -> io::Result<()> {
-        let to = left.moved_to.as_str();
-        if !is_session_id(to) || to == left.session {
-            return Ok(());
-        }
-        let arriving = |record: &Record| record.adopted.as_ref().is_some_and(|it| it.arriving);
-        let found: Option<Record> = load_whole(&self.record_path(to))?;
-        if !found.as_ref().is_some_and(arriving) {
-            return Ok(());
-        }
-        let folder = self.session(to)?;
-        folder.record()?.map_or(Ok(()), |record| folder.save(&record))
-    }
-
-    fn record_path(&self, session: &str) -> PathBuf {
-        record_path(&self.folder, session)
+        self.records.arrived(session).ok().flatten()
     }
 
     /// Returns the journal of a session as it is, empty when there is none.
@@ -230,7 +227,9 @@ impl Loops {
     }
 
     fn remove_leftovers(&self) {
-        remove_all_leftovers(&self.folder, LEFT_ALONE);
+        for folder in [&self.folder, &self.records.kept] {
+            remove_all_leftovers(folder, LEFT_ALONE);
+        }
         for entry in read::entries(&self.folder, MOST_SESSIONS).entries {
             // A link in a folder's place is not followed.
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
@@ -285,7 +284,7 @@ impl Loops {
         }
         make_inside(&self.root()?, &folder)?;
         let lock = take_lock(&folder, patience)?;
-        Ok(Session::new(folder, Arc::clone(&self.last), lock))
+        Ok(Session::new(self.records.clone(), session, lock))
     }
 
     /// Returns the lock that is held while the checks of a session's loop run, `None` when it
@@ -351,10 +350,9 @@ impl Loops {
     }
 }
 
-/// Whether there is something of this name, or something that cannot be looked at.
-fn may_be_there(path: &Path) -> bool {
-    let missing = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
-    path.symlink_metadata().map_or_else(|error| !missing.contains(&error.kind()), |_| true)
+fn names_in(folder: &Path) -> Vec<String> {
+    let found = read::entries(folder, MOST_SESSIONS).entries;
+    found.iter().filter_map(|entry| entry.file_name().into_string().ok()).collect()
 }
 
 /// Does something again when what it has made was taken away in the same moment, by `git clean` say.
@@ -415,14 +413,16 @@ mod tests {
     #[test]
     fn the_newest_sessions_keep_their_order() {
         let folder = tempfile::tempdir().unwrap();
-        let loops = Loops::of(folder.path());
+        let mut loops = Loops::of(folder.path());
+        loops.records.kept = folder.path().join("kept");
+        fs::create_dir(&loops.records.kept).unwrap();
         for (session, seconds) in [("a", 3), ("b", 1), ("c", 4)] {
-            let file = below(loops.folder(), &[session, RECORD]);
+            let file = loops.records.path(session);
             fs::create_dir_all(file.parent().unwrap()).unwrap();
             fs::write(&file, "{}").unwrap();
             filetime::set_file_mtime(file, filetime::FileTime::from_unix_time(seconds, 0)).unwrap();
         }
-        let newest = |most| loops.newest(loops.sessions(), RECORD, most).concat();
+        let newest = |most| loops.newest(loops.sessions(), most).concat();
         assert_eq!([newest(1), newest(2), newest(3)], ["c", "ac", "abc"]);
     }
 }

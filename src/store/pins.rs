@@ -1,43 +1,30 @@
 //! Pins: what a person armed, kept outside of the project, where no file of a repository and no edit of
 //! the agent gets.
 //!
-//! An open pin outranks the loop's own notes: whatever they say, what a person armed holds until the loop
-//! really ends. A real end is written into the pin before it is written into the notes.
-//!
-//! The pin of a feature's loop is under the name of the feature. A second file, under the name of the session that
-//! drives the loop, only says which feature that is, and counts where the pin names that session.
+//! The pin of a feature's loop is under the name of the feature, and says which session drives the loop. That of a task's
+//! loop is in the record of its session. A real end is written into the pin before it is written into the record.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 
-use crate::engine::fields::read_fields;
-use serde_json::{Map, Value};
-
-use super::due::ExtensionHooks;
 use super::lock::{Lock, PATIENCE};
-use super::names::ArmedBy;
-use super::notes::{MOST_SESSIONS, is_session_id};
+use super::pin::Asked;
+pub use super::pin::{LoopLimits, Pin, PinnedEnd, SettingsThen};
 use super::private::{in_file, load_private, make_private, refuse_inside, save, state_home};
-use super::read::{self, below};
-use super::record::{Asked, Assignment, Notified, Record};
-use super::write::{
-    Flush, LEFT_ALONE, append_private_line, is_full, remove_all_leftovers, remove_if_there,
-    write_private,
-};
-use crate::engine::proof::LeastProof;
-use crate::engine::{Check, Contract, TerminalReason, hash_of};
+use super::read::below;
+use super::record::Record;
+use super::write::{LEFT_ALONE, is_full, remove_all_leftovers, remove_if_there};
+use crate::engine::fields::read_fields;
+use crate::engine::hash_of;
 use crate::world::WallTime;
 
 /// The version that these files carry.
 pub const VERSION: u32 = 1;
-/// What is noted for one iteration.
-const MARK: &str = ".\n";
 /// The most that is read or written of a pin, in bytes.
 const MOST: u64 = 1 << 20;
 /// The most that is read or written of Verify commands, in bytes: more than a task list may have.
@@ -45,123 +32,6 @@ const MOST_VERIFY: u64 = 64 << 20;
 
 /// The Verify commands of a list when its loop was armed, by the id of their task.
 pub type VerifyCommands = BTreeMap<String, String>;
-
-/// What a person armed.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Pin {
-    /// Version of this file's form.
-    pub version: u32,
-    /// The project's real root.
-    pub project: String,
-    /// The feature, the change, or the first words of the task.
-    pub about: String,
-    /// The session, empty for a loop that no session had when it was armed.
-    pub session: String,
-    /// The session that a ralph loop is taken over from, empty for none: until that one's pin is gone or
-    /// says that the loop ended there, this one counts for nothing.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub from: String,
-    /// When it was armed; the loop's own notes say the same.
-    pub armed_at: WallTime,
-    /// How it was armed.
-    pub armed_by: ArmedBy,
-    /// The process of the runner, 0 for a loop that has none.
-    pub process: u32,
-    /// Commands that must pass, in this order.
-    pub checks: Vec<Check>,
-    /// The command that tells the person of an end, and that they are needed; empty for none.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub notify: String,
-    /// How many tasks have a Verify command that may be run.
-    pub verify: usize,
-    /// The file with the task list that the Verify commands come from, relative to the project.
-    pub list: String,
-    /// The limits of a feature's loop.
-    pub limits: LoopLimits,
-    /// How well each task of its list has to be proved.
-    pub proof: LeastProof,
-    /// Patterns of files that nobody but a person may change.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub protect: Vec<String>,
-    /// The extension hooks of spec-kit that have to run for a feature.
-    #[serde(skip_serializing_if = "ExtensionHooks::is_empty")]
-    pub hooks: ExtensionHooks,
-    /// The converge command of spec-kit that has to run before a feature is done, without its slash; empty for none.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub converge: String,
-    /// What was asked of a feature's loop besides the feature, `None` for nothing.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub asked: Option<Box<Asked>>,
-    /// When a ralph loop is done, and what ends it otherwise; `None` for a feature's.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub contract: Option<Contract>,
-    /// All that a ralph loop was asked for; `None` for a feature's.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub assignment: Option<Box<Assignment>>,
-    /// The settings of the project when it was armed.
-    pub settings: SettingsThen,
-    /// Why the loop ended, `None` while it is armed: kept until the loop's notes have it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ended: Option<PinnedEnd>,
-    /// What the person has been notified of; `None` where that is not known.
-    #[serde(rename = "told", skip_serializing_if = "Option::is_none")]
-    pub notified: Option<Notified>,
-    /// Whether somebody asked for a pause; `None` where that is not known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub paused: Option<bool>,
-    /// How many iterations were noted beside it.
-    #[serde(skip)]
-    pub counted: u32,
-    /// Fields of another version, kept.
-    #[serde(flatten)]
-    pub more: Map<String, Value>,
-}
-
-read_fields!(Pin {
-    version, project, about, session, from, armed_at, armed_by, process, checks, notify, verify,
-    list, limits, proof, protect, hooks, converge, asked, contract, assignment, settings, ended,
-    notified as "told", paused,
-} kept more unread counted);
-
-/// Why a loop ended.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PinnedEnd {
-    /// The terminal reason.
-    pub reason: TerminalReason,
-    /// The same in plain words.
-    #[serde(default)]
-    pub words: String,
-}
-
-/// The limits of a feature's loop; the default is what holds for a loop that nobody armed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct LoopLimits {
-    /// The last iteration.
-    pub max_iterations: u32,
-    /// Attempts that a task has.
-    pub max_task_iterations: u32,
-    /// Whether a failed task gets a repair task.
-    pub recovery: bool,
-}
-
-read_fields!(LoopLimits { max_iterations, max_task_iterations, recovery });
-
-impl Default for LoopLimits {
-    fn default() -> Self {
-        Self { max_iterations: 100, max_task_iterations: 5, recovery: false }
-    }
-}
-
-/// The settings file of a project as it was when a loop was armed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct SettingsThen {
-    /// Hash of its bytes, 0 when there was none.
-    pub hash: u64,
-    /// Whether git tracked it.
-    pub tracked: bool,
-}
-
-read_fields!(SettingsThen { hash, tracked });
 
 /// `verify-<loop>.json`, as the file has it.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -194,8 +64,6 @@ pub enum PinState {
 pub enum PinKey<'a> {
     /// The loop of this feature.
     Feature(&'a str),
-    /// The ralph loop of this session.
-    Session(&'a str),
     /// The loop of `spool ralph` on this change.
     Change(&'a str),
 }
@@ -205,18 +73,6 @@ pub enum PinKey<'a> {
 pub struct Pins {
     root: PathBuf,
     folder: PathBuf,
-}
-
-impl Pin {
-    /// The folder of the feature, relative to the project, that the list is in.
-    pub fn feature_folder(&self) -> &str {
-        self.list.rsplit_once('/').map_or("", |(folder, _)| folder)
-    }
-
-    /// Whether this session drives the loop, or none does.
-    pub fn is_for(&self, session: &str) -> bool {
-        self.session.is_empty() || self.session == session
-    }
 }
 
 impl PinState {
@@ -254,7 +110,6 @@ impl PinKey<'_> {
     fn name(self) -> String {
         match self {
             Self::Feature(name) => ["feature-", name].concat(),
-            Self::Session(id) => ["session-", id].concat(),
             Self::Change(id) => ["change-", id].concat(),
         }
     }
@@ -264,36 +119,16 @@ impl Pins {
     /// Returns the pins of the project with this real root; an error where nothing can be kept outside
     /// of it.
     pub fn of(root: &Path) -> io::Result<Self> {
-        let home = state_home()?;
-        refuse_inside(root, &home)?;
-        Ok(Self { root: root.to_owned(), folder: below(&home, &["projects", &folder_name(root)]) })
+        let folder = kept_in(root)?;
+        refuse_inside(root, &folder)?;
+        Ok(Self { root: root.to_owned(), folder })
     }
 
     /// Returns whether a file is there for this pin; opens none, and does not ask whether it may be used.
     pub fn has(root: &Path, whose: PinKey<'_>) -> bool {
-        let missing = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
-        state_home().is_ok_and(|home| {
-            let (folder, mut file) = (folder_name(root), whose.name());
-            file.push_str(".json");
-            match below(&home, &["projects", &folder, &file]).symlink_metadata() {
-                // What cannot be looked at may be there.
-                Err(error) => !missing.contains(&error.kind()),
-                Ok(_) => true,
-            }
+        kept_in(root).is_ok_and(|folder| {
+            may_be_there(&below(&folder, &[&[&whose.name(), ".json"].concat()]))
         })
-    }
-
-    /// Returns the sessions that have a pin in the project with this real root; none where nothing can be
-    /// read there.
-    pub fn sessions(root: &Path) -> Vec<String> {
-        let folder = state_home().map(|home| home.join("projects").join(folder_name(root)));
-        let found = folder.map(|folder| read::entries(&folder, MOST_SESSIONS)).unwrap_or_default();
-        let names = found.entries.iter().filter_map(|entry| entry.file_name().into_string().ok());
-        let sessions = names.filter_map(|name| {
-            let session = name.strip_prefix("session-")?.strip_suffix(".json")?;
-            is_session_id(session).then(|| session.to_owned())
-        });
-        sessions.collect()
     }
 
     /// Returns the path of a pin.
@@ -354,13 +189,6 @@ impl Pins {
         Lock::take_folder(&self.folder, &self.folder.join("lock"), PATIENCE)
     }
 
-    /// Says in a session's own file which feature's loop it drives, once the pin of that loop names the session.
-    pub fn bind(&self, session: &str, about: &str, armed_at: WallTime) -> io::Result<()> {
-        let (about, driver) = (about.to_owned(), session.to_owned());
-        let own = Pin { about, session: driver, armed_at, ..Pin::default() };
-        self.update(PinKey::Session(session), &own)
-    }
-
     /// Changes the pin of a loop that was armed at this time; does nothing where there is none.
     pub fn change(
         &self,
@@ -373,37 +201,6 @@ impl Pins {
         let mut pin = before.clone();
         change(&mut pin);
         if pin == before { Ok(()) } else { self.put(whose, &pin, &lock) }
-    }
-
-    /// Returns how many iterations of a loop that was armed at this time were noted, 0 for none. A lost note
-    /// only makes them fewer.
-    pub fn counted(&self, whose: PinKey<'_>, armed_at: WallTime) -> u32 {
-        let noted = read::read(&self.count_path(whose), MOST).ok();
-        let marks = noted.and_then(|noted| {
-            let rest = noted.bytes.strip_prefix(format!("{armed_at}\n").as_bytes())?;
-            Some(rest.len() / MARK.len())
-        });
-        marks.map_or(0, |marks| u32::try_from(marks).unwrap_or(u32::MAX))
-    }
-
-    /// Notes one more iteration of the loop of this pin, where the agent cannot make them fewer.
-    pub fn count(&self, whose: PinKey<'_>, pin: &Pin) -> io::Result<()> {
-        let path = self.count_path(whose);
-        if pin.counted > 0 {
-            return append_private_line(&path, MARK.trim_end().as_bytes());
-        }
-        write_private(&path, format!("{}\n{MARK}", pin.armed_at).as_bytes(), Flush::ToSystem)
-    }
-
-    /// Keeps the number of iterations of a ralph loop for the session that takes it over.
-    pub fn carry_count(&self, from: &str, to: &str) {
-        let [from, to] = [from, to].map(|session| self.count_path(PinKey::Session(session)));
-        // One that is lost only makes them fewer.
-        let _ = fs::rename(from, to);
-    }
-
-    fn count_path(&self, whose: PinKey<'_>) -> PathBuf {
-        self.folder.join(format!("count-{}", whose.name()))
     }
 
     /// Writes into the pin of a loop that was armed at this time, and that this session or none drives, why it ended. On
@@ -467,7 +264,7 @@ impl Pins {
     /// Removes a pin, whatever is in it.
     pub fn discard(&self, whose: PinKey<'_>) -> io::Result<()> {
         let _lock = self.lock()?;
-        for path in [self.path(whose), self.verify_path(whose), self.count_path(whose)] {
+        for path in [self.path(whose), self.verify_path(whose)] {
             remove_if_there(&path).map_err(|error| in_file(&path, &error.to_string()))?;
         }
         Ok(())
@@ -482,6 +279,22 @@ impl Pins {
     }
 }
 
+/// The folder in which what is kept for the loops of a project is; it need not exist, and is not looked at.
+pub(super) fn kept_in(root: &Path) -> io::Result<PathBuf> {
+    state_home().map(|home| kept_below(&home, root))
+}
+
+/// The same in this folder of the person's.
+pub(super) fn kept_below(home: &Path, root: &Path) -> PathBuf {
+    below(home, &["projects", &folder_name(root)])
+}
+
+/// Whether there is something of this name, or something that cannot be looked at.
+pub(super) fn may_be_there(path: &Path) -> bool {
+    let missing = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
+    path.symlink_metadata().map_or_else(|error| !missing.contains(&error.kind()), |_| true)
+}
+
 /// A name for the project's folder that a person recognizes and no other project has.
 fn folder_name(root: &Path) -> String {
     let name = root.file_name().unwrap_or_default().as_encoded_bytes().iter().copied();
@@ -494,9 +307,12 @@ fn folder_name(root: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::os::unix::fs::{PermissionsExt, symlink};
 
     use super::*;
+    use crate::engine::Check;
+    use crate::store::write::{Flush, write_private};
 
     const SEVEN: WallTime = WallTime::from_millis(7);
     const EIGHT: WallTime = WallTime::from_millis(8);
@@ -544,13 +360,13 @@ mod tests {
         let pin = armed(&pins);
         let names = ["001-login.verify", "verify-001-login", "verify-feature-001-login"];
         for name in names {
-            for whose in [PinKey::Feature(name), PinKey::Session(name), PinKey::Change(name)] {
+            for whose in [PinKey::Feature(name), PinKey::Change(name)] {
                 pins.write(whose, &Pin::default(), &VerifyCommands::new()).unwrap();
             }
         }
         assert_eq!(pins.verify(WHOSE, &pin).unwrap()["T001"], "true");
         assert_eq!(pins.read(WHOSE).unwrap(), Some(pin));
-        assert_eq!(fs::read_dir(&pins.folder).unwrap().count(), 2 * (1 + 3 * names.len()));
+        assert_eq!(fs::read_dir(&pins.folder).unwrap().count(), 2 * (1 + 2 * names.len()));
     }
 
     #[test]

@@ -32,6 +32,12 @@ pub fn state_home() -> io::Result<PathBuf> {
 /// Returns a JSON file of the person's own, `None` when there is none; an error that names the file when
 /// it cannot be read, or when somebody else could have written it.
 pub(super) fn load_private<T: DeserializeOwned>(path: &Path, most: u64) -> io::Result<Option<T>> {
+    let value = read_private(path, most)?.map(|bytes| serde_json::from_slice(&bytes)).transpose();
+    value.map_err(|error| in_file(path, &error.to_string()))
+}
+
+/// The same, as its bytes.
+pub(super) fn read_private(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
     match path.symlink_metadata() {
         Ok(meta) if meta.is_symlink() => return Err(in_file(path, "it is a symbolic link")),
         Ok(meta) if !files::is_own_and_closed(&meta) => {
@@ -42,10 +48,7 @@ pub(super) fn load_private<T: DeserializeOwned>(path: &Path, most: u64) -> io::R
     match read::read(path, most) {
         Err(Problem::Missing) => Ok(None),
         Err(problem) => Err(in_file(path, &problem.to_string())),
-        Ok(content) => match serde_json::from_slice(&content.bytes) {
-            Ok(value) => Ok(Some(value)),
-            Err(error) => Err(in_file(path, &error.to_string())),
-        },
+        Ok(content) => Ok(Some(content.bytes)),
     }
 }
 

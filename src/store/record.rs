@@ -1,4 +1,4 @@
-//! The record of a session's loop, as `loop.json` holds it: what it is about, how far it has read, its ledger.
+//! The record of a session's loop, as `session-<session>.json` holds it: what it is about, how far it has read, its ledger.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,15 +10,16 @@ use serde_json::{Map, Value};
 use super::due::ExtensionHooks;
 use super::journal::Entry;
 use super::names::{ArmedBy, JournalEvent, LoopKind, PausedBy};
+pub use super::pin::Asked;
+use super::pin::Pin;
 use crate::engine::fields::{is_default, read_fields};
-use crate::engine::scope::in_runs;
-use crate::engine::tasks::TaskList;
 use crate::engine::{
     CheckResult, Contract, Fingerprint, Ledger, PromiseMatch, TokenTotals, UNSEEN,
 };
-use crate::text;
 use crate::world::{FileTime, WallTime};
 
+/// The version that this file carries.
+pub const VERSION: u32 = 2;
 /// How long a live loop may be silent, in milliseconds, before it counts as abandoned: an hour.
 pub const SILENT: Duration = Duration::from_hours(1);
 
@@ -27,6 +28,8 @@ pub const SILENT: Duration = Duration::from_hours(1);
 pub struct Record {
     /// Version of this file's form.
     pub version: u32,
+    /// The project's real root, in a list: version 1.0.0 refuses the file by its name, and takes it for nothing that it armed.
+    pub project: Vec<String>,
     /// What it is about.
     pub kind: LoopKind,
     /// The session it is bound to.
@@ -89,6 +92,9 @@ pub struct Record {
     /// What was asked of a feature's loop besides the feature, `None` for nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asked: Option<Box<Asked>>,
+    /// What a person armed for a ralph loop, `None` where none did, and for a feature's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub armed: Option<Box<Pin>>,
     /// What a ralph loop was asked for, `None` for a feature's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub assignment: Option<Box<Assignment>>,
@@ -120,9 +126,9 @@ pub struct Record {
 }
 
 read_fields!(Record {
-    version, kind, session, about, folder, armed_at, armed_by, seen_at, judged_at, transcript_from,
+    version, project, kind, session, about, folder, armed_at, armed_by, seen_at, judged_at, transcript_from,
     transcript_read, let_go, last_message, commits_read, commits_line, marks, transcript, had_list,
-    ledger, words, waits_for, output, unnotified as "untold", tasks_hash, gone_tasks, refused, paused, asked, assignment,
+    ledger, words, waits_for, output, unnotified as "untold", tasks_hash, gone_tasks, refused, paused, asked, armed, assignment,
     adopted, moved_to, notified as "told", context, attempts, hooks_ran, converge_ran,
 } kept more);
 
@@ -195,15 +201,12 @@ pub struct Adopted {
     pub from: String,
     /// When it was taken over.
     pub at: WallTime,
-    /// Whether the record was written before the loop had left the other session: it counts only
-    /// where the loop really left.
-    pub arriving: bool,
     /// Fields of another version, kept.
     #[serde(flatten)]
     pub more: Map<String, Value>,
 }
 
-read_fields!(Adopted { from, at, arriving } kept more);
+read_fields!(Adopted { from, at } kept more);
 
 /// A pause: the agent may stop, nothing is counted, the loop stays armed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -223,25 +226,6 @@ pub struct Pause {
 }
 
 read_fields!(Pause { at, by, error, notified as "told" } kept more);
-
-/// What was asked of a feature's loop besides the feature.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Asked {
-    /// The ids of the tasks that it is about, empty for all.
-    pub tasks: Vec<String>,
-    /// Words for the agent; what looks like a key is masked.
-    pub words: String,
-    /// Whether the agent works by the outline of spec-kit's own command, which armed the loop.
-    pub by_outline: bool,
-    /// Whether checklists were open when it was armed, and a person decided to continue with them.
-    #[serde(skip_serializing_if = "is_default")]
-    pub open_checklists: bool,
-    /// Whether optional tasks count.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub optional: bool,
-}
-
-read_fields!(Asked { tasks, words, by_outline, open_checklists, optional });
 
 /// What a person asked a ralph loop for, and what it knows besides its ledger.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -279,31 +263,6 @@ pub struct Checked {
 }
 
 read_fields!(Checked { fingerprint, since, results });
-
-impl Asked {
-    /// Returns the tasks of a list that the loop is about.
-    pub fn part_of(&self, list: TaskList) -> TaskList {
-        list.with_optional(self.optional).within(&self.tasks)
-    }
-
-    /// Returns what was asked as lines for a person who looks at the loop, empty for nothing.
-    pub fn status_lines(&self) -> String {
-        let mut text = String::new();
-        if !self.tasks.is_empty() {
-            text = format!("  Only these tasks: {}\n", text::title(&in_runs(&self.tasks), 300));
-        }
-        if !self.words.is_empty() {
-            text = text + "  Words for the agent: " + &text::title(&self.words, 300) + "\n";
-        }
-        if self.optional {
-            text.push_str("  Optional tasks: they count\n");
-        }
-        if self.open_checklists {
-            text.push_str("  Checklists: open when it was armed, as a person decided\n");
-        }
-        text
-    }
-}
 
 impl Record {
     /// Returns the line of the journal for something that happens to the loop now.

@@ -1,4 +1,8 @@
-//! The folder of one session: its record, its open tasks and its journal, locked against other hooks.
+//! A session's loop: its record and its open tasks, kept outside of the project, and its journal in the folder of the session,
+//! which is locked against other hooks.
+//!
+//! Nothing is read back from the project but what version 1.0.0 left there. Where nothing can be kept outside of the project the
+//! record is in the project, and what a person armed counts for nothing.
 
 use std::fs;
 use std::io;
@@ -9,20 +13,16 @@ use super::claim::read_claim;
 use super::journal::{self, Entry};
 use super::lock::Lock;
 use super::names::LoopKind;
-use super::notes::{
-    MOST, NotLoaded, VERSION, in_file, is_session_id, load, load_whole, put_aside, read_ours, save,
-    taken_apart,
-};
+use super::notes::{MOST, NotLoaded, in_file, is_session_id, put_aside, read_ours, save};
+use super::older;
+use super::pins::{kept_below, may_be_there};
+use super::private::{make_private, read_private};
 use super::read::below;
-use super::record::Record;
-use super::write::{Flush, write_private_parts};
+use super::record::{Record, VERSION};
+use super::write::{Flush, remove_if_there, write_private_parts};
 use crate::system::files;
 use crate::world::FileTime;
 
-/// The name of the file with a session's record.
-pub const RECORD: &str = "loop.json";
-/// The name of the file with a session's open tasks.
-pub const OPEN_TASKS: &str = "open-tasks.txt";
 /// The most that is read of the open tasks of a list, in bytes: more than the longest list takes.
 pub(super) const MOST_NOTED: u64 = 64 << 20;
 
@@ -34,77 +34,185 @@ const NOTED: &str = "1\n";
 
 /// The record that was read last, with its bytes: the same bytes are not taken apart twice at one stop, which
 /// reads its record without the lock and under it.
-pub(super) type LastRead = Arc<Mutex<Option<(Vec<u8>, Record)>>>;
+type LastRead = Arc<Mutex<Option<(Vec<u8>, Record)>>>;
+
+/// Where the records of a project's loops are.
+#[derive(Clone, Debug)]
+pub(super) struct Records {
+    /// The folder in the project.
+    pub(super) notes: PathBuf,
+    /// The folder outside of the project; the same where there is none.
+    pub(super) kept: PathBuf,
+    last: LastRead,
+}
+
+impl Records {
+    /// Returns those of the project with this root, whose notes are in this folder.
+    pub(super) fn of(root: &Path, notes: PathBuf, home: Option<&Path>) -> Self {
+        let outside = home.filter(|home| !home.starts_with(root));
+        let kept = outside.map_or_else(|| notes.clone(), |home| kept_below(home, root));
+        Self { notes, kept, last: LastRead::default() }
+    }
+
+    /// Returns the folder that the records are in: the one in the project where the other cannot be made.
+    fn folder(&self) -> &Path {
+        if self.kept.is_dir() { &self.kept } else { &self.notes }
+    }
+
+    /// Returns the path of a session's record.
+    pub(super) fn path(&self, session: &str) -> PathBuf {
+        record_path(self.folder(), session)
+    }
+
+    /// Returns whether this session ever had a loop here; opens no file.
+    pub(super) fn has(&self, session: &str) -> bool {
+        may_be_there(&self.path(session)) || may_be_there(&older::path(&self.notes, session))
+    }
+
+    /// Returns the record of a session, `None` when there is none; an error that names the file when it cannot be read.
+    pub(super) fn load(&self, session: &str) -> io::Result<Option<Record>> {
+        let folder = self.folder();
+        let root = self.notes.ancestors().nth(2).unwrap_or(&self.notes);
+        let older = |pin| older::record((&self.kept, root, &self.notes), session, pin);
+        let Some(bytes) = read_private(&record_path(folder, session), MOST)? else {
+            return older(None);
+        };
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, record)) = last.as_ref().filter(|(known, _)| *known == bytes) {
+            return Ok(Some(record.clone()));
+        }
+        // What is in the project arms nothing.
+        let is_kept = folder != self.notes;
+        let record = serde_json::from_slice::<Record>(&bytes);
+        let Some(mut record) = record.ok().filter(|record| record.version >= VERSION) else {
+            return older(Some(bytes.as_slice()).filter(|_| is_kept));
+        };
+        record.armed = record.armed.filter(|_| is_kept);
+        if record.project.iter().all(|project| Path::new(project) != root) {
+            return Ok(None);
+        }
+        *last = Some((bytes, record.clone()));
+        Ok(Some(record))
+    }
+
+    /// Returns the record of a session, unless it was written for a loop that has not left its session after all: the process that
+    /// took it over may have died on the way.
+    pub(super) fn arrived(&self, session: &str) -> io::Result<Option<Record>> {
+        let Some(record) = self.load(session)? else { return Ok(None) };
+        let Some(adopted) = record.adopted.as_ref().filter(|_| record.ledger.is_live()) else {
+            return Ok(Some(record));
+        };
+        let has_left = if record.kind == LoopKind::Task {
+            let from = Some(&adopted.from).filter(|from| is_session_id(from) && **from != session);
+            let left = from.map(|from| self.load(from)).transpose()?.flatten();
+            left.is_none_or(|left| left.armed_at != record.armed_at || !left.ledger.is_live())
+        } else {
+            let claim = read_claim(&self.notes, &record.about)?;
+            claim.is_some_and(|claim| claim.session.as_deref() == Some(session))
+        };
+        Ok(has_left.then_some(record))
+    }
+}
 
 /// The folder of one session, locked against other hooks of the same session.
 #[derive(Debug)]
 pub struct Session {
-    folder: PathBuf,
-    last: LastRead,
-    _lock: Lock,
+    records: Records,
+    session: String,
+    lock: Lock,
 }
 
 impl Session {
     /// Returns the folder of a session that was locked with this lock.
-    pub(super) fn new(folder: PathBuf, last: LastRead, lock: Lock) -> Self {
-        Self { folder, last, _lock: lock }
+    pub(super) fn new(records: Records, session: &str, lock: Lock) -> Self {
+        Self { records, session: session.to_owned(), lock }
     }
 
-    /// Returns the session's record; a broken one is moved aside and counts as none. One that cannot be
-    /// opened is an error: it may be as good as ever.
+    /// Returns the session's record, `None` when there is none. What version 1.0.0 left of it is moved out of the project.
     pub fn record(&self) -> io::Result<Option<Record>> {
-        let path = below(&self.folder, &[RECORD]);
-        let loops = self.folder.parent().unwrap_or(&self.folder);
-        match load_record(&path, &self.last) {
-            Ok(record) => record.map_or(Ok(None), |record| arrived(loops, record)),
-            Err(NotLoaded::Broken) => put_aside(&path).map(|_| None),
-            Err(NotLoaded::Unopened(error)) => Err(error),
+        let record = self.records.arrived(&self.session)?;
+        if let Some(older) = record.as_ref().filter(|record| record.version < VERSION) {
+            let tasks = self.path(older::OPEN_TASKS);
+            let noted = read_ours(&tasks, MOST_NOTED).ok().flatten();
+            noted.map_or(Ok(()), |noted| self.write_open_tasks(&[&noted]))?;
+            self.save(older)?;
+            remove_if_there(&older::path(&self.records.notes, &self.session))?;
+            remove_if_there(&tasks)?;
         }
+        Ok(record)
     }
 
-    /// Returns the session's record for somebody who knows from elsewhere that the loop is here: also one that
-    /// was written for a loop that had not left its session yet.
-    pub fn record_as_it_is(&self) -> Option<Record> {
-        let mut record: Record = load(&self.folder.join("loop.json")).ok().flatten()?;
-        if let Some(adopted) = record.adopted.as_mut() {
-            adopted.arriving = false;
+    /// The same for somebody who writes another one: a file that cannot be taken apart is moved aside.
+    pub fn record_or_aside(&self) -> io::Result<Option<Record>> {
+        match self.record() {
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                put_aside(&self.record_path()).map(|_| None)
+            }
+            found => found,
         }
-        Some(record)
     }
 
     /// Writes the record whole.
     pub fn save(&self, record: &Record) -> io::Result<()> {
-        save(&below(&self.folder, &[RECORD]), &Record { version: VERSION, ..record.clone() })
+        let notes = &self.records.notes;
+        let root = notes.ancestors().nth(2).unwrap_or(notes).to_string_lossy().into_owned();
+        self.make();
+        let record = Record { version: VERSION, project: vec![root], ..record.clone() };
+        save(&self.record_path(), &record)?;
+        // By the clock of the project's files, which may be another one.
+        self.lock.touch();
+        Ok(())
+    }
+
+    fn make(&self) {
+        if !self.records.kept.is_dir() {
+            let _instead = make_private(&self.records.kept);
+        }
+    }
+
+    /// Returns the path of the record.
+    pub fn record_path(&self) -> PathBuf {
+        self.records.path(&self.session)
+    }
+
+    /// Returns the path of the open tasks.
+    pub fn open_tasks_path(&self) -> PathBuf {
+        below(self.records.folder(), &[&["open-", &self.session, ".txt"].concat()])
     }
 
     /// Returns the open tasks as they were last noted, none when what is there is broken; an error when it
     /// cannot be opened.
     pub fn open_tasks(&self) -> io::Result<OpenTasks> {
-        let noted = read_ours(&self.path(OPEN_TASKS), MOST_NOTED).or_else(NotLoaded::or_none)?;
+        let noted = read_ours(&self.open_tasks_path(), MOST_NOTED).or_else(NotLoaded::or_none)?;
         let noted = String::from_utf8(noted.unwrap_or_default()).unwrap_or_default();
         Ok(noted.strip_prefix(NOTED).unwrap_or_default().to_owned())
     }
 
     /// Notes the open tasks, so that one that is taken out of the list is noticed.
     pub fn save_open_tasks(&self, tasks: &str) -> io::Result<()> {
-        let (path, parts) = (self.path(OPEN_TASKS), [NOTED.as_bytes(), tasks.as_bytes()]);
-        write_private_parts(&path, &parts, Flush::ToSystem).map_err(|error| in_file(&path, &error))
+        self.write_open_tasks(&[NOTED.as_bytes(), tasks.as_bytes()])
     }
 
-    /// Returns the path of a file of the session's own.
+    fn write_open_tasks(&self, parts: &[&[u8]]) -> io::Result<()> {
+        self.make();
+        let path = self.open_tasks_path();
+        write_private_parts(&path, parts, Flush::ToSystem).map_err(|error| in_file(&path, &error))
+    }
+
+    /// Returns the path of a file of the session's own in the project.
     pub fn path(&self, name: &str) -> PathBuf {
-        self.folder.join(name)
+        below(&self.records.notes, &[&self.session, name])
     }
 
-    /// Returns when the record was written last, by the clock of the files; `None` where that is not
+    /// Returns when the record was written last, by the clock of the project's files; `None` where that is not
     /// known.
     pub fn written_at(&self) -> Option<FileTime> {
-        changed_at(&below(&self.folder, &[RECORD]))
+        changed_at(&self.path("lock"))
     }
 
     /// Appends to the session's journal.
     pub fn note(&self, entry: &Entry) -> io::Result<()> {
-        let path = self.folder.join("journal.jsonl");
+        let path = self.path("journal.jsonl");
         journal::append(&path, std::slice::from_ref(entry)).map_err(|error| in_file(&path, &error))
     }
 }
@@ -114,43 +222,7 @@ pub(super) fn changed_at(path: &Path) -> Option<FileTime> {
     fs::metadata(path).ok().as_ref().map(files::changed_at)
 }
 
-/// The same for a record; one with the bytes of the last one is not taken apart again.
-pub(super) fn load_record(path: &Path, last: &LastRead) -> Result<Option<Record>, NotLoaded> {
-    let Some(bytes) = read_ours(path, MOST)? else {
-        return Ok(None);
-    };
-    let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((_, record)) = last.as_ref().filter(|(known, _)| *known == bytes) {
-        return Ok(Some(record.clone()));
-    }
-    let record: Record = taken_apart(&bytes)?;
-    *last = Some((bytes, record.clone()));
-    Ok(Some(record))
-}
-
-/// Returns the same record, unless it was written for a loop that has not left its session after all:
-/// the process that took it over died on the way, and the loop is still where it was.
-///
-/// A task's loop has left when the other record says so, a feature's when its claim does.
-pub(super) fn arrived(loops: &Path, mut record: Record) -> io::Result<Option<Record>> {
-    let Some(adopted) = record.adopted.as_mut().filter(|adopted| adopted.arriving) else {
-        return Ok(Some(record));
-    };
-    adopted.arriving = false;
-    let has_left = if record.kind == LoopKind::Task {
-        let from = Some(adopted.from.as_str()).filter(|from| is_session_id(from));
-        let left = from.map(|from| load_whole::<Record>(&record_path(loops, from))).transpose()?;
-        left.flatten()
-            .is_some_and(|left| left.moved_to == record.session && left.armed_at == record.armed_at)
-    } else {
-        read_claim(loops, &record.about)?.is_some_and(|claim| {
-            claim.session.as_ref() == Some(&record.session) && claim.armed_at == record.armed_at
-        })
-    };
-    Ok(has_left.then_some(record))
-}
-
-/// Returns the path of a session's record below the folder of the loops.
-pub(super) fn record_path(loops: &Path, session: &str) -> PathBuf {
-    below(loops, &[session, RECORD])
+/// Returns the path of a session's record in the folder where what is kept is.
+pub(super) fn record_path(kept: &Path, session: &str) -> PathBuf {
+    below(kept, &[&["session-", session, ".json"].concat()])
 }

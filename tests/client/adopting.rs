@@ -26,25 +26,25 @@ fn shell(command: &str) -> Reply {
     Reply::text("I work.").and_tool("Bash", json!({"command": command, "description": "work"}))
 }
 
-fn record(project: &Project, session: &str) -> Value {
-    serde_json::from_str(&project.read(&format!(".claude/ralph/{session}/loop.json"))).unwrap()
+fn record_path(client: &Client, session: &str) -> PathBuf {
+    let kept = client.home_folder().join(".local/state/ralph-speckit/projects");
+    let folder = fs::read_dir(kept).unwrap().next().unwrap().unwrap().path();
+    folder.join(format!("session-{session}.json"))
+}
+
+fn record(client: &Client, session: &str) -> Value {
+    serde_json::from_slice(&fs::read(record_path(client, session)).unwrap()).unwrap()
 }
 
 /// Dates everything that the old session left two hours back, what was pinned for it too.
-fn let_time_pass(project: &Project, client: &Client) {
-    let mut left = record(project, OLD);
+fn let_time_pass(client: &Client) {
+    let mut left = record(client, OLD);
     for field in ["armed_at", "seen_at"] {
         left[field] = (left[field].as_u64().unwrap() - 1000 * HOURS).into();
     }
     let transcript = left["transcript"].as_str().unwrap().to_owned();
     assert!(transcript.ends_with(&format!("{OLD}.jsonl")), "{transcript}");
-    project.write(&format!(".claude/ralph/{OLD}/loop.json"), &left.to_string());
-    let pins = client.home_folder().join(".local/state/ralph-speckit/projects");
-    let pins = fs::read_dir(pins).unwrap().next().unwrap().unwrap().path();
-    let pin = pins.join(format!("session-{OLD}.json"));
-    let mut pinned: Value = serde_json::from_slice(&fs::read(&pin).unwrap()).unwrap();
-    pinned["armed_at"] = left["armed_at"].clone();
-    fs::write(&pin, pinned.to_string()).unwrap();
+    fs::write(record_path(client, OLD), left.to_string()).unwrap();
     let now = SystemTime::UNIX_EPOCH + Duration::from_millis(world::now().millis());
     let file = fs::File::options().append(true).open(transcript).unwrap();
     file.set_modified(now - Duration::from_secs(HOURS)).unwrap();
@@ -96,7 +96,7 @@ fn left_behind(version: &str, project: &Project) -> Client {
     let run = run.expect("a run");
     assert_eq!(run.exit_code, Some(1), "{}", run.describe());
     assert_eq!(project.read("lines"), "one\n");
-    let_time_pass(project, &client);
+    let_time_pass(&client);
     client
 }
 
@@ -140,7 +140,7 @@ fn a_loop_left_behind_goes_on_in_a_new_session(version: &str) {
             "6 end completed"
         ]
     );
-    let tombstone = record(&project, OLD);
+    let tombstone = record(&client, OLD);
     assert_eq!(tombstone["moved_to"], NEW);
 
     // The old session comes back all the same: it is told once, and let go.
@@ -149,7 +149,7 @@ fn a_loop_left_behind_goes_on_in_a_new_session(version: &str) {
     let late = late.expect("a run");
     assert!(late.is_success(), "{}", late.describe());
     assert_eq!(late.hook_feedbacks(), [""; 0], "{}", late.describe());
-    assert_eq!(record(&project, OLD)["untold"], false);
+    assert_eq!(record(&client, OLD)["untold"], false);
 }
 
 fn an_agent_takes_a_loop_over_with_spool_adopt(version: &str) {
@@ -171,7 +171,7 @@ fn an_agent_takes_a_loop_over_with_spool_adopt(version: &str) {
     assert!(told.contains("output <promise>DONE</promise>"), "{told}");
     assert_eq!(run.hook_feedbacks().len(), 1, "{}", run.describe());
     assert_eq!(project.read("lines"), "one\ntwo\n");
-    let taken = record(&project, NEW);
+    let taken = record(&client, NEW);
     assert!(taken["transcript_from"].as_u64().unwrap() > 0, "the transcript was found: {taken}");
     assert_eq!(taken["ledger"]["ended"]["reason"], "completed");
 }

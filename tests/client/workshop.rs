@@ -24,7 +24,7 @@ const FOLDER: &str = ".specify/specs/001-long-list";
 pub struct Workshop {
     pub project: Project,
     /// The home of the person, for the client as for a terminal.
-    home: TempDir,
+    pub home: TempDir,
 }
 
 /// An agent that works with real tool calls and looks into the list, as a model does that follows its prompt.

@@ -55,24 +55,18 @@ impl Facts {
         let state: Value =
             state.and_then(|it| serde_json::from_slice(&it).ok()).unwrap_or_default();
         let attempts = state["taskAttempts"].as_object().cloned().unwrap_or_default();
-        let loops = Loops::of(&world.root);
+        let loops = Loops::kept_at(&world.root, Some(&world.kept()));
         let claims = claims(world);
-        let taken = taken(world);
         // Whoever took the loop over may have died behind the pin: the record counts, and does not say so yet.
         let moved = |session: &str| {
-            let path = loops.folder().join(session).join("loop.json");
-            let record: Record = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
+            let bytes = fs::read(world.record_path(session)).ok()?;
+            let record: Record = serde_json::from_slice(&bytes).ok()?;
             let is_its = claims.get(&record.about) == Some(&(Some(session.to_owned()), None));
-            let at = record.armed_at.millis();
-            let is_taken = taken.iter().any(|[to, _, armed]| *to == *session && *armed == at);
-            (is_its || is_taken).then_some(record)
+            is_its.then_some(record)
         };
         let of = |session: &str| {
             let record = loops.peek(session).or_else(|| moved(session))?;
-            let at = record.armed_at.millis();
-            let is_left = taken.iter().any(|[_, from, armed]| *from == *session && *armed == at);
             let end = record.ledger.ended.as_ref().map(|it| it.name().to_owned());
-            let end = end.or_else(|| is_left.then(|| "stopped".to_owned()));
             let facts = LoopFacts {
                 paused: record.pause().is_some(),
                 iterations: record.ledger.iterations,
@@ -179,26 +173,6 @@ fn receipts(world: &World) -> Vec<(String, String)> {
     whole.map(|it| (text(&it["task"]), text(&it["proof"]))).collect()
 }
 
-/// Of each task's loop that has left another session by its pin: the session that has the loop, the one before, and when
-/// the loop was armed.
-fn taken(world: &World) -> Vec<[Value; 3]> {
-    let is_pin = |path: &Path| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name.starts_with("session-") && name.ends_with(".json")
-    };
-    let files = world.files().into_iter().filter(|(path, _)| is_pin(path));
-    let pins: Vec<Value> =
-        files.filter_map(|(_, bytes)| serde_json::from_slice(&bytes).ok()).collect();
-    let is_open = |pin: &&Value| pin["ended"].is_null();
-    let stays = |taken: &&Value| {
-        let is_its =
-            |pin: &Value| pin["session"] == taken["from"] && pin["armed_at"] == taken["armed_at"];
-        pins.iter().filter(is_open).any(is_its)
-    };
-    let moved = pins.iter().filter(|pin| pin["from"].is_string() && is_open(pin) && !stays(pin));
-    moved.map(|pin| ["session", "from", "armed_at"].map(|name| pin[name].clone())).collect()
-}
-
 /// The claims in the project; of a loop that is armed for a session, what its open pin says.
 fn claims(world: &World) -> BTreeMap<String, (Option<String>, Option<String>)> {
     let folder = fs::read_dir(world.path(".claude/ralph/claims")).into_iter().flatten().flatten();
@@ -219,7 +193,8 @@ fn claims(world: &World) -> BTreeMap<String, (Option<String>, Option<String>)> {
         let pin = object(path);
         let session = text(&pin["session"]).filter(|session| !session.is_empty())?;
         let own = object(&path.with_file_name(format!("session-{session}.json")));
-        let is_open = own.is_object() && pin["ended"].is_null() && own["ended"].is_null();
+        let has_ended = own["armed_at"] == pin["armed_at"] && !own["ledger"]["ended"].is_null();
+        let is_open = own.is_object() && pin["ended"].is_null() && !has_ended;
         is_open.then(|| (name.to_owned(), (Some(session), None)))
     });
     noted.chain(pinned).collect()

@@ -49,12 +49,13 @@ pub fn only_its_own(project: &Project, feature: &Feature, session: Option<&str>)
     };
     let mut pinned = None;
     if in_agents_session() {
-        // The notes lie in the project, where the agent can write; what was armed does not.
-        pinned = own
-            .as_ref()
-            .zip(session)
-            .and_then(|(own, session)| pinned::of_session(&own.root, session, None).pin().cloned());
-        let meant = pinned.as_ref().filter(|pin| pin.contract.is_none());
+        pinned = own.as_ref().zip(session).and_then(|(own, session)| {
+            let record = Loops::of(&own.root).peek(session).filter(|it| it.ledger.is_live())?;
+            let standing = pinned::standing(&own.root, &record);
+            let is_its = record.kind == LoopKind::Task;
+            standing.pin().filter(|pin| is_its || pin.session == session).cloned()
+        });
+        let meant = pinned.as_ref().filter(|pin| !pin.list.is_empty());
         if let (Some(pin), Some(own)) = (meant, &own) {
             if own.root == project.root && pin.list == format!("{}/{TASKS}", feature.relative) {
                 return Ok(());

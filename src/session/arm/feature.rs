@@ -36,7 +36,7 @@ use crate::session::select::drives;
 use crate::session::task_log::refused;
 use crate::settings::{Chosen, table};
 use crate::store::journal::Entry;
-use crate::store::loops::{Asked, Claim, Loops, Notified, OPEN_TASKS, Record, VerifyCommands};
+use crate::store::loops::{Asked, Claim, Loops, Record, VerifyCommands};
 use crate::store::names::{ArmedBy, EndName, JournalEvent};
 use crate::store::pins::{LoopLimits, Pin, PinKey, PinState, Pins, SettingsThen};
 use crate::store::receipts::Receipts;
@@ -88,10 +88,11 @@ pub fn arm(
     let reviewed = has_review.then(|| can_be_reviewed(&feature.folder, &feature.relative));
     let reviewed = reviewed.transpose()?;
     let mut arming = Arming::begin(root, armer, Some(&feature))?;
+    let earlier = arming.earlier()?;
     let taken_from = taken_from(&arming.loops, &feature, armer, request)?;
     let found = readable_state(&feature)?;
     let paths = changed_files(&arming, project, &feature);
-    arming.remember(PinKey::Feature(&feature.name), &paths)?;
+    arming.remember(&paths)?;
     let (mut state, kept_aside) = state_to_start_from(&feature, found, &mut arming.undo)?;
     let mut notes = asked_notes(&tasks, &asked, &refused);
     notes.extend(others_in_words(&feature.folder));
@@ -114,8 +115,8 @@ pub fn arm(
     pin.verify = commands.len();
     let instead =
         format!("run `spool start {}` in a terminal: it prints all of them", feature.name);
-    let (runs, unkept) =
-        arming.keep_commands(PinKey::Feature(&feature.name), &pin, &commands, (0, &instead))?;
+    let key = PinKey::Feature(&feature.name);
+    let (runs, unkept) = arming.keep_commands(Some(key), &pin, &commands, (0, &instead))?;
     let in_parts = pin.checks.last().is_some_and(|it| it.when() != ReviewWhen::End);
     let mut judges = String::new();
     if (pin.proof == LeastProof::Files || in_parts) && unkept.is_none() {
@@ -128,14 +129,14 @@ pub fn arm(
     let has_checks = !pin.checks.is_empty() || !commands.is_empty();
     let no_checks = if has_checks || !armer.is_person() { "" } else { NO_CHECKS };
     let shown = [no_checks, &runs, &judges].concat();
-    claim.unkept = unkept.is_some();
+    claim.armed_by.clone_from(arming.by);
     notes.extend(unkept);
     notes.extend(Some(NOT_A_PERSON.to_owned()).filter(|_| !armer.is_person()));
     notes.extend(taken_from);
-    notes.extend(bind(&mut arming, &feature, &claim, &state, &pin, &refused)?);
+    notes.extend(bind(&mut arming, earlier, (&feature, &claim), &state, &pin, &refused)?);
     let path = feature.folder.join(STATE);
     state.write(&feature).map_err(|error| Refusal::unwritable(&path, &error))?;
-    let is_named = arming.open(PinKey::Feature(&feature.name), &pin)?;
+    let is_named = arming.open(key, &pin)?;
     notes.extend(note_claim(&arming, &claim, is_named)?);
     let not_noted = arming.finish(armed_entry(&claim, armer, &pin, &commands));
     notes.extend(Some(not_noted.trim_start().to_owned()).filter(|note| !note.is_empty()));
@@ -278,6 +279,7 @@ fn claim_of(project: &Project, feature: &Feature, armer: Armer<'_>) -> Claim {
         about: feature.name.clone(),
         folder: feature.relative.clone(),
         armed_at: world::now(),
+        armed_by: armer.by.clone(),
         commits_from: Some(log.length),
         commits_line: log.line,
         ..Claim::default()
@@ -341,8 +343,6 @@ fn pin_of(
         session: claim.session.clone().unwrap_or_default(),
         armed_at: claim.armed_at,
         armed_by: armer.by.clone(),
-        notified: Some(Notified::default()),
-        paused: Some(false),
         notify: chosen.notify(),
         list: format!("{}/{TASKS}", feature.relative),
         proof: if person { chosen.proof() } else { LeastProof::Word },
@@ -399,13 +399,14 @@ fn taken_from(
     Ok(Some(format!("It was driven by session {other} before; that one may stop.")))
 }
 
-/// The files that arming writes whole, besides the pin's own.
+/// The files that arming writes whole.
 fn changed_files(arming: &Arming<'_>, project: &Project, feature: &Feature) -> Vec<PathBuf> {
     let mut paths = vec![feature.folder.join(STATE)];
-    let own = arming.pins.as_ref().ok().zip(arming.armer.session);
-    paths.extend(own.map(|(pins, session)| pins.path(PinKey::Session(session))));
+    let whose = PinKey::Feature(&feature.name);
+    paths.extend(arming.pins.iter().flat_map(|pins| [pins.path(whose), pins.verify_path(whose)]));
     paths.extend(arming.loops.claim_path(&feature.name));
-    paths.extend(arming.paths(&[OPEN_TASKS, "loop.json"]));
+    let folder = arming.folder.iter();
+    paths.extend(folder.flat_map(|folder| [folder.open_tasks_path(), folder.record_path()]));
     let receipts = Receipts::of(&project.root, &feature.name, &list_of(feature));
     paths.extend(receipts.iter().flat_map(Receipts::armed_paths));
     paths
@@ -416,8 +417,8 @@ fn changed_files(arming: &Arming<'_>, project: &Project, feature: &Feature) -> V
 /// also where nothing can be put back any more.
 fn bind(
     arming: &mut Arming<'_>,
-    feature: &Feature,
-    claim: &Claim,
+    earlier: Option<Record>,
+    (feature, claim): (&Feature, &Claim),
     state: &State,
     pin: &Pin,
     refused: &[String],
@@ -435,7 +436,7 @@ fn bind(
             || (own.about != feature.name && drives(arming.loops.claim(&own.about).as_ref(), own))
     };
     let mut note = None;
-    if let Some(own) = arming.earlier()?.filter(|own| own.ledger.is_live() && is_other(own)) {
+    if let Some(own) = earlier.filter(|own| own.ledger.is_live() && is_other(own)) {
         note = Some(if own.is_live_ralph() {
             "The ralph loop in this session ends with this.".to_owned()
         } else {

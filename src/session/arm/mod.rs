@@ -1,4 +1,4 @@
-//! Arming a loop. The sequence is one for both kinds: settle, lock, remember every file, pin, write, journal. What a
+//! Arming a loop. The sequence is one for both kinds: lock, remember every file, write, journal. What a
 //! feature's loop and a task's write is in a file of its own.
 
 mod exclude;
@@ -14,7 +14,6 @@ use crate::engine::TerminalReason;
 use crate::feature::project::Feature;
 use crate::refusal::Refusal;
 use crate::session::pinned;
-use crate::session::reconcile::settle;
 use crate::store::closing::{end_entry, not_noted, unnoted};
 use crate::store::journal::Entry;
 use crate::store::lock::Lock;
@@ -72,18 +71,17 @@ struct Arming<'a> {
 impl<'a> Arming<'a> {
     /// Takes the locks: that of a feature first, then the project's, then the session's, here as everywhere.
     fn begin(root: &Path, armer: Armer<'a>, its: Option<&Feature>) -> Result<Self, Refusal> {
-        if let Some(session) = armer.session {
-            // The loop that this one replaces is known by its notes.
-            settle(root, session)?;
-        }
         let loops = Loops::of(root);
         let its = its.map(|it| loops.feature_lock(&it.name, &it.folder, PATIENCE)).transpose()?;
         let locks = (loops.lock()?, its);
         let folder = armer.session.map(|session| loops.session(session)).transpose()?;
+        let pins = Pins::of(root);
+        // Where the place cannot be made, that is said with what cannot be kept there.
+        let _made = pins.as_ref().map(Pins::make);
         Ok(Self {
             armer,
             by: armer.by,
-            pins: Pins::of(root),
+            pins,
             loops,
             undo: Undo::default(),
             entries: Vec::new(),
@@ -92,27 +90,17 @@ impl<'a> Arming<'a> {
         })
     }
 
-    /// Remembers the files that will be written, and those of the pin.
-    fn remember(&mut self, key: PinKey<'_>, paths: &[PathBuf]) -> Result<(), Refusal> {
-        let pins = self.pins.iter().flat_map(|pins| [pins.path(key), pins.verify_path(key)]);
-        for path in paths.iter().cloned().chain(pins) {
-            self.undo.remember(&path).map_err(|error| Refusal::unwritable(&path, &error))?;
+    /// Remembers the files that will be written.
+    fn remember(&mut self, paths: &[PathBuf]) -> Result<(), Refusal> {
+        for path in paths {
+            self.undo.remember(path).map_err(|error| Refusal::unwritable(path, &error))?;
         }
         Ok(())
     }
 
-    /// The paths of files in the session's folder, none from a terminal.
-    fn paths(&self, names: &[&str]) -> Vec<PathBuf> {
-        let folder = self.folder.iter();
-        folder.flat_map(|folder| names.iter().map(|name| folder.path(name))).collect()
-    }
-
-    /// The session's record before this arming. One that cannot be read is moved aside before it is replaced.
+    /// The session's record before this arming. One that cannot be taken apart is moved aside before it is replaced.
     fn earlier(&self) -> io::Result<Option<Record>> {
-        let Some(folder) = &self.folder else { return Ok(None) };
-        let earlier = folder.record()?;
-        earlier.as_ref().map_or(Ok(()), |earlier| self.loops.settle(earlier))?;
-        Ok(earlier)
+        self.folder.as_ref().map_or(Ok(None), Session::record_or_aside)
     }
 
     /// Ends the live loop that the session has; its record is overwritten by the new one.
@@ -126,7 +114,7 @@ impl<'a> Arming<'a> {
     /// `instead` says what to do. `typed` is how many checks the command itself has.
     fn keep_commands(
         &mut self,
-        key: PinKey<'_>,
+        key: Option<PinKey<'_>>,
         pin: &Pin,
         commands: &VerifyCommands,
         (typed, instead): (usize, &str),
@@ -150,9 +138,6 @@ impl<'a> Arming<'a> {
     fn open(&self, key: PinKey<'_>, pin: &Pin) -> io::Result<bool> {
         let is_kept = self.armer.is_person() && *self.by != ArmedBy::Unkept;
         let Some(pins) = self.pins.as_ref().ok().filter(|_| is_kept) else { return Ok(false) };
-        if let (PinKey::Feature(about), Some(session)) = (key, self.armer.session) {
-            pins.bind(session, about, pin.armed_at)?;
-        }
         pins.update(key, pin)?;
         Ok(self.armer.session.is_some())
     }

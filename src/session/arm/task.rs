@@ -17,7 +17,7 @@ use crate::session::record::new_record;
 use crate::store::journal::Entry;
 use crate::store::loops::{Assignment, Claim, Record, Session, VerifyCommands};
 use crate::store::names::{ArmedBy, JournalEvent, LoopKind};
-use crate::store::pins::{Pin, PinKey, SettingsThen};
+use crate::store::pins::{Pin, SettingsThen};
 use crate::store::read;
 use crate::store::write::{Flush, write_private};
 use crate::text::counted;
@@ -65,8 +65,9 @@ pub fn arm(
     let armer = Armer { session: Some(session), by: &ArmedBy::Command, transcript };
     let mut arming = Arming::begin(place.root, armer, None)?;
     let earlier = arming.earlier()?;
-    let key = PinKey::Session(session);
-    arming.remember(key, &arming.paths(&[TASK_FILE, "loop.json"]))?;
+    let folder = arming.folder.iter();
+    let paths: Vec<_> = folder.flat_map(|it| [it.path(TASK_FILE), it.record_path()]).collect();
+    arming.remember(&paths)?;
     if let Some(live) = earlier.filter(|record| record.ledger.is_live()) {
         if !request.chosen.replace() {
             return Err(messages::already_armed(&live));
@@ -79,9 +80,9 @@ pub fn arm(
     let instead = "put the checks into a script of your own, and name that";
     let none = VerifyCommands::new();
     let typed = request.chosen.check().len();
-    let (shown, unkept) = arming.keep_commands(key, &pin, &none, (typed, instead))?;
-    arming.open(key, &pin)?;
+    let (shown, unkept) = arming.keep_commands(None, &pin, &none, (typed, instead))?;
     record.armed_by.clone_from(arming.by);
+    record.armed = unkept.is_none().then(|| Box::new(pin.clone()));
     let for_agent = match &arming.folder {
         Some(folder) => {
             keep(folder, &record, &task)?;
@@ -104,17 +105,11 @@ pub fn arm(
 
 /// What is armed, as it is kept outside of the project.
 fn pin_of(record: &Record, settings: SettingsThen) -> Pin {
-    let contract = record.ralph().map(|assignment| assignment.contract.clone());
     Pin {
         about: record.about.clone(),
-        session: record.session.clone(),
         armed_at: record.armed_at,
         armed_by: ArmedBy::Command,
-        checks: contract.as_ref().map(|contract| contract.checks.clone()).unwrap_or_default(),
-        contract,
-        assignment: record.assignment.clone(),
-        notified: Some(record.notified),
-        paused: Some(false),
+        checks: record.ralph().map(|it| it.contract.checks.clone()).unwrap_or_default(),
         settings,
         ..Pin::default()
     }

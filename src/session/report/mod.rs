@@ -11,7 +11,7 @@ use std::path::Path;
 
 use crate::engine::order::sorted;
 use crate::feature::project::{Project, printable};
-use crate::session::{messages, pinned, select};
+use crate::session::{messages, pinned};
 use crate::store::loops::{Loops, Record};
 use crate::store::names::{EndName, LoopKind};
 use crate::store::pins::PinState;
@@ -61,7 +61,8 @@ impl StatusReport {
 /// The live loops of tasks in a project and the last three that have ended, newest first.
 fn all_tasks(root: &Path) -> Vec<SessionLoop> {
     let loops = &Loops::of(root);
-    let records = select::newest_sessions(loops, NEWEST)
+    let records = loops
+        .newest(loops.sessions(), NEWEST)
         .into_iter()
         .filter_map(|session| loops.peek(&session));
     let records = records.filter(|record| record.kind == LoopKind::Task);

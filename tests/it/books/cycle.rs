@@ -220,5 +220,5 @@ fn the_loop_of_this_session_is_meant_whatever_feature_is_current() {
     assert!(said.contains("this session works on feature `001-user-login`"), "{said}");
     let person = project.variable("CLAUDE_CODE_SESSION_ID", "another-session");
     assert!(person.task(&["next"]).ok().contains("Other"), "a session without a loop");
-    assert!(person.notes_of(SESSION).join("loop.json").exists());
+    assert!(person.record_path(SESSION).exists());
 }

@@ -10,10 +10,9 @@ use serde_json::Value;
 /// Ends the loop with these calls, and puts the session's files back to before the last of them, as a kill
 /// right after the claim was closed leaves them.
 fn ended_and_interrupted(project: &Project, calls: &[&[&str]]) {
-    let notes = project.notes_of(SESSION);
+    let paths = || [project.record_path(SESSION), project.notes_of(SESSION).join("journal.jsonl")];
     let files = || -> Vec<(PathBuf, Vec<u8>)> {
-        let names = ["loop.json", "journal.jsonl"].map(|name| notes.join(name));
-        names.into_iter().filter_map(|path| Some((path.clone(), fs::read(path).ok()?))).collect()
+        paths().into_iter().filter_map(|path| Some((path.clone(), fs::read(path).ok()?))).collect()
     };
     let (last, first) = calls.split_last().unwrap();
     for call in first {
@@ -21,8 +20,8 @@ fn ended_and_interrupted(project: &Project, calls: &[&[&str]]) {
     }
     let before = files();
     project.task(last).ok();
-    for path in ["loop.json", "journal.jsonl"] {
-        let _ = fs::remove_file(notes.join(path));
+    for path in paths() {
+        let _ = fs::remove_file(path);
     }
     for (path, bytes) in before {
         fs::write(path, bytes).unwrap();
@@ -40,7 +39,7 @@ fn is_told_once(project: &Project, reason: &str, words: &str) {
         project.log().into_iter().filter(|entry| entry["verdict"] == "end").collect();
     assert_eq!(ends.len(), 1, "{ends:#?}");
     assert_eq!(ends[0]["reason"], reason, "{ends:#?}");
-    let record = fs::read_to_string(project.notes_of(SESSION).join("loop.json")).unwrap();
+    let record = fs::read_to_string(project.record_path(SESSION)).unwrap();
     assert!(record.contains(&format!("\"reason\": \"{reason}\"")), "{record}");
 }
 
@@ -74,7 +73,7 @@ fn l2_an_interrupted_end_of_a_session_without_a_record_is_told_as_well() {
 #[test]
 fn l2_a_cancel_that_is_interrupted_is_silent() {
     let project = Project::armed(FOUR);
-    let record = project.notes_of(SESSION).join("loop.json");
+    let record = project.record_path(SESSION);
     let before = fs::read(&record).unwrap();
     project.spool(&["cancel"]).ok();
     fs::write(&record, before).unwrap();
@@ -135,7 +134,7 @@ fn l7_what_was_done_without_the_journal_is_reported_as_done() {
     for (call, words) in [("pause", "paused: "), ("resume", "continued: ")] {
         let said = project.spool(&[call]).ok();
         assert!(said.contains(words) && said.contains("It is not in the journal"), "{said}");
-        let record = fs::read_to_string(project.notes_of(SESSION).join("loop.json")).unwrap();
+        let record = fs::read_to_string(project.record_path(SESSION)).unwrap();
         assert_eq!(record.contains("\"paused\": null"), call == "resume", "{record}");
     }
     let said = project.spool(&["cancel"]).ok();

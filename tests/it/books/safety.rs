@@ -405,14 +405,16 @@ fn s1_a_session_whose_loop_is_over_keeps_no_books_of_another_project() {
     let project = Project::armed(PLAIN);
     let other = Project::with(TRAP);
     // Its own loop ended, or says so, or was never there.
-    let record = project.notes_of(super::support::SESSION).join("loop.json");
+    let record = project.record_path(super::support::SESSION);
     for step in ["ended", "forged", "gone"] {
         match step {
             "ended" => {
                 project.task(&["block", "x"]).ok();
             }
             "forged" => {
-                fs::write(&record, r#"{"ledger": {"ended": {"reason": "completed"}}}"#).unwrap();
+                let forged = r#"{"ledger": {"ended": {"reason": "completed"}}}"#;
+                fs::write(project.notes_of(super::support::SESSION).join("loop.json"), forged)
+                    .unwrap();
             }
             _ => fs::remove_file(&record).unwrap(),
         }

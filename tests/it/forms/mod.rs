@@ -222,7 +222,7 @@ fn nothing_of_the_files_within_is_in_a_form_and_no_number_is_too_large() {
     let bench = Bench::ready();
     bench.implement("s1", "").context();
     bench.stop("s1").run().reason();
-    let path = bench.path(".claude/ralph/s1/loop.json");
+    let path = bench.record_path("s1");
     let mut record: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     for name in ["tokens", "tool_calls", "commits"] {
         record["ledger"][name] = json!(u64::MAX);

@@ -331,7 +331,7 @@ fn an_arming_that_fails_ends_no_other_loop() {
     let arming = bench.command("s1", "speckit:implement", "002-other");
     let answer = arming.start_without_rights(&[&read_only]).finish();
     assert!(answer.reason().contains(".speckit-state.json` cannot be written"), "{answer}");
-    let stop = bench.stop("s1").run();
+    let stop = bench.stop("s1").start_without_rights(&[]).finish();
     assert!(stop.reason().starts_with("Continue feature: 001-login"), "{stop}");
 }
 

@@ -301,9 +301,9 @@ fn notes_that_cannot_be_written_let_the_agent_stop_and_say_so() {
 fn a_loop_whose_folder_becomes_read_only_lets_the_agent_stop() {
     let bench = Bench::ready();
     bench.implement("s1", "");
-    let read_only = bench.path(".claude/ralph/s1");
-    let stop = bench.stop("s1").start_without_rights(&[&read_only]).finish();
-    assert!(stop.told().contains("/.claude/ralph/s1/loop.json`: Permission denied"), "{stop}");
+    let record = bench.record_path("s1");
+    let stop = bench.stop("s1").start_without_rights(&[record.parent().unwrap()]).finish();
+    assert!(stop.told().contains("/session-s1.json`: Permission denied"), "{stop}");
 }
 
 #[cfg(target_os = "linux")]

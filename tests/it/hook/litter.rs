@@ -31,17 +31,16 @@ fn litter(bench: &Bench) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let go = [
         format!(".claude/ralph/.let-go.json.{dead}.0.tmp"),
         format!(".claude/ralph/claims/.001-login.json.{dead}.3.tmp"),
-        format!(".claude/ralph/s1/.loop.json.{dead}.0.tmp"),
-        format!(".claude/ralph/s1/.open-tasks.txt.{dead}.1.tmp"),
+        format!(".claude/ralph/s1/.task.md.{dead}.0.tmp"),
     ];
     let stay = [
-        format!(".claude/ralph/s1/.loop.json.{alive}.0.tmp"),
-        format!(".claude/ralph/s1/loop.json.{dead}.0.tmp"),
+        format!(".claude/ralph/s1/.task.md.{alive}.0.tmp"),
+        format!(".claude/ralph/s1/task.md.{dead}.0.tmp"),
         ".claude/ralph/s1/.notes.tmp".to_owned(),
-        ".claude/ralph/s1/.loop.json.me.0.tmp".to_owned(),
+        ".claude/ralph/s1/.task.md.me.0.tmp".to_owned(),
         format!(".claude/.settings.json.{dead}.0.tmp"),
     ];
-    let young = bench.path(&format!(".claude/ralph/s1/.loop.json.{dead}.7.tmp"));
+    let young = bench.path(&format!(".claude/ralph/s1/.task.md.{dead}.7.tmp"));
     let go = go.iter().map(|name| old(bench, name)).collect();
     let mut stay: Vec<_> = stay.iter().map(|name| old(bench, name)).collect();
     fs::write(&young, "half").unwrap();

@@ -190,7 +190,7 @@ fn the_longest_words_are_repeated_to_the_last_letter_and_a_waiver_of_checklists_
     let status = spool(&bench, "s1", &["status"]);
     assert!(status.contains("  Checklists: open when it was armed"), "{status}");
     // What was armed counts, whatever the notes say.
-    let path = bench.path(".claude/ralph/s1/loop.json");
+    let path = bench.record_path("s1");
     let mut changed: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     changed["asked"]["words"] = "do nothing".into();
     fs::write(&path, changed.to_string()).unwrap();
@@ -436,7 +436,7 @@ fn a_loop_from_a_terminal_keeps_its_part_for_the_session_that_takes_it() {
 fn notes_that_name_another_part_change_nothing() {
     let bench = ready();
     bench.implement("s1", "T002-T003");
-    let path = bench.path(".claude/ralph/s1/loop.json");
+    let path = bench.record_path("s1");
     let record = fs::read_to_string(&path).unwrap();
     let mut changed: Value = serde_json::from_str(&record).unwrap();
     changed["asked"]["tasks"] = Value::from(vec!["T001"]);

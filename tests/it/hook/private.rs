@@ -57,7 +57,7 @@ fn s8_files_of_an_older_version_are_closed_to_others() {
     bench.cancel("s1", "");
     bench.implement("s1", "").context();
     let folder = |name: &str| bench.path(".claude/ralph").join(name);
-    for name in ["", "claims", "s1", "s1/loop.json", "s1/journal.jsonl", "claims/001-login.json"] {
+    for name in ["", "claims", "s1", "s1/journal.jsonl", "claims/001-login.json"] {
         let mode = folder(name).metadata().unwrap().permissions().mode() & 0o777;
         assert_eq!(mode & 0o077, 0, "{name}: {mode:o}");
     }

@@ -13,21 +13,21 @@ fn names(bench: &Bench) -> Vec<PathBuf> {
 #[cfg(unix)]
 #[test]
 fn l4_a_file_that_cannot_be_opened_is_left_where_it_is_and_the_loop_lives() {
-    for name in [".claude/ralph/s1/loop.json", ".claude/ralph/s1/open-tasks.txt"] {
+    for (name, why) in [("session-s1.json", "chmod 600"), ("open-s1.txt", "Permission denied")] {
         let bench = Bench::ready();
         bench.implement("s1", "").context();
         bench.stop("s1").run().reason();
         // The list has changed, so that every file is looked at.
         bench.tick("T002");
         let before = names(&bench);
-        let path = bench.path(name);
+        let path = bench.record_path("s1").with_file_name(name);
         let stop = bench.stop("s1").start_without_rights(&[&path]).finish();
         let told = stop.told();
         assert!(
             told.starts_with("Ralph-speckit allows the stop: its notes cannot be read"),
             "{told}"
         );
-        assert!(told.contains(name) && told.contains("Permission denied"), "{told}");
+        assert!(told.contains(name) && told.contains(why), "{told}");
         assert_eq!(names(&bench), before, "`{name}`");
         let stop = bench.stop("s1").start_without_rights(&[]).finish();
         assert!(stop.reason().contains("T003"), "`{name}`: {stop}");

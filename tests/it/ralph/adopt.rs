@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 const HOUR: u64 = 60 * 60 * 1000;
 
 fn record_path(bench: &Bench, session: &str) -> PathBuf {
-    bench.path(&format!(".claude/ralph/{session}/loop.json"))
+    bench.record_path(session)
 }
 
 /// The session crashed this long ago: nothing was heard of it since.
@@ -32,12 +32,10 @@ pub fn silent_for(bench: &Bench, session: &str, millis: u64) {
         bench.loops().write_claim(&claim).unwrap();
     }
     fs::write(&path, record.to_string()).unwrap();
-    let about = record["about"].as_str().unwrap();
-    for name in [format!("session-{session}"), format!("feature-{about}")] {
-        if let Some(mut pin) = bench.pin(&name) {
-            pin["armed_at"] = record["armed_at"].clone();
-            fs::write(bench.pin_path(&name).unwrap(), pin.to_string()).unwrap();
-        }
+    let name = format!("feature-{}", record["about"].as_str().unwrap());
+    if let Some(mut pin) = bench.pin(&name) {
+        pin["armed_at"] = record["armed_at"].clone();
+        fs::write(bench.pin_path(&name).unwrap(), pin.to_string()).unwrap();
     }
     let transcript = bench.transcript(session).path;
     if transcript.exists() {
@@ -168,10 +166,8 @@ fn who_dies_before_the_loop_has_moved_leaves_it_where_it_was() {
     let before = fs::read(record_path(&bench, "s1")).unwrap();
     let armed = pins(&bench);
     adopt(&bench, "s2", "").context();
-    arriving(&bench, "s2");
     fs::write(record_path(&bench, "s1"), before).unwrap();
     put_back(armed);
-
     assert_eq!(live(&bench), ["s1"]);
     stops(&bench, "s2", "not mine").silent();
     assert!(works_and_says(&bench, "two").is_block());
@@ -190,19 +186,16 @@ fn who_dies_before_the_loop_has_moved_leaves_it_where_it_was() {
 fn who_dies_when_the_loop_has_moved_has_moved_it() {
     let bench = left_behind("\"Make it\"");
     adopt(&bench, "s2", "").context();
-    arriving(&bench, "s2");
     assert_eq!(live(&bench), ["s2"]);
     assert!(!works_and_says(&bench, "late").is_block());
     assert!(stops(&bench, "s2", "no").reason().contains("iteration 2"));
-    let settled = fs::read_to_string(record_path(&bench, "s2")).unwrap();
-    assert!(settled.contains("\"arriving\": false"), "{settled}");
+    assert_eq!(bench.record("s2").adopted.unwrap().from, "s1");
 }
 
 #[test]
 fn a_new_loop_in_the_old_session_takes_nothing_from_the_one_that_moved() {
     let bench = left_behind("\"Make it\"");
     adopt(&bench, "s2", "").context();
-    arriving(&bench, "s2");
     ralph(&bench, "s1", "\"Make that\"").context();
     assert_eq!(live(&bench), ["s1", "s2"]);
     assert!(stops(&bench, "s2", "no").reason().ends_with("Original task: Make it"));
@@ -213,7 +206,6 @@ fn a_new_loop_in_the_old_session_takes_nothing_from_the_one_that_moved() {
 fn a_loop_comes_back_to_the_session_it_was_taken_from() {
     let bench = left_behind("\"Make it\"");
     adopt(&bench, "s2", "").context();
-    arriving(&bench, "s2");
     adopt(&bench, "s1", "s2 --force").context();
     assert_eq!(live(&bench), ["s1"]);
     assert!(works_and_says(&bench, "no").reason().contains("iteration 2"));
@@ -325,6 +317,7 @@ fn spool_adopt_takes_it_for_the_session_that_runs_it() {
     let mut command = bench.spool();
     command.arg("adopt").current_dir(bench.path("src"));
     command.env("CLAUDE_CODE_SESSION_ID", "s2").env("HOME", bench.outside());
+    command.env("XDG_STATE_HOME", bench.home().join(".local/state"));
     let said = printed(&command.finish());
     assert!(said.contains("Loop taken over from session s1 at iteration 1: Make it."), "{said}");
     assert!(said.contains("output <promise>DONE</promise>"), "{said}");
@@ -379,7 +372,6 @@ fn a_features_loop_is_in_one_session_wherever_the_adopter_dies() {
         let claim = bench.loops().claim(FEATURE).unwrap();
         let armed = pins(&bench);
         adopt(&bench, "s2", "").context();
-        arriving(&bench, "s2");
         fs::write(record_path(&bench, "s1"), old).unwrap();
         if !moved {
             bench.loops().write_claim(&claim).unwrap();
@@ -392,21 +384,22 @@ fn a_features_loop_is_in_one_session_wherever_the_adopter_dies() {
     }
 }
 
-/// The record as it stood before the adopter had noted that the loop has moved.
-fn arriving(bench: &Bench, session: &str) {
-    let path = record_path(bench, session);
-    let text = fs::read_to_string(&path).unwrap();
-    assert!(text.contains("\"arriving\": false"), "{text}");
-    fs::write(path, text.replace("\"arriving\": false", "\"arriving\": true")).unwrap();
-}
-
 // Whatever fails, the loop is in exactly one session.
 
 /// All files of the project but locks, which may come.
 fn files(bench: &Bench) -> Vec<(PathBuf, Vec<u8>)> {
     let mut files = bench.everything();
+    files.extend(crate::support::scratch::contents(&bench.kept()));
     files.retain(|(path, _)| !path.to_string_lossy().ends_with("lock"));
     files
+}
+
+/// A file of the loop's own: in the folder of the notes, or with the records.
+fn place(bench: &Bench, name: &str) -> PathBuf {
+    if name.contains('/') {
+        return bench.path(".claude/ralph").join(name);
+    }
+    bench.record_path("s1").with_file_name(name)
 }
 
 /// Puts a link to the file itself in its place: it can be read, and is never written.
@@ -422,13 +415,12 @@ fn obstruct(path: &Path) {
 }
 
 #[test]
-fn l4_a_takeover_that_fails_at_any_file_changes_none() {
+fn l4_a_takeover_that_fails_at_a_file_changes_none() {
     let task = format!("\"{}\"", "long ".repeat(2_000));
-    for name in ["s1/loop.json", "s2/loop.json", "s2/task.md"] {
+    for name in ["open-s2.txt", "s2/task.md"] {
         let bench = left_behind(&task);
         ralph(&bench, "s2", "\"A task of its own\"").context();
-        let path = bench.path(".claude/ralph").join(name);
-        obstruct(&path);
+        obstruct(&place(&bench, name));
         let before = files(&bench);
         let answer = adopt(&bench, "s2", "s1 --replace");
         assert!(answer.is_block(), "`{name}`: {answer}");
@@ -453,12 +445,12 @@ fn l4_a_takeover_of_a_feature_that_fails_at_its_claim_changes_no_file() {
 #[cfg(unix)]
 #[test]
 fn l4_a_takeover_that_cannot_open_a_file_changes_none_and_the_next_one_works() {
-    for name in ["s1/loop.json", "s2/loop.json", "claims/001-login.json"] {
+    for name in ["session-s1.json", "session-s2.json", "claims/001-login.json"] {
         let bench = Bench::ready();
         bench.implement("s1", "").context();
         ralph(&bench, "s2", "\"A task of its own\"").context();
         let before = files(&bench);
-        let path = bench.path(".claude/ralph").join(name);
+        let path = place(&bench, name);
         let takes = || bench.command("s2", "speckit:ralph-loop", "--adopt s1 --force --replace");
         let answer = takes().start_without_rights(&[&path]).finish();
         assert!(answer.is_block(), "`{name}`: {answer}");

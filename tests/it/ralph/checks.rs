@@ -80,7 +80,7 @@ fn s1_a_pass_that_the_agent_could_have_written_is_run_again() {
         let bench =
             armed("\"Make it\" --completion-promise DONE --check 'echo x >> ../runs; exit 1'");
         works_and_says(&bench, PROMISE).reason();
-        let path = bench.path(".claude/ralph/s1/loop.json");
+        let path = bench.record_path("s1");
         let mut record: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
         let results = &mut record["assignment"]["checked"]["results"];
         assert_eq!(results[0]["passed"], false, "{results}");

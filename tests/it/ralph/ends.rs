@@ -84,7 +84,9 @@ fn a_cancel_that_was_typed_while_the_agent_worked_is_let_through() {
         std::fs::write(own.join("cancel-ralph.md"), ralph_speckit::hosts::claude::commands::MARK)
             .unwrap();
         let cancelled = bench.command("s1", name, "").with("command_source", "userSettings");
-        let cancelled = cancelled.variable("HOME", bench.outside().to_str().unwrap()).run();
+        let state = bench.home().join(".local/state").display().to_string();
+        let cancelled = cancelled.variable("HOME", bench.outside().to_str().unwrap());
+        let cancelled = cancelled.variable("XDG_STATE_HOME", &state).run();
         assert!(cancelled.reason().starts_with("Ralph-speckit: ended (cancelled)"));
         assert_eq!(bench.verdicts("s1"), ["continue", "wait", "end cancelled"]);
     }

@@ -49,7 +49,7 @@ pub fn works_and_says(bench: &Bench, words: &str) -> Outcome {
 pub fn change(bench: &Bench) {
     let written =
         |path: &str| std::fs::metadata(bench.path(path)).and_then(|it| it.modified()).ok();
-    let before = written(".claude/ralph/s1/loop.json");
+    let before = written(".claude/ralph/s1/lock");
     crate::support::limited::until("a later file", || {
         bench.write("src/made.rs", "made");
         (written("src/made.rs") > before).then_some(())

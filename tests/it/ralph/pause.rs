@@ -328,16 +328,16 @@ fn a_stop_that_a_person_breaks_off_while_its_checks_run_spends_no_iteration() {
 #[test]
 fn a_record_without_the_field_is_not_paused_and_a_strange_pause_ends_when_somebody_says_so() {
     let bench = armed("\"Make it\"");
-    let path = bench.path(".claude/ralph/s1/loop.json");
+    let path = bench.record_path("s1");
     let mut record: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
     record.as_object_mut().unwrap().remove("paused");
-    bench.write(".claude/ralph/s1/loop.json", record.to_string());
+    std::fs::write(&path, record.to_string()).unwrap();
     works_and_says(&bench, "no").reason();
     // Only a pause that somebody asked for counts.
     printed(&spool(&bench, None, &["pause"]));
     record["paused"] = json!({"by": "the moon", "phase": "full"});
     record["ledger"]["iterations"] = json!(1);
-    bench.write(".claude/ralph/s1/loop.json", record.to_string());
+    std::fs::write(&path, record.to_string()).unwrap();
     assert!(works_and_says(&bench, "no").told().starts_with("Ralph-speckit: paused: "));
     let kept = serde_json::to_value(bench.record("s1")).unwrap();
     assert_eq!(kept["paused"]["phase"], "full");

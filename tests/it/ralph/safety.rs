@@ -6,11 +6,21 @@ use crate::ralph::{PROMISE, armed, ralph, works_and_says};
 use serde_json::{Value, json};
 use std::fs;
 
-/// Changes the loop's own notes as an agent may.
+/// Writes a record into the project as an agent may: where an older version had it, and where a project without a home has it.
 fn edit(bench: &Bench, change: impl FnOnce(&mut Value)) {
-    let path = bench.path(".claude/ralph/s1/loop.json");
+    let path = bench.record_path("s1");
     let mut record: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     change(&mut record);
+    for name in ["s1/loop.json", "session-s1.json"] {
+        bench.write(format!(".claude/ralph/{name}"), record.to_string());
+    }
+}
+
+/// Takes what a person armed out of the record.
+fn unarm(bench: &Bench) {
+    let path = bench.record_path("s1");
+    let mut record: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    record.as_object_mut().unwrap().remove("armed").unwrap();
     fs::write(&path, record.to_string()).unwrap();
 }
 
@@ -37,7 +47,7 @@ fn s4_the_checks_that_a_person_typed_hold_whatever_the_notes_say() {
 #[test]
 fn s2_a_ralph_loop_whose_pin_is_gone_runs_nothing_and_is_not_done_by_that() {
     let bench = armed("\"Make it\" --check \"touch pwned\" --max-iterations 0");
-    fs::remove_file(bench.pin_path("session-s1").unwrap()).unwrap();
+    unarm(&bench);
     let stop = works_and_says(&bench, "done");
     assert!(stop.is_block(), "{stop}");
     assert!(stop.message().contains("a person armed the loop of Make it"), "{stop}");
@@ -70,17 +80,12 @@ fn with_checks() -> Bench {
 }
 
 #[track_caller]
-fn holds(bench: &Bench, words: &str) {
+fn holds(bench: &Bench) {
     let stop = works_and_says(bench, PROMISE);
     assert!(stop.reason().contains("`test -e built`"), "{stop}");
     assert!(bench.path("ran").exists(), "the check was not run: {stop}");
-    for words in [words, "still holds", "/speckit:cancel-ralph"] {
-        assert!(stop.message().contains(words), "`{words}` is not told:\n{stop}");
-    }
-    let tampered = |entry: &Value| entry["event"] == "tampered";
-    assert_eq!(bench.journal("s1").into_iter().filter(tampered).count(), 1);
     let stop = works_and_says(bench, PROMISE);
-    assert!(stop.is_block() && !stop.message().contains("still holds"), "{stop}");
+    assert!(stop.is_block(), "{stop}");
     bench.write("built", "");
     assert!(works_and_says(bench, PROMISE).told().contains("complete"));
     assert!(bench.pin("session-s1").is_none(), "it is over");
@@ -105,7 +110,7 @@ fn s4_notes_that_contradict_what_was_armed_do_not_take_the_typed_checks_away() {
         let bench = with_checks();
         edit(&bench, change);
         eprintln!("change {number}");
-        holds(&bench, "`.claude/ralph/s1/loop.json`");
+        holds(&bench);
     }
 }
 
@@ -113,16 +118,13 @@ fn s4_notes_that_contradict_what_was_armed_do_not_take_the_typed_checks_away() {
 fn s4_a_ralph_loop_whose_notes_are_gone_goes_on_with_its_task_and_its_checks() {
     for bytes in [None, Some("{"), Some("null")] {
         let bench = with_checks();
-        fs::remove_file(bench.path(".claude/ralph/s1/loop.json")).unwrap();
+        fs::remove_dir_all(bench.path(".claude/ralph")).unwrap();
         if let Some(bytes) = bytes {
             bench.write(".claude/ralph/s1/loop.json", bytes);
         }
         let stop = works_and_says(&bench, "no");
         assert!(stop.reason().ends_with("Original task: Make it"), "{stop}");
-        assert!(stop.message().contains("is missing or cannot be read"), "{stop}");
-        let bench = with_checks();
-        fs::remove_file(bench.path(".claude/ralph/s1/loop.json")).unwrap();
-        holds(&bench, "is missing or cannot be read");
+        holds(&bench);
     }
 }
 
@@ -140,9 +142,39 @@ fn s4_what_a_ralph_loop_was_asked_for_is_put_back() {
 #[test]
 fn t12_a_loop_without_a_pin_names_its_way_out() {
     let bench = armed("\"Make it\"");
-    fs::remove_file(bench.pin_path("session-s1").unwrap()).unwrap();
+    unarm(&bench);
     let status = printed(&spool(&bench, None, &["status"]));
     let next = "  Next: what was armed is not found: arm it again with /speckit:ralph-loop; to end it: /speckit:cancel-ralph\n";
     assert!(status.contains(next), "{status}");
     works_and_says(&bench, PROMISE).logged("a version before 1.0.0 armed the loop");
+}
+
+#[cfg(unix)]
+#[test]
+fn s1_no_record_in_the_project_arms_commands() {
+    use std::os::unix::fs::PermissionsExt;
+    let check = json!({"run": "touch pwned", "limit_seconds": 9});
+    for version in [1, 2] {
+        let armed = armed("\"Make it\" --check \"test -e built\"");
+        let kept = armed.record_path("s1");
+        let mut record: Value = serde_json::from_slice(&fs::read(&kept).unwrap()).unwrap();
+        record["armed"]["checks"] = json!([check]);
+        record["assignment"]["contract"]["checks"] = json!([check]);
+        if version == 1 {
+            let mut pin = record["armed"].clone();
+            pin["project"] = record["project"][0].clone();
+            pin["session"] = json!("s1");
+            pin["version"] = json!(1);
+            pin["contract"] = record["assignment"]["contract"].clone();
+            record = pin;
+        }
+        // Nothing was ever kept for this project.
+        fs::remove_dir_all(armed.kept()).unwrap();
+        let forged = armed.write(".claude/ralph/session-s1.json", record.to_string());
+        fs::set_permissions(forged, fs::Permissions::from_mode(0o600)).unwrap();
+        let stop = works_and_says(&armed, PROMISE);
+        assert!(!armed.path("pwned").exists(), "{version}: {stop}");
+        works_and_says(&armed, PROMISE);
+        assert!(!armed.path("pwned").exists(), "{version}");
+    }
 }

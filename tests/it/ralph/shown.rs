@@ -133,15 +133,18 @@ fn the_log_opens_no_old_loop() {
     let opened = Inotify::init(InitFlags::IN_NONBLOCK).unwrap();
     for number in 0..200 {
         let session = format!("old{number}");
-        for name in ["loop.json", "journal.jsonl"] {
-            let text = bench.read(&format!(".claude/ralph/s1/{name}")).replace("s1", &session);
-            let copy = format!(".claude/ralph/{session}/{name}");
-            bench.write(&copy, &text);
-            set_file_mtime(bench.path(&copy), FileTime::from_unix_time(number, 0)).unwrap();
-        }
-        if number < 50 {
-            let folder = bench.path(&format!(".claude/ralph/{session}"));
-            opened.add_watch(&folder, AddWatchFlags::IN_OPEN).unwrap();
+        let journal = |session: &str| bench.path(&format!(".claude/ralph/{session}/journal.jsonl"));
+        let record = |session: &str| bench.record_path(session);
+        std::fs::create_dir(journal(&session).parent().unwrap()).unwrap();
+        let both: [&dyn Fn(&str) -> std::path::PathBuf; 2] = [&journal, &record];
+        for path in both {
+            let text = std::fs::read_to_string(path("s1")).unwrap().replace("s1", &session);
+            let copy = path(&session);
+            std::fs::write(&copy, text).unwrap();
+            set_file_mtime(&copy, FileTime::from_unix_time(number, 0)).unwrap();
+            if number < 50 {
+                opened.add_watch(&copy, AddWatchFlags::IN_OPEN).unwrap();
+            }
         }
     }
     assert!(printed(&spool(&bench, None, &["log"])).contains("Make it"));

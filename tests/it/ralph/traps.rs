@@ -229,21 +229,21 @@ fn the_loop_is_armed_where_the_session_was_started() {
 }
 
 #[test]
-fn a_record_that_cannot_be_read_is_kept_and_the_loop_holds_by_what_was_armed() {
+fn a_record_that_cannot_be_read_is_kept_and_named() {
     let bench = armed("\"Make it\"");
-    bench.write(".claude/ralph/s1/loop.json", "{ broken");
-    let stop = works_and_says(&bench, "no");
-    assert!(stop.reason().contains("Make it"), "{stop}");
-    assert!(stop.message().contains("`.claude/ralph/s1/loop.json` is missing or"), "{stop}");
-    let stop = works_and_says(&bench, "no");
-    assert!(stop.is_block() && !stop.message().contains("loop.json"), "{stop}");
-    let names: Vec<String> = fs::read_dir(bench.path(".claude/ralph/s1"))
+    let record = bench.record_path("s1");
+    fs::write(&record, "{ broken").unwrap();
+    for _ in 0..2 {
+        let stop = works_and_says(&bench, "no");
+        assert!(!stop.is_block() && stop.message().contains("session-s1.json"), "{stop}");
+    }
+    ralph(&bench, "s1", "\"Make it\"").context();
+    let names: Vec<String> = fs::read_dir(record.parent().unwrap())
         .unwrap()
         .flatten()
         .map(|entry| entry.file_name().into_string().unwrap())
         .collect();
-    assert!(names.iter().any(|name| name.starts_with("loop.json.corrupt-")), "{names:?}");
-    ralph(&bench, "s1", "\"Make it\" --replace").context();
+    assert!(names.iter().any(|name| name.starts_with("session-s1.json.corrupt-")), "{names:?}");
     works_and_says(&bench, "no").reason();
 }
 

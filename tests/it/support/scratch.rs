@@ -81,6 +81,19 @@ impl Scratch {
         self.top.join(name)
     }
 
+    /// The folder in which the program keeps what is outside of every project.
+    pub fn kept(&self) -> PathBuf {
+        self.home().join(".local/state/ralph-speckit")
+    }
+
+    /// The path of a session's record; it need not exist.
+    #[allow(dead_code, reason = "not all tests that share this look at it")]
+    pub fn record_path(&self, session: &str) -> PathBuf {
+        let folders = fs::read_dir(self.kept().join("projects")).into_iter().flatten().flatten();
+        let folder = folders.map(|folder| folder.path()).next();
+        folder.unwrap_or_default().join(format!("session-{session}.json"))
+    }
+
     /// The person's home.
     pub fn home(&self) -> PathBuf {
         self.beside("home")

@@ -1,0 +1,126 @@
+//! A session's loop as version 1.0.0 kept it: a record in the project, and outside of it a pin that outranks the record, and a
+//! file with a mark for each iteration. It is read here, and written nowhere.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+
+use super::names::{LoopKind, PausedBy};
+use super::notes::load_whole;
+use super::pin::Pin;
+use super::private::{in_file, load_private};
+use super::read::{self, below};
+use super::record::{Assignment, Notified, Pause, Record};
+use crate::engine::{Contract, TerminalReason};
+use crate::world::{self, WallTime};
+
+/// The name of the file with a session's open tasks.
+pub(super) const OPEN_TASKS: &str = "open-tasks.txt";
+/// The most that is read of a pin or a count, in bytes.
+const MOST: u64 = 1 << 20;
+
+/// Returns the path of a session's record in the project.
+pub(super) fn path(notes: &Path, session: &str) -> PathBuf {
+    below(notes, &[session, "loop.json"])
+}
+
+/// Returns the loop of a session, `None` when there is none. `pin` is the content of the session's file outside of the project;
+/// `places` are the folder with that file, the root of the project and the folder of the notes in the project.
+pub(super) fn record(
+    places: (&Path, &Path, &Path),
+    session: &str,
+    pin: Option<&[u8]>,
+) -> io::Result<Option<Record>> {
+    let (kept, root, notes) = places;
+    let file = |name: &str| below(kept, &[name]);
+    let noted: Option<Record> = load_whole(&path(notes, session))?;
+    // What is in the project arms nothing.
+    let noted = noted.map(|noted| Record { version: 1, armed: None, ..noted });
+    let own = ["session-", session, ".json"].concat();
+    let pin = pin.map(|bytes| {
+        let pin = serde_json::from_slice::<Pin>(bytes);
+        pin.map_err(|error| {
+            let error = in_file(&file(&own), &error.to_string());
+            io::Error::new(io::ErrorKind::InvalidData, error)
+        })
+    });
+    let is_here = |pin: &Pin| Path::new(&pin.project) == root && pin.session == session;
+    let Some(mut pin) = pin.transpose()?.filter(is_here) else { return Ok(noted) };
+    let told: Option<Notified> = taken(&mut pin, "told");
+    let paused: Option<bool> = taken(&mut pin, "paused");
+    let contract: Option<Contract> = taken(&mut pin, "contract");
+    let assignment: Option<Assignment> = taken(&mut pin, "assignment");
+    let from: String = taken(&mut pin, "from").unwrap_or_default();
+    let kind = if contract.is_some() { LoopKind::Task } else { LoopKind::Feature };
+    let (whose, other) = match kind {
+        LoopKind::Task => (["session-", session].concat(), ["session-", &from].concat()),
+        _ => (["feature-", &pin.about].concat(), ["feature-", &pin.about].concat()),
+    };
+    let other = load_private::<Pin>(&file(&[&other, ".json"].concat()), MOST).unwrap_or_default();
+    let other = other.filter(|other| other.armed_at == pin.armed_at);
+    if kind == LoopKind::Task && other.as_ref().is_some_and(|left| left.ended.is_none()) {
+        // The loop has not left the session that it was to be taken over from.
+        return Ok(None);
+    }
+    if kind != LoopKind::Task {
+        let Some(armed) = other.filter(|armed| armed.session == session) else { return Ok(noted) };
+        pin = Pin { ended: armed.ended.clone().or(pin.ended), ..armed };
+    }
+    let is_its =
+        |noted: &Record| noted.kind == kind && (kind == LoopKind::Task || noted.about == pin.about);
+    let mut record = noted.filter(is_its).unwrap_or_default();
+    let counted = counted(&file(&["count-", &whose].concat()), pin.armed_at);
+    record.ledger.iterations = record.ledger.iterations.max(counted);
+    record.ledger.ended = pin.ended.as_ref().map(|end| end.reason.clone());
+    record.unnotified =
+        record.ledger.ended.as_ref().is_some_and(|reason| *reason != TerminalReason::Cancelled);
+    if let Some(end) = pin.ended.take() {
+        record.words = end.words;
+    }
+    record.moved_to = String::new();
+    record.notified = told.unwrap_or(record.notified);
+    let is_asked = record.paused.as_ref().is_some_and(|pause| !pause.ends_by_itself());
+    match paused {
+        Some(false) if is_asked => record.paused = None,
+        Some(true) if !is_asked => {
+            record.paused =
+                Some(Pause { at: world::now(), by: PausedBy::Terminal, ..Pause::default() });
+        }
+        _ => {}
+    }
+    let mut record = Record {
+        version: 1,
+        kind,
+        session: session.to_owned(),
+        about: pin.about.clone(),
+        armed_at: pin.armed_at,
+        armed_by: pin.armed_by.clone(),
+        ..record
+    };
+    if let Some(contract) = contract {
+        let known = record.assignment.take().map(|known| *known).unwrap_or_default();
+        let checked = known.checked.clone();
+        let armed = assignment.unwrap_or(known);
+        record.assignment = Some(Box::new(Assignment { contract, checked, ..armed }));
+        record.armed = Some(Box::new(pin));
+    } else {
+        pin.feature_folder().clone_into(&mut record.folder);
+        (record.had_list, record.asked) = (true, pin.asked);
+    }
+    Ok(Some(record))
+}
+
+fn taken<T: DeserializeOwned>(pin: &mut Pin, name: &str) -> Option<T> {
+    serde_json::from_value(pin.more.shift_remove(name)?).ok()
+}
+
+/// How many iterations of a loop that was armed at this time were noted; a lost note only makes them fewer.
+fn counted(path: &Path, armed_at: WallTime) -> u32 {
+    let noted = read::read(path, MOST).ok();
+    let marks = noted.and_then(|noted| {
+        let rest = noted.bytes.strip_prefix(format!("{armed_at}\n").as_bytes())?;
+        Some(rest.len() / ".\n".len())
+    });
+    marks.map_or(0, |marks| u32::try_from(marks).unwrap_or(u32::MAX))
+}

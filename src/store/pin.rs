@@ -1,0 +1,167 @@
+//! What a person armed for a loop, as their own file and the record of a task's loop hold it.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::due::ExtensionHooks;
+use super::names::ArmedBy;
+use crate::engine::fields::{is_default, read_fields};
+use crate::engine::proof::LeastProof;
+use crate::engine::scope::in_runs;
+use crate::engine::tasks::TaskList;
+use crate::engine::{Check, TerminalReason};
+use crate::text;
+use crate::world::WallTime;
+
+/// What a person armed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Pin {
+    /// Version of this file's form.
+    pub version: u32,
+    /// The project's real root.
+    pub project: String,
+    /// The feature, the change, or the first words of the task.
+    pub about: String,
+    /// The session, empty for a loop that no session had when it was armed.
+    pub session: String,
+    /// When it was armed; the record of the loop says the same.
+    pub armed_at: WallTime,
+    /// How it was armed.
+    pub armed_by: ArmedBy,
+    /// The process of the runner, 0 for a loop that has none.
+    pub process: u32,
+    /// Commands that must pass, in this order.
+    pub checks: Vec<Check>,
+    /// The command that tells the person of an end, and that they are needed; empty for none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub notify: String,
+    /// How many tasks have a Verify command that may be run.
+    pub verify: usize,
+    /// The file with the task list that the Verify commands come from, relative to the project.
+    pub list: String,
+    /// The limits of a feature's loop.
+    pub limits: LoopLimits,
+    /// How well each task of its list has to be proved.
+    pub proof: LeastProof,
+    /// Patterns of files that nobody but a person may change.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub protect: Vec<String>,
+    /// The extension hooks of spec-kit that have to run for a feature.
+    #[serde(skip_serializing_if = "ExtensionHooks::is_empty")]
+    pub hooks: ExtensionHooks,
+    /// The converge command of spec-kit that has to run before a feature is done, without its slash; empty for none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub converge: String,
+    /// What was asked of a feature's loop besides the feature, `None` for nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asked: Option<Box<Asked>>,
+    /// The settings of the project when it was armed.
+    pub settings: SettingsThen,
+    /// Why the loop ended, `None` while it is armed: kept until the record of the loop has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended: Option<PinnedEnd>,
+    /// Fields of another version, kept.
+    #[serde(flatten)]
+    pub more: Map<String, Value>,
+}
+
+read_fields!(Pin {
+    version, project, about, session, armed_at, armed_by, process, checks, notify, verify, list,
+    limits, proof, protect, hooks, converge, asked, settings, ended,
+} kept more);
+
+/// Why a loop ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PinnedEnd {
+    /// The terminal reason.
+    pub reason: TerminalReason,
+    /// The same in plain words.
+    #[serde(default)]
+    pub words: String,
+}
+
+/// The limits of a feature's loop; the default is what holds for a loop that nobody armed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct LoopLimits {
+    /// The last iteration.
+    pub max_iterations: u32,
+    /// Attempts that a task has.
+    pub max_task_iterations: u32,
+    /// Whether a failed task gets a repair task.
+    pub recovery: bool,
+}
+
+read_fields!(LoopLimits { max_iterations, max_task_iterations, recovery });
+
+impl Default for LoopLimits {
+    fn default() -> Self {
+        Self { max_iterations: 100, max_task_iterations: 5, recovery: false }
+    }
+}
+
+/// The settings file of a project as it was when a loop was armed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct SettingsThen {
+    /// Hash of its bytes, 0 when there was none.
+    pub hash: u64,
+    /// Whether git tracked it.
+    pub tracked: bool,
+}
+
+read_fields!(SettingsThen { hash, tracked });
+
+/// What was asked of a feature's loop besides the feature.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Asked {
+    /// The ids of the tasks that it is about, empty for all.
+    pub tasks: Vec<String>,
+    /// Words for the agent; what looks like a key is masked.
+    pub words: String,
+    /// Whether the agent works by the outline of spec-kit's own command, which armed the loop.
+    pub by_outline: bool,
+    /// Whether checklists were open when it was armed, and a person decided to continue with them.
+    #[serde(skip_serializing_if = "is_default")]
+    pub open_checklists: bool,
+    /// Whether optional tasks count.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub optional: bool,
+}
+
+read_fields!(Asked { tasks, words, by_outline, open_checklists, optional });
+
+impl Pin {
+    /// The folder of the feature, relative to the project, that the list is in.
+    pub fn feature_folder(&self) -> &str {
+        self.list.rsplit_once('/').map_or("", |(folder, _)| folder)
+    }
+
+    /// Whether this session drives the loop, or none does.
+    pub fn is_for(&self, session: &str) -> bool {
+        self.session.is_empty() || self.session == session
+    }
+}
+
+impl Asked {
+    /// Returns the tasks of a list that the loop is about.
+    pub fn part_of(&self, list: TaskList) -> TaskList {
+        list.with_optional(self.optional).within(&self.tasks)
+    }
+
+    /// Returns what was asked as lines for a person who looks at the loop, empty for nothing.
+    pub fn status_lines(&self) -> String {
+        let mut text = String::new();
+        if !self.tasks.is_empty() {
+            text = format!("  Only these tasks: {}\n", text::title(&in_runs(&self.tasks), 300));
+        }
+        if !self.words.is_empty() {
+            text = text + "  Words for the agent: " + &text::title(&self.words, 300) + "\n";
+        }
+        if self.optional {
+            text.push_str("  Optional tasks: they count\n");
+        }
+        if self.open_checklists {
+            text.push_str("  Checklists: open when it was armed, as a person decided\n");
+        }
+        text
+    }
+}
