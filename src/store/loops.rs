@@ -102,7 +102,7 @@ impl Loops {
         let has_journal =
             |name: &String| self.folder.join(name).join("journal.jsonl").symlink_metadata().is_ok();
         let mut ids = names_in(&self.folder);
-        ids.retain(|name| is_session_id(name) && (self.knows(name) || has_journal(name)));
+        ids.retain(|name| self.knows(name) || has_journal(name));
         let kept = names_in(&self.records.kept).into_iter().filter_map(|name| {
             let session = name.strip_prefix("session-")?.strip_suffix(".json")?;
             is_session_id(session).then(|| session.to_owned())

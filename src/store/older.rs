@@ -34,9 +34,9 @@ pub(super) fn record(
 ) -> io::Result<Option<Record>> {
     let (kept, root, notes) = places;
     let file = |name: &str| below(kept, &[name]);
-    let noted: Option<Record> = load_whole(&path(notes, session))?;
+    let left: Option<Record> = load_whole(&path(notes, session))?;
     // What is in the project arms nothing.
-    let noted = noted.map(|noted| Record { version: 1, armed: None, ..noted });
+    let left = left.map(|left| Record { version: 1, armed: None, ..left });
     let own = ["session-", session, ".json"].concat();
     let pin = pin.map(|bytes| {
         let pin = serde_json::from_slice::<Pin>(bytes);
@@ -46,7 +46,7 @@ pub(super) fn record(
         })
     });
     let is_here = |pin: &Pin| Path::new(&pin.project) == root && pin.session == session;
-    let Some(mut pin) = pin.transpose()?.filter(is_here) else { return Ok(noted) };
+    let Some(mut pin) = pin.transpose()?.filter(is_here) else { return Ok(left) };
     let told: Option<Notified> = taken(&mut pin, "told");
     let paused: Option<bool> = taken(&mut pin, "paused");
     let contract: Option<Contract> = taken(&mut pin, "contract");
@@ -59,17 +59,17 @@ pub(super) fn record(
     };
     let other = load_private::<Pin>(&file(&[&other, ".json"].concat()), MOST).unwrap_or_default();
     let other = other.filter(|other| other.armed_at == pin.armed_at);
-    if kind == LoopKind::Task && other.as_ref().is_some_and(|left| left.ended.is_none()) {
+    if kind == LoopKind::Task && other.as_ref().is_some_and(|pin| pin.ended.is_none()) {
         // The loop has not left the session that it was to be taken over from.
         return Ok(None);
     }
     if kind != LoopKind::Task {
-        let Some(armed) = other.filter(|armed| armed.session == session) else { return Ok(noted) };
+        let Some(armed) = other.filter(|armed| armed.session == session) else { return Ok(left) };
         pin = Pin { ended: armed.ended.clone().or(pin.ended), ..armed };
     }
     let is_its =
-        |noted: &Record| noted.kind == kind && (kind == LoopKind::Task || noted.about == pin.about);
-    let mut record = noted.filter(is_its).unwrap_or_default();
+        |left: &Record| left.kind == kind && (kind == LoopKind::Task || left.about == pin.about);
+    let mut record = left.filter(is_its).unwrap_or_default();
     let counted = counted(&file(&["count-", &whose].concat()), pin.armed_at);
     record.ledger.iterations = record.ledger.iterations.max(counted);
     record.ledger.ended = pin.ended.as_ref().map(|end| end.reason.clone());

@@ -56,7 +56,7 @@ impl Records {
 
     /// Returns the folder that the records are in: the one in the project where the other cannot be made.
     fn folder(&self) -> &Path {
-        if self.kept.is_dir() { &self.kept } else { &self.notes }
+        if may_be_there(&self.kept) { &self.kept } else { &self.notes }
     }
 
     /// Returns the path of a session's record.
@@ -118,25 +118,25 @@ impl Records {
 #[derive(Debug)]
 pub struct Session {
     records: Records,
-    session: String,
+    id: String,
     lock: Lock,
 }
 
 impl Session {
     /// Returns the folder of a session that was locked with this lock.
     pub(super) fn new(records: Records, session: &str, lock: Lock) -> Self {
-        Self { records, session: session.to_owned(), lock }
+        Self { records, id: session.to_owned(), lock }
     }
 
     /// Returns the session's record, `None` when there is none. What version 1.0.0 left of it is moved out of the project.
     pub fn record(&self) -> io::Result<Option<Record>> {
-        let record = self.records.arrived(&self.session)?;
+        let record = self.records.arrived(&self.id)?;
         if let Some(older) = record.as_ref().filter(|record| record.version < VERSION) {
             let tasks = self.path(older::OPEN_TASKS);
             let noted = read_ours(&tasks, MOST_NOTED).ok().flatten();
             noted.map_or(Ok(()), |noted| self.write_open_tasks(&[&noted]))?;
             self.save(older)?;
-            remove_if_there(&older::path(&self.records.notes, &self.session))?;
+            remove_if_there(&older::path(&self.records.notes, &self.id))?;
             remove_if_there(&tasks)?;
         }
         Ok(record)
@@ -165,19 +165,19 @@ impl Session {
     }
 
     fn make(&self) {
-        if !self.records.kept.is_dir() {
+        if !may_be_there(&self.records.kept) {
             let _instead = make_private(&self.records.kept);
         }
     }
 
     /// Returns the path of the record.
     pub fn record_path(&self) -> PathBuf {
-        self.records.path(&self.session)
+        self.records.path(&self.id)
     }
 
     /// Returns the path of the open tasks.
     pub fn open_tasks_path(&self) -> PathBuf {
-        below(self.records.folder(), &[&["open-", &self.session, ".txt"].concat()])
+        below(self.records.folder(), &[&["open-", &self.id, ".txt"].concat()])
     }
 
     /// Returns the open tasks as they were last noted, none when what is there is broken; an error when it
@@ -201,7 +201,7 @@ impl Session {
 
     /// Returns the path of a file of the session's own in the project.
     pub fn path(&self, name: &str) -> PathBuf {
-        below(&self.records.notes, &[&self.session, name])
+        below(&self.records.notes, &[&self.id, name])
     }
 
     /// Returns when the record was written last, by the clock of the project's files; `None` where that is not

@@ -14,6 +14,7 @@ use crate::feature::project::Project;
 use crate::plugin::Programs;
 use crate::runner::script::TASKS;
 use crate::session::report::feature::FeaturesReport;
+use crate::store::loops::Loops;
 use crate::store::names::EndName;
 use project::Scene;
 use show::{Speaker, Stage};
@@ -60,7 +61,8 @@ fn play(args: &DemoArgs, programs: &Programs, stage: &Stage) -> Result<ExitCode>
 fn finish(scene: &Scene, stage: &Stage) -> Result<ExitCode> {
     let folder = &scene.project;
     let project = Project::around(folder).context("the demo's project is gone")?;
-    let report = FeaturesReport::of(&project);
+    let kept = scene.beside.join("state/ralph-speckit");
+    let report = FeaturesReport::of_loops(&project, &Loops::kept_at(&project.root, Some(&kept)));
     let Some(feature) = report.features.first() else {
         bail!("the demo's feature is gone from `{}`", folder.display());
     };

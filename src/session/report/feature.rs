@@ -110,14 +110,18 @@ pub struct FeatureReport {
 impl FeaturesReport {
     /// Returns the report on a project; files that cannot be read are reported, not fatal.
     pub fn of(project: &Project) -> Self {
+        Self::of_loops(project, &Loops::of(&project.root))
+    }
+
+    /// Returns the same of these loops of the project.
+    pub fn of_loops(project: &Project, loops: &Loops) -> Self {
         let current = project.current_feature().ok().flatten();
-        let loops = Loops::of(&project.root);
         let features: Vec<FeatureReport> = project
             .features()
             .iter()
             .map(|feature| {
                 let is_current = current.as_ref() == Some(feature);
-                FeatureReport::of(project, feature, &loops, is_current)
+                FeatureReport::of(project, feature, loops, is_current)
             })
             .filter(|report| {
                 report.facts.current

@@ -21,7 +21,9 @@ fn ended_and_interrupted(project: &Project, calls: &[&[&str]]) {
     let before = files();
     project.task(last).ok();
     for path in paths() {
-        let _ = fs::remove_file(path);
+        if before.iter().all(|(known, _)| *known != path) {
+            let _ = fs::remove_file(path);
+        }
     }
     for (path, bytes) in before {
         fs::write(path, bytes).unwrap();

@@ -104,8 +104,10 @@ fn s1_what_the_agent_writes_after_spool_start_is_not_run_before_the_first_stop_o
 
 #[test]
 fn s1_notes_that_are_missing_or_broken_run_nothing() {
-    let notes =
-        |project: &Project| project.notes_of(super::support::SESSION).join("open-tasks.txt");
+    let notes = |project: &Project| {
+        let session = super::support::SESSION;
+        project.record_path(session).with_file_name(format!("open-{session}.txt"))
+    };
     let claim =
         |project: &Project| project.root.join(format!(".claude/ralph/claims/{FEATURE}.json"));
     for bytes in [None, Some("{"), Some("null"), Some("{\"verify\": null}")] {

@@ -226,7 +226,7 @@ fn going() -> Bench {
 #[cfg(unix)]
 #[test]
 fn in_the_place_of_the_loops_record() {
-    let place = |bench: &Bench| bench.record_path("s1");
+    let place = |bench: &Bench| bench.path(".claude/ralph/s1/loop.json");
     insta::assert_snapshot!(said_about(place, going), @r"
     a pipe: block: Continue feature: 001-login (Task 2/3, Iter 2)
     a socket: block: Continue feature: 001-login (Task 2/3, Iter 2)

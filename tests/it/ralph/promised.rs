@@ -181,7 +181,7 @@ fn p5_nothing_is_left_beside_the_pins() {
     let bench = armed(("notes.md", "none\n"), "Write the parser");
     let pins = bench.pin_path("session-s1").unwrap().parent().unwrap().to_owned();
     let kept = || fs::read_dir(&pins).unwrap().count();
-    assert_eq!(kept(), 5);
+    assert_eq!(kept(), 4);
     lacks(&bench, NOTHING);
     assert_eq!(kept(), 1, "the record");
 }
