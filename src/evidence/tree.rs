@@ -37,7 +37,7 @@ pub enum Whole {
     Seen,
     /// There are too many files and folders.
     TooLarge,
-    /// It took too long, or its top cannot be opened.
+    /// It took too long, its top cannot be opened, or a folder cannot be listed.
     Unfinished,
     /// The visitor had seen enough.
     Stopped,
@@ -311,7 +311,9 @@ impl Walk<'_> {
         let mut room = std::mem::take(&mut self.room);
         let listed = open.list(&mut room, &mut |entry| self.entry(&folder, entry, change.as_mut()));
         self.room = room;
-        listed?;
+        if !listed? {
+            return Err(Whole::Unfinished);
+        }
         if is_asked && self.listed == before {
             self.show(FoundFile::Empty { path: &folder.path })?;
         }
