@@ -153,8 +153,7 @@ impl OpenFolder {
         visit: &mut dyn FnMut(&FolderEntry<'_>) -> Result<(), E>,
     ) -> Result<bool, E> {
         // As elsewhere, a folder that may not be opened shows nothing.
-        let Ok(entries) = fs::read_dir(&self.0) else { return Ok(true) };
-        for entry in entries {
+        for entry in fs::read_dir(&self.0).into_iter().flatten() {
             let Ok(entry) = entry else { return Ok(false) };
             let name = entry.file_name();
             visit(&FolderEntry { entry: &entry, name: name.as_encoded_bytes() })?;
