@@ -129,12 +129,11 @@ fn sweep(story: &Story) -> Tally {
             continue;
         }
         let stride = if faults.len() > 1 { story.long_stride } else { story.stride };
-        let is_visited = (turn + at).is_multiple_of(stride);
         let is_wanted = |fault: &Fault| {
             let every = if matches!(fault, Fault::Kill(_)) { part.kills } else { part.faults };
             (turn + at).is_multiple_of(stride * every)
         };
-        for fault in faults.into_iter().filter(|fault| is_visited && is_wanted(fault)) {
+        for fault in faults.into_iter().filter(is_wanted) {
             let (run, outcome) = stage.play(story, fault, Some(step.kind));
             if !run.hit {
                 continue;
