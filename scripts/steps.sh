@@ -9,9 +9,9 @@ for variable in $(compgen -e); do
         SPECIFY_* | SPOOL_* | GIT_* | NEXTEST_* | FAULTS_* | PROOF_* | STRESS_* | *RUSTFLAGS) unset "$variable" ;;
     esac
 done
-# A panic tells where it was; an error of `spool` is text, and each would pay 14 million instructions for where it was made.
+# A panic shows its backtrace. An error of `spool` is shown without one: to make it takes 14 million instructions.
 export RUST_BACKTRACE=1 RUST_LIB_BACKTRACE=0
-# Our own crate is built once from nothing: what would help a second build costs the first one a third more.
+# Our own crate is built once from nothing; to prepare for a second build would make that one a third dearer.
 export CARGO_INCREMENTAL=0
 export CI=true HOME="${HOME:-$(cd ~ && pwd)}" CARGO_TERM_COLOR=never LC_ALL=C.UTF-8
 command -v cargo >/dev/null || PATH=$HOME/.cargo/bin:$PATH
@@ -69,7 +69,8 @@ compiles_for() {
 }
 
 # All test programs in one run: beside each other with cargo-nextest, one after the other without it. `tests all` also runs the
-# tests that are left to the night. Most tests wait: more of them run at once than there are processors. What counts goes first.
+# tests that are left to the night. Most tests wait, so that more of them run at once than there are processors. They are `nice`
+# to the bench of the hook, which counts beside them.
 tests() {
     local code=0 at_once=$((3 * $(getconf _NPROCESSORS_ONLN))) run=(test) to_tests=()
     if cargo nextest --version >/dev/null 2>&1; then
@@ -84,7 +85,7 @@ tests() {
 }
 
 # Runs a command whose temporary files lie in memory, where this may be done: the tests make and remove very many files.
-# The folder is gone with the command. It is not in /dev/shm: Codex's sandbox has a /dev of its own.
+# The files are gone with the command. They are not in /dev/shm: Codex's sandbox has a /dev of its own.
 in_memory() {
     if unshare --mount true 2>/dev/null; then
         # shellcheck disable=SC2016
