@@ -68,11 +68,11 @@ compiles_for() {
     cargo check --locked --target "$target" --all-features "$@"
 }
 
-# All test programs in one run: beside each other with cargo-nextest, one after the other without it. `tests all` also runs the
-# tests that are left to the night. Most tests wait, so that more of them run at once than there are processors. They are `nice`
+# All test programs in one run: beside each other with cargo-nextest, one after the other without it. `run_tests all` runs those
+# too that are left to the night. Most tests wait, so that more of them run at once than there are processors. They are `nice`
 # to the bench of the hook, which counts beside them.
-tests() {
-    local code=0 at_once=$((3 * $(getconf _NPROCESSORS_ONLN))) run=(test) to_tests=()
+run_tests() {
+    local at_once=$((3 * $(getconf _NPROCESSORS_ONLN))) run=(test) to_tests=()
     if cargo nextest --version >/dev/null 2>&1; then
         run=(nextest run --test-threads "$at_once")
         [[ ${1:-} != all ]] || run+=(--profile night --run-ignored all)
@@ -80,8 +80,7 @@ tests() {
         to_tests=(-- --include-ignored)
     fi
     RUST_TEST_THREADS=$at_once in_memory nice scripts/cargo "${run[@]}" --no-fail-fast --locked --workspace --all-features \
-        ${to_tests[@]+"${to_tests[@]}"} 2>&1 | tee -a "$log" || code=1
-    return "$code"
+        ${to_tests[@]+"${to_tests[@]}"} 2>&1 | tee -a "$log"
 }
 
 # Runs a command whose temporary files lie in memory, where this may be done: the tests make and remove very many files.
