@@ -71,7 +71,7 @@ compiles_for() {
 # All test programs in one run: beside each other with cargo-nextest, one after the other without it. `tests all` also runs the
 # tests that are left to the night. Most tests wait: more of them run at once than there are processors. What counts goes first.
 tests() {
-    local code=0 at_once=$((3 * $(getconf _NPROCESSORS_ONLN))) run=(test) to_tests=()
+    local code=0 at_once=$((4 * $(getconf _NPROCESSORS_ONLN))) run=(test) to_tests=()
     if cargo nextest --version >/dev/null 2>&1; then
         run=(nextest run --test-threads "$at_once")
         [[ ${1:-} != all ]] || run+=(--profile night --run-ignored all)
