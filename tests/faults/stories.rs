@@ -20,15 +20,14 @@ fn arming() -> Vec<Story> {
         Story::new("implement", nothing, implement, armed),
         // Every second step is enough here: a part with hooks is armed in the same way.
         Story {
-            stride: 2,
-            long_stride: 2,
+            stride_of_changes: 2,
             ..Story::new("implement, again", implemented, implement, armed)
         },
         Story::new("implement, from another", driven_by_other, implement_forced, taken),
         Story::new("implement, corrupt state", corrupt_state, implement, armed),
         Story {
-            stride: 4,
-            long_stride: 2,
+            stride_of_looks: 4,
+            stride_of_changes: 2,
             ..Story::new("implement, a part with hooks", with_hooks, implement_part, armed)
         },
         Story::new("spool start in a session", nothing, start_in_session, armed),
@@ -75,7 +74,7 @@ fn keeping_books() -> Vec<Story> {
         Story::new("spool task verify", with_verify, task_verify, changes_no_loop),
         Story::new("spool task done, with a proof", with_verify, task_done, ticks),
         Story {
-            stride: 4,
+            stride_of_looks: 4,
             ..Story::new("spool task hook", part_with_hooks, task_hook, changes_no_loop)
         },
         Story::new("spool task next", implemented, task_next, changes_nothing),

@@ -1,4 +1,4 @@
-//! Visits every step of a story: each fails in several ways, each is torn, each is the last one.
+//! Visits the steps of a story: each fails in one way after the other, is torn, breaks the disk, or is the last one.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -128,13 +128,12 @@ fn sweep(story: &Story) -> Tally {
         if !step.words.contains(story.about) {
             continue;
         }
-        let stride = if faults.len() > 1 { story.long_stride } else { story.stride };
-        let is_visited = (turn + at).is_multiple_of(stride);
+        let stride = if faults.len() > 1 { story.stride_of_changes } else { story.stride_of_looks };
         let is_wanted = |fault: &Fault| {
             let every = if matches!(fault, Fault::Kill(_)) { part.kills } else { part.faults };
             (turn + at).is_multiple_of(stride * every)
         };
-        for fault in faults.into_iter().filter(|fault| is_visited && is_wanted(fault)) {
+        for fault in faults.into_iter().filter(is_wanted) {
             let (run, outcome) = stage.play(story, fault, Some(step.kind));
             if !run.hit {
                 continue;

@@ -469,7 +469,7 @@ pub fn can_trace() -> bool {
     child.kill().unwrap();
     child.wait().unwrap();
     if let Err(error) = tried {
-        println!("left out: no program may be traced here ({error})");
+        crate::say(&format!("left out: no program may be traced here ({error})"));
     }
     tried.is_ok()
 }
