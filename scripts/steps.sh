@@ -72,7 +72,7 @@ compiles_for() {
 # too that are left to the night. Most tests wait, so that more of them run at once than there are processors. They are `nice`
 # to the bench of the hook, which counts beside them.
 run_tests() {
-    local at_once=$((3 * $(getconf _NPROCESSORS_ONLN))) run=(test) to_tests=()
+    local at_once=$((4 * $(getconf _NPROCESSORS_ONLN))) run=(test) to_tests=()
     if cargo nextest --version >/dev/null 2>&1; then
         run=(nextest run --test-threads "$at_once")
         [[ ${1:-} != all ]] || run+=(--profile night --run-ignored all)
