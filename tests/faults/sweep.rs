@@ -124,11 +124,13 @@ fn sweep(story: &Story) -> Tally {
     let turn = story.name.len();
     let part = Part::wanted();
     for (at, step) in run.steps.iter().enumerate() {
-        let faults = faults(at, step, turn + at);
         if !step.words.contains(story.about) {
             continue;
         }
-        let stride = if faults.len() > 1 { story.stride_of_changes } else { story.stride_of_looks };
+        let is_change = step.kind.changes_something();
+        let stride = if is_change { story.stride_of_changes } else { story.stride_of_looks };
+        // Counted in visits: by the number of the step, all visits would have the same error.
+        let faults = faults(at, step, (turn + at) / (stride * part.faults));
         let is_wanted = |fault: &Fault| {
             let every = if matches!(fault, Fault::Kill(_)) { part.kills } else { part.faults };
             (turn + at).is_multiple_of(stride * every)
@@ -209,7 +211,7 @@ fn faults(at: usize, step: &Step, turn: usize) -> Vec<Fault> {
         faults.push(Fault::BrokenFrom(at, error));
     }
     // Between two looks nothing changes: a kill before the second is one before the next change.
-    if step.kind.changes_the_disk() || matches!(step.kind, Kind::Lock | Kind::Flush | Kind::Print) {
+    if step.kind.changes_something() {
         faults.push(Fault::Kill(at));
     }
     faults

@@ -144,7 +144,7 @@ impl<'a> Stage<'a> {
         let more = self.case.second_word.iter();
         let turns = self.case.turns.iter().chain(more).map(String::as_str).chain([""]);
         for (number, turn) in turns.enumerate() {
-            seen.second_word = number == self.case.turns.len() && self.case.second_word.is_some();
+            seen.second_word = number >= self.case.turns.len() && self.case.second_word.is_some();
             self.agent_works(turn);
             let words = if self.case.words == PROMPT { &self.told } else { &self.case.words };
             let answer = self.hook(&json!({
