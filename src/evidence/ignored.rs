@@ -199,9 +199,8 @@ fn excludes_in(text: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(text);
     let (mut in_core, mut found) = (false, None);
     for line in text.lines().map(str::trim) {
-        if let Some(section) = line.strip_prefix('[') {
-            in_core =
-                section.split(']').next().is_some_and(|name| name.eq_ignore_ascii_case("core"));
+        if let Some(head) = line.strip_prefix('[') {
+            in_core = head.split(']').next().is_some_and(|name| name.eq_ignore_ascii_case("core"));
         }
         let Some((key, value)) = line.split_once('=').filter(|_| in_core) else { continue };
         if key.trim().eq_ignore_ascii_case("excludesfile") {

@@ -152,9 +152,8 @@ fn name_of(word: &str, is_code: bool) -> Option<FileName> {
     });
     let looks = is_folder || (has_ending && (has_slash || is_code));
     // `LICENSE` and `Makefile` are names, `build` is a word.
-    let is_bare = !has_slash && !word.contains('.');
-    let may_be =
-        !is_bare || is_code || word.starts_with(char::is_uppercase) || word.starts_with('$');
+    let bare = !has_slash && !word.contains('.');
+    let may_be = !bare || is_code || word.starts_with(char::is_uppercase) || word.starts_with('$');
     may_be.then(|| FileName { path: word.to_owned(), looks })
 }
 

@@ -129,9 +129,7 @@ impl Ticks {
         if let Some(why) = held_up.filter(|_| hand.is_empty()) {
             // The newest tick stands for all of them.
             let newest = ticked.iter().max_by_key(|(_, id)| known.get(*id).map(|last| last.number));
-            ticks
-                .unproved
-                .extend(newest.map(|(task, _)| UnprovedTask { id: task.id.clone(), why }));
+            ticks.unproved.extend(newest.map(|(one, _)| UnprovedTask { id: one.id.clone(), why }));
         }
         let is_new = |lost: &UnprovedTask| hand.iter().all(|(task, _)| task.id != lost.id);
         ticks.unproved.extend(gone.into_iter().filter(is_new));
@@ -190,9 +188,8 @@ impl Ticks {
 
     /// The armed Verify commands as checks: a tick by hand does not skip them.
     pub fn checks(&self, limit_seconds: u64) -> Vec<Check> {
-        let commands =
-            self.proved.iter().chain(&self.earlier).filter_map(|tick| tick.command.clone());
-        commands.map(|run| Check { run, limit_seconds, ..Check::default() }).collect()
+        let runs = self.proved.iter().chain(&self.earlier).filter_map(|tick| tick.command.clone());
+        runs.map(|run| Check { run, limit_seconds, ..Check::default() }).collect()
     }
 
     /// A passed command proves its task; a run without a test has not passed. `millis` tells the time of each command.

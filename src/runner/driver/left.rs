@@ -136,8 +136,8 @@ impl Driver<'_> {
         let at_stop = stop.contents.as_ref().zip(judge.as_ref());
         let now =
             at_stop.and_then(|(old, judge)| Some(old).zip(judge.contents(Some(old), LOOK).ok()));
-        let is_changed = now
-            .is_some_and(|(at_stop, now)| self.proofs.leave_to_person(&self.tree, at_stop, &now));
+        let is_changed =
+            now.is_some_and(|(old, now)| self.proofs.leave_to_person(&self.tree, old, &now));
         if is_changed || stop.is_list_changed {
             self.proofs.keep_for_done(&self.tree, &self.console.screen);
         }
