@@ -12,7 +12,7 @@ use super::output::{plain_lines, shows, tests_shown};
 pub struct Contract {
     /// The words of a completion claim; `None` when objective evidence alone decides.
     pub token: Option<String>,
-    /// Tool calls that have to follow a claim before it counts (spec 002).
+    /// Tool calls since arming that a claim needs (spec 002).
     pub min_tool_calls: u64,
     /// What becomes of a claim with fewer calls (spec 002).
     pub without_work: WithoutWork,
@@ -41,7 +41,7 @@ read_fields!(Contract {
     guardrails
 });
 
-/// What becomes of a completion claim with too little work after it (spec 002).
+/// What becomes of a completion claim with too little work behind it (spec 002).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WithoutWork {
@@ -199,7 +199,7 @@ impl Check {
     }
 }
 
-/// The limits of a loop; each has its own terminal reason.
+/// The limits of a loop, with their terminal reasons in parentheses. `None` is no limit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Guardrails {
     /// The last iteration that may run (`max_iters`).

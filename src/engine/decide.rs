@@ -98,7 +98,7 @@ pub(super) fn wants_final_checks(
 /// The files have to be looked at before `decide` can judge: the loop would end, or the agent would be warned, for want
 /// of progress, and a changed file would prevent that.
 ///
-/// A look takes long in a large project. It happens all the same after [`COMPARED`] unchanged iterations, for a later
+/// A look takes long in a large project. A look also happens after [`COMPARED`] unchanged iterations, for a later
 /// comparison of contents, and every [`UNSEEN`] iterations, since nobody remembers the times of more.
 pub(super) fn wants_files(contract: &Contract, ledger: &Ledger, seen: &Observation) -> bool {
     if seen.files != UnchangedFiles::NotLooked || seen.demand.is_some() {

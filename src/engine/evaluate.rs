@@ -40,8 +40,8 @@ pub struct Pending {
 
 /// Judges an iteration, or names the checks that have to run first.
 ///
-/// `look` counts the iterations without a change of the files. It takes long in a large project: it is called at most
-/// once, where the answer decides.
+/// `look` counts the iterations without a change of the files. A look takes long in a large project, so there is
+/// at most one, where the answer decides.
 pub fn evaluate(
     contract: &Contract,
     ledger: &Ledger,
@@ -95,7 +95,7 @@ impl Pending {
         self.seen.finished.as_ref()
     }
 
-    /// The review after the commands, unless the loop continues anyway.
+    /// The review after the commands; none if the loop does not complete now.
     pub fn review(&self) -> Option<&Check> {
         Contract::commands_and_review(&self.checks).1.filter(|_| !self.continues)
     }

@@ -52,7 +52,7 @@ pub struct Task {
     pub fixes: Option<String>,
     /// The heading above, empty before the first one.
     pub phase: Arc<str>,
-    /// The place behind the opening bracket and blanks, in bytes from the start of the file.
+    /// The place of the mark between the brackets, in bytes from the start of the file.
     pub mark_at: usize,
     /// From 1.
     pub line: usize,

@@ -84,7 +84,7 @@ pub enum TerminalReason {
     /// One task used up its attempts.
     TaskFailed {
         task: String,
-        /// Attempts.
+        /// Used attempts.
         used: u32,
         /// Allowed attempts.
         limit: u32,

@@ -16,7 +16,7 @@ use crate::world::{Deadline, FileTime, WallTime};
 
 /// The loop's own files change at every iteration and prove nothing.
 const OWN_FILES: [&[u8]; 2] = [b".speckit-state.json", b".progress.md"];
-/// Folders in an ignored one that are searched for repositories.
+/// For each ignored folder: the folders, itself included, that are searched for repositories.
 const MOST_IGNORED: usize = 200;
 /// Our own bit in the mode of a file that git ignores.
 pub const IGNORED: u64 = 1 << 63;
@@ -94,8 +94,8 @@ pub struct Bounds {
 /// are not followed.
 ///
 /// The logs of heads are shown, too: of repositories that are not ignored, of ignored folders that are repositories,
-/// and of folders directly in those. The last files are those of other work trees with the project's work, by paths
-/// that may begin with `../`.
+/// and of repositories inside ignored folders, where at most `MOST_IGNORED` folders are searched. The last files are
+/// those of other work trees with the project's work, by paths that may begin with `../`.
 pub fn look(root: &Path, bounds: Bounds, visit: &mut dyn FnMut(FoundFile<'_>) -> Go) -> Whole {
     look_with(root, bounds, false, visit)
 }

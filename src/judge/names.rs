@@ -60,7 +60,8 @@ pub fn lower_files_in(text: &str) -> BTreeSet<String> {
     found
 }
 
-/// Files and folders of noise that a task list names, in alphabetical order; names beyond `most` are left out.
+/// Files, folders of noise and names with a point in front that a task list names: the first `most` of the list, in
+/// alphabetical order.
 pub fn files_named_in(list: &[u8], most: usize) -> Vec<String> {
     let mut found = BTreeSet::new();
     each_name(&text_of(list), true, &mut |name| {

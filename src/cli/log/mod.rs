@@ -367,7 +367,7 @@ fn sources(args: &LogArgs) -> Result<Vec<LogSource>> {
 }
 
 /// The journals to read if no loop is named: the newest, and all that were written since the wanted time. Also the
-/// number of the others.
+/// number of the others, 0 if a time or a number of entries is wanted.
 fn newest(args: &LogArgs, mut sources: Vec<LogSource>) -> (Vec<LogSource>, usize) {
     let (since, last) = (args.since, args.last.or(Some(BEFORE).filter(|_| args.follow)));
     // The last entries are in as many journals at most.

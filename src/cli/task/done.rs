@@ -39,7 +39,7 @@ pub struct DoneRequest<'a> {
     pub no_change: Option<&'a str>,
     /// Why their work is in other files than the named ones.
     pub elsewhere: Option<&'a str>,
-    /// Ticked tasks; the work was done with the last of them.
+    /// Ticked tasks with whose work this was done.
     pub with: &'a [String],
     /// The limit of each Verify command.
     pub limit: Duration,

@@ -34,7 +34,7 @@ impl Settings {
     }
 }
 
-/// An error names all mistakes, so that a person mends them at once.
+/// An error names the first mistakes and counts the others, so that a person mends several at once.
 pub fn settings_of(node: Node) -> Result<Settings, SettingsError> {
     let pairs = match node.value {
         YamlValue::Nothing => return Ok(Settings::default()),
