@@ -358,7 +358,7 @@ impl TickJudge {
             return Vec::new();
         };
         let known = self.known();
-        let ticked = armed.ticked_since(list).into_iter();
+        let ticked = armed.ticked(list, &[]).into_iter();
         ticked.filter(|(_, id)| !known.contains_key(*id)).map(|(task, _)| task.id.clone()).collect()
     }
 
@@ -487,13 +487,13 @@ impl TickJudge {
                 || paths.any(|path| match changed.binary_search_by(|file| file.path.cmp(path)) {
                     Ok(place) => match (changed[place].change, receipt.proof) {
                         // A removal can be a task's work.
-                        (_, Some(Proof::Tick)) => true,
+                        (_, Some(Proof::Tick))
+                        | (FileChange::Content | FileChange::Moved | FileChange::Stub, _) => true,
                         (FileChange::Gone, _) => false,
                         // One of the task's files differed in more, unless the receipt did not keep that file.
-                        (FileChange::Blanks | FileChange::Comments | FileChange::Mode, proof) => {
+                        (_, proof) => {
                             proof != Some(Proof::Files) || receipt.own.len() == MOST_FILES
                         }
-                        _ => true,
                     },
                     Err(_) => {
                         path.ends_with('/')

@@ -58,8 +58,10 @@ pub fn against(
     let lists = lists_in(folder, task, now.as_ref());
     let still = (since == Difference::Same).then(|| "no changed file".to_owned());
     let open = lists.iter().filter_map(|(path, text)| {
-        let open = TaskList::parse(text.as_bytes()).open().count() as u64;
-        (open > 0).then(|| format!("{} open in {path}", counted(open, "task")))
+        let list = TaskList::parse(text.as_bytes());
+        let open = list.open().count() as u64;
+        let tasks = (open > 0).then(|| format!("{} open in {path}", counted(open, "task")));
+        tasks.or_else(|| list.uncounted().map(|boxes| format!("in {path}, {boxes}")))
     });
     let all = TaskList::parse(&with_lists(task, &lists));
     let gone = armed.map_or(0, |armed| armed.missing(&all).len() as u64);

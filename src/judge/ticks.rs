@@ -86,7 +86,7 @@ impl Ticks {
             return ticks;
         }
         let Some(armed) = judge.armed_list() else { return ticks };
-        let ticked = armed.ticked_since(list);
+        let ticked = armed.ticked(list, new);
         ticks.seen = judge.look(limit);
         let held_up = ticks.seen.facts.held_up();
         if ticks.seen.now.is_none() && held_up.is_none() && !all_done {
