@@ -10,14 +10,14 @@ divided() { awk -v one="$(figure "$1" "$2")" -v other="$(figure "$1" "$3")" 'BEG
 best_to_baseline() { divided "$1" us_at_best baseline_us_at_best; }
 over() { awk -v value="$1" -v limit="$2" 'BEGIN { exit !(value > limit) }'; }
 
-# Few variables, those that Claude Code sets for a hook among them.
+# Runs the words after the folder in its project, with few variables: those that Claude Code sets for a hook among them.
 in_project() {
     local folder=$1
     shift
     (cd "$folder/project" && env -i PATH="$PATH" HOME="$folder/home" CLAUDE_PROJECT_DIR="$folder/project" "$@")
 }
 
-# Those of a command that the agent starts.
+# The same with the variables of a command that the agent starts.
 in_session() {
     local folder=$1
     shift
@@ -97,8 +97,8 @@ count_system_calls() {
     record "$name" child_processes "$(grep -E ' (clone3?|v?fork)\(' "$work/strace.$name" | grep -vc CLONE_THREAD)"
 }
 
-# Times the words after name, rounds, place and folder beside the C program. Of the hook, glibc's C takes turns with both; the
-# script does so by itself, because what it starts would slow down those that come after it.
+# Times the words after name, rounds, place and folder in turns with the C program. The hook takes turns with the C program of
+# glibc too, but not with the script: what that starts would slow down those that come after it, so it has turns of its own.
 measure_time() {
     local name=$1 rounds=$2 place=$3 folder=$4 others=()
     shift 4
@@ -113,8 +113,8 @@ measure_time() {
     "$place" "$folder" "$@" <"$folder/event.json" >"$work/answer.$name" 2>/dev/null || true
 }
 
-# Runs the stopwatch, in the words of `measure_time`: rounds, under which names the figures of the programs go, `--`, and all
-# programs but the first, which is the C program.
+# Runs the stopwatch with the variables of `measure_time`. The words are: rounds, what the names of each program's figures begin
+# with, `--`, and all programs but the first, which is the C program.
 take_turns() {
     local rounds=$1 names=() words fields line=0
     shift

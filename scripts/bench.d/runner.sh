@@ -1,4 +1,4 @@
-# What the runner costs (`spool ralph`), used by `scripts/bench`. Linux only: it reads /proc.
+# What the runner costs (`spool ralph`), used by `scripts/bench`.
 
 # name, what it is, iterations, the most processor time of one against that of a C program: `baseline`, which is the agent, or
 # `walk`, which asks the system about each file
@@ -35,7 +35,6 @@ write_repository() {
 }
 
 measure_runner() {
-    [[ $(uname) == Linux ]] || return 0
     gcc -O2 -o "$work/hundreds" scripts/bench.d/hundreds.c
     gcc -O2 -o "$work/walk" scripts/bench.d/walk.c
     local name title iterations most against rest
@@ -137,7 +136,6 @@ measure_status() {
 }
 
 print_runner() {
-    [[ $(uname) == Linux ]] || return 0
     local name title hundred rest
     while IFS=$'\t' read -r name title rest; do
         printf '\n%-34s %9s %9s %9s %9s %7s %9s\n' '`spool ralph`, one iteration' 'its own' median 'supervisor' 'wall time' '÷ C' memory
@@ -171,8 +169,7 @@ iteration_ratio() {
 }
 
 check_runner() {
-    [[ $(uname) == Linux ]] || return 0
-    local name title hundred iterations most ratio
+    local name title hundred iterations most against ratio
     while IFS=$'\t' read -r name title iterations most against; do
         for hundred in $(seq -f %02g 1 "$(figure "$name" hundreds)"); do
             budget "$title: processor time of an iteration against the C program $against, hundred $hundred" \

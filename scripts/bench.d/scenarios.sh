@@ -57,7 +57,7 @@ measure_hook() {
     scripts/cargo tree --locked --edges normal --no-default-features --prefix none | sed 's/ .*//' | sort -u >"$work/dependencies"
 }
 
-# Whether the last stop came to what the scenario means, in the words of `measure_hook`.
+# Whether the last stop came to what the scenario means, with the variables of `measure_hook`.
 is_what_was_meant() {
     has_come_to "$name" "$1" "$folder" "$answer" "$entry"
     # A tick that was not judged would cost nothing. strace is slow: the look at all files may reach its limit of time beneath it.

@@ -16,7 +16,6 @@
  */
 #define _GNU_SOURCE
 #define _XOPEN_SOURCE 700
-#define _DARWIN_C_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -112,12 +111,7 @@ static double run(struct program *program, const char *event) {
     if (wait4(child, &status, 0, &used) != child) give_up("wait4");
     double took = now() - start;
     posix_spawn_file_actions_destroy(&files);
-#ifdef __APPLE__
-    long memory = used.ru_maxrss / 1024;
-#else
-    long memory = used.ru_maxrss;
-#endif
-    if (memory > program->memory) program->memory = memory;
+    if (used.ru_maxrss > program->memory) program->memory = used.ru_maxrss;
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) program->failures++;
     return took;
 }

@@ -49,7 +49,7 @@ measure_command() {
     says_what_was_meant timed
 }
 
-# In the words of `measure_command`.
+# With the variables of `measure_command`; the word says which run it was.
 says_what_was_meant() {
     # shellcheck disable=SC2053 # It is a pattern.
     [[ $(<"$work/answer.$name") == *$said ]] || wrong "$name, $1: it does not say $said"
@@ -83,7 +83,7 @@ check_tasks() {
     done < <("$1")
 }
 
-# In the words of `task_lists`.
+# The columns are those of `task_lists`.
 done_projects() {
     cat <<'TABLE'
 done_git	5,000 tasks, 4,000 files, git	70000000	780

@@ -1,5 +1,4 @@
-# What the installed hook costs beside the bare program: a stop in a project without a loop, the cheapest there is. Sourced
-# by scripts/release.
+# What the installed hook costs beside the bare program, at a stop in a project without a loop. Sourced by scripts/release.
 
 cost() {
     local archive=$dist/release/speckit-$version.zip platform program name

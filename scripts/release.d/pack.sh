@@ -115,7 +115,7 @@ pack_installers() {
 }
 
 pack_npm() {
-    local platform system processor suffix
+    local platform system processor
     if ! command -v npm >/dev/null; then
         echo 'release: left out: the npm packages, because there is no npm' >&2
         return
@@ -179,5 +179,6 @@ pack() {
     pack_installers
     pack_npm
     notes >"$out/notes.md"
-    (cd "$out" && sha256sum -- * >SHA256SUMS.part && mv SHA256SUMS.part SHA256SUMS && sed -i '/SHA256SUMS.part/d' SHA256SUMS)
+    # The names are read before the file of the sums is made: it is none of them.
+    (cd "$out" && sha256sum -- * >SHA256SUMS)
 }

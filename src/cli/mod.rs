@@ -215,7 +215,7 @@ mod tests {
         }
     }
 
-    /// Below a command's help: what begins with spaces is laid out, and clap would break it in the middle.
+    /// The end of a command's help: lines that begin with spaces are laid out, and clap would break them in the middle.
     #[test]
     fn every_line_that_is_laid_out_fits_a_terminal_of_80_columns() {
         let mut all = command_line();
@@ -235,7 +235,7 @@ mod tests {
         assert!(lines > 15, "{lines} lines");
     }
 
-    /// The commands that print nothing that a program would read otherwise, each with why.
+    /// Commands without any output for programs, with the reason.
     const WITHOUT_JSON: [(&str, &str); 4] = [
         ("spool demo", "a show for a person; `spool ralph --harness demo --json` has the events"),
         ("spool completions", "lines of a shell"),
@@ -243,7 +243,7 @@ mod tests {
         ("spool plugin build", "it writes a folder, and plugin.json in it says what that is"),
     ];
 
-    /// The commands that do something, by their whole names.
+    /// Commands that do something, by their whole names.
     fn leaves(command: &Command) -> Vec<&Command> {
         if command.has_subcommands() {
             command

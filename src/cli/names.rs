@@ -194,7 +194,7 @@ mod tests {
         assert_eq!(any("1"), ["--feature 001-login"]);
         assert_eq!(any("2-1"), ["--change 002-01_add-login"]);
         assert_eq!(any("Make it"), ["Make it"]);
-        // One name of two loops: who asks chooses the one that lives, or shows both.
+        // One name of two loops: the caller chooses the live one, or shows both.
         assert_eq!(any("002-logout"), ["--feature 002-logout", "--change 002-logout"]);
         let of = |kind, text| found(Some(kind), text, &[]).unwrap();
         assert_eq!(of(NameKind::Change, "002-logout"), ["--change 002-logout"]);
@@ -225,7 +225,7 @@ mod tests {
         assert!(found(None, "login", &["002-01_add-login", "001-login"]).is_err());
         assert!(found(None, "3b45", &[]).unwrap_err().contains("--session 3b459999-aaaa"));
         assert!(found(Some(NameKind::Session), "3", &[]).is_err());
-        // The whole name is that one, whichever lives.
+        // The whole name wins, whichever loop lives.
         let whole = found(None, "001-login", &["002-01_add-login"]);
         assert_eq!(whole.unwrap(), ["--feature 001-login"]);
     }

@@ -79,12 +79,12 @@ const SHORT_EXAMPLES: &str = include_str!("review/short-examples.txt").trim_asci
 
 const EXAMPLES: &str = include_str!("review/examples.txt").trim_ascii_end();
 
-/// The longest that a reader may take where nothing else is said.
+/// The default limit of a reader's time.
 const TIME: &str = "30m";
-/// The most tokens that it may use where nothing else is said.
+/// The default limit of a reader's tokens.
 const TOKENS: &str = "5000000";
 
-/// Reviews, or shows the last review, and returns the exit code of how it ended.
+/// Reviews, or shows the last review; the exit code is that of the review.
 pub fn run(args: &ReviewArgs) -> Result<ExitCode> {
     let project = args.place.project()?;
     let feature = feature(&project, args.feature.as_deref())?;
@@ -112,9 +112,9 @@ pub fn run(args: &ReviewArgs) -> Result<ExitCode> {
     let limits = limits(&options, args);
     let results = passed_in_loop();
     let is_check = results.is_some();
-    let (name, no_limit) = (harness.name().to_owned(), || "no limit of time".to_owned());
+    let (name, none) = (harness.name().to_owned(), || "no limit of time".to_owned());
     let begins = || {
-        let time = limits.time.map_or_else(no_limit, |it| format!("at most {}", time_in_words(it)));
+        let time = limits.time.map_or_else(none, |most| format!("at most {}", time_in_words(most)));
         if !is_check {
             errln!("{name} reads {} ({time}); Ctrl-C ends it", feature.name);
         }
@@ -142,7 +142,7 @@ pub fn run(args: &ReviewArgs) -> Result<ExitCode> {
     Ok(ExitCode::from(review.exit_code))
 }
 
-/// The commands that have passed in the loop that this review is a check of; `None` where it is none.
+/// The commands that passed in the loop for which this review is a check; `None` outside of a loop.
 fn passed_in_loop() -> Option<Vec<CheckResult>> {
     let text = world::variable(PASSED)?;
     let words: Vec<&str> = text.split_terminator(MARK).skip(1).collect();
@@ -173,7 +173,7 @@ fn feature(project: &Project, named: Option<&str>) -> Result<Feature> {
     found.context("no feature is worked on here\nname one: spool review 001-login")
 }
 
-/// What `spool ralph` would be asked for, as far as it is about the agent program.
+/// The part of the runner's settings that is about the agent program.
 fn options(args: &ReviewArgs, project: &Project) -> Result<Options> {
     let mut typed = Chosen::default();
     let limits = [
@@ -192,7 +192,7 @@ fn options(args: &ReviewArgs, project: &Project) -> Result<Options> {
         typed.add(setting, value.iter().cloned());
     }
     typed.add(&table::prices, args.prices.iter().cloned());
-    // A model belongs to the program that it is named with.
+    // A model belongs to the program that is named with it.
     let names_program = args.harness.is_some() || args.harness_command.is_some();
     let of_file = |mut all: Chosen| {
         all.0.retain(|made| match made.setting.name {

@@ -1,4 +1,4 @@
-//! `spool status`: the loops of a project as they stand.
+//! `spool status`: the loops of a project.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -29,7 +29,7 @@ use crate::session::report::session_loop::SessionLoop;
 use crate::text::{self, age};
 use crate::world;
 
-/// How often the screen is drawn again.
+/// The interval between two drawings.
 const REDRAW: Duration = Duration::from_secs(2);
 
 /// Show the loops of this project.
@@ -45,7 +45,7 @@ pub struct StatusArgs {
     json: bool,
 }
 
-/// Prints the report: the loops in sessions, then those of `spool ralph`.
+/// The loops in sessions, then those of `spool ralph`.
 pub fn run(args: &StatusArgs) -> Result<ExitCode> {
     if args.watch {
         return watch(args);
@@ -61,7 +61,7 @@ pub fn run(args: &StatusArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Draws the report again and again, until somebody ends it.
+/// Draws the report again and again, until a signal.
 fn watch(args: &StatusArgs) -> Result<ExitCode> {
     let is_plain = world::variable("TERM").is_none_or(|name| name == "dumb");
     if is_plain || print::size_of(io::stdout()).is_none() {
@@ -81,17 +81,17 @@ fn watch(args: &StatusArgs) -> Result<ExitCode> {
     }
 }
 
-/// The loops as they are now.
+/// The current loops.
 struct Now {
-    /// Those in sessions, `None` where there is no project that has any.
+    /// Loops in sessions; `None` without a project that has any.
     report: Option<StatusReport>,
-    /// Those of `spool ralph`.
+    /// Loops of `spool ralph`.
     runners: Vec<RunnerReport>,
-    /// The last review of each feature that has one.
+    /// The last review of each feature.
     reviews: BTreeMap<String, Review>,
-    /// The other work trees of the repository with a loop, in words.
+    /// Other work trees of the repository with a loop, in words.
     elsewhere: String,
-    /// Whether they are only those that were named.
+    /// Only the named loops are shown.
     is_named: bool,
 }
 
@@ -109,10 +109,10 @@ impl Now {
         if let Some(StatusReport { speckit, .. }) = &mut report {
             for feature in &mut speckit.features {
                 let is_its =
-                    |it: &&RunnerReport| it.is_alive() && it.change_id == feature.facts.name;
+                    |one: &&RunnerReport| one.is_alive() && one.change_id == feature.facts.name;
                 let at_work = runners.iter().find(is_its);
                 feature.runner = at_work.map(RunnerReport::line).unwrap_or_default();
-                // One that cannot be read is told by `spool review --last`.
+                // `spool review --last` reports a review that cannot be read.
                 if let Ok(Some(review)) =
                     review::last(Path::new(&speckit.project), &feature.facts.name)
                 {
@@ -142,7 +142,7 @@ impl Now {
         Ok(now)
     }
 
-    /// All that a loop of it can be called.
+    /// Every name of these loops.
     fn names(&self) -> Vec<LoopName> {
         let mut names: Vec<LoopName> = Vec::new();
         let mut add = |kind, id: &str| {
@@ -165,42 +165,42 @@ impl Now {
         names
     }
 
-    /// Leaves out what has none of these names.
+    /// Keeps the loops with these names.
     fn leave_only(&mut self, found: &[LoopName]) {
         let is_found = |kind, id: &str| found.contains(&LoopName::new(kind, id));
         if let Some(report) = &mut self.report {
-            report.speckit.features.retain(|it| {
-                is_found(NameKind::Feature, &it.facts.name)
-                    || is_found(NameKind::Session, session_of(it))
+            report.speckit.features.retain(|feature| {
+                is_found(NameKind::Feature, &feature.facts.name)
+                    || is_found(NameKind::Session, session_of(feature))
             });
-            report.tasks.retain(|it| {
-                is_found(NameKind::Session, it.session()) || is_found(NameKind::Task, &it.about)
+            report.tasks.retain(|task| {
+                is_found(NameKind::Session, task.session()) || is_found(NameKind::Task, &task.about)
             });
         }
-        self.runners.retain(|it| is_found(NameKind::Change, &it.change_id));
+        self.runners.retain(|runner| is_found(NameKind::Change, &runner.change_id));
         self.is_named = true;
     }
 
-    /// The same for programs; a project that only runners work on is this one.
+    /// For programs; `root` is the project where only runners work.
     fn form(&self, root: &Path) -> StatusForm {
         let speckit = self.report.as_ref().map(|report| &report.speckit);
         let tasks = self.report.iter().flat_map(|report| &report.tasks);
         let root = || root.display().to_string();
         StatusForm {
-            project: speckit.map_or_else(root, |it| it.project.clone()),
-            enabled: speckit.is_none_or(|it| it.enabled),
-            settings_problem: speckit.and_then(|it| words(&it.settings_problem)),
+            project: speckit.map_or_else(root, |report| report.project.clone()),
+            enabled: speckit.is_none_or(|report| report.enabled),
+            settings_problem: speckit.and_then(|report| words(&report.settings_problem)),
             features: speckit
                 .into_iter()
-                .flat_map(|it| it.features.iter().map(FeatureForm::from))
-                .map(|it| FeatureForm { r#loop: self.with_review(it.r#loop), ..it })
+                .flat_map(|report| report.features.iter().map(FeatureForm::from))
+                .map(|form| FeatureForm { r#loop: self.with_review(form.r#loop), ..form })
                 .collect(),
             tasks: tasks.map(LoopForm::from).collect(),
             runners: self
                 .runners
                 .iter()
                 .map(RunnerForm::from)
-                .map(|it| RunnerForm { r#loop: self.with_review(it.r#loop), ..it })
+                .map(|form| RunnerForm { r#loop: self.with_review(form.r#loop), ..form })
                 .collect(),
         }
     }
@@ -237,7 +237,7 @@ impl Now {
     }
 }
 
-/// The session that has the loop of a feature, empty for none.
+/// The session of a feature's loop; empty without one.
 fn session_of(feature: &FeatureReport) -> &str {
     feature.r#loop.as_ref().map_or("", SessionLoop::session)
 }

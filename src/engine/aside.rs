@@ -1,56 +1,52 @@
-//! What of a task list is no work, or may not be what it looks like: what is told of it before a loop begins, and at its end.
+//! Lines of a task list that are no work, or may not be what they seem: reported before a loop begins and at its
+//! end.
 
 use serde::Serialize;
 
 use super::order::few;
 
-/// The most lines that are told, and the most names in one of them.
+/// Limits of the report before a loop: lines, and names in one line.
 const TOLD: usize = 6;
 const NAMED: usize = 8;
-/// The most of a line that is shown, in characters.
+/// Characters of a line that are shown.
 const SHOWN: usize = 80;
-/// The most names at the end of a loop, and the most characters of a line there.
+/// Limits at the end of a loop: names, and characters of a line.
 const NAMED_AT_END: usize = 4;
 const SHOWN_AT_END: usize = 40;
-/// The kinds that are told together.
+/// Kinds that share one line of the report.
 const TOGETHER: [AsideKind; 6] = {
     use AsideKind::{Gate, Legend, Mark, Optional, Placeholder, Struck};
     [Optional, Struck, Legend, Placeholder, Gate, Mark]
 };
 
-/// Why a line with a box is no task that counts, or is one to look at.
+/// Why a line with a box does not count as a task, or needs a look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AsideKind {
     /// Work that may be left out.
     Optional,
-    /// What a person has struck through.
+    /// A person struck the line through.
     Struck,
-    /// A line that says what a mark means.
+    /// The line explains a mark.
     Legend,
-    /// A line that says how a task is written.
+    /// The line shows how to write a task.
     Placeholder,
-    /// What whoever wrote the list asked of the list.
+    /// A check of the list itself, by its author.
     Gate,
-    /// A task that counts as open, whatever its mark means.
+    /// The task counts as open, whatever its mark means.
     Mark,
-    /// The brackets are escaped.
     Escaped,
-    /// A row of a table.
     Table,
-    /// A line of a quote.
     Quote,
-    /// A line of indented code, or a checkbox in HTML.
+    /// Indented code, or a checkbox in HTML.
     Code,
-    /// No bullet with a blank behind it stands before the box.
+    /// No bullet with a blank stands before the box.
     Bullet,
-    /// The box does not stand first.
+    /// The box is not the first thing in its line.
     Later,
-    /// No words stand behind the box.
     Bare,
-    /// No pair of brackets with at most one mark, or a link.
+    /// Not a pair of brackets around at most one mark, or a link.
     Odd,
-    /// The file is UTF-16 text.
     Encoding,
 }
 
@@ -76,7 +72,7 @@ pub struct Aside {
 }
 
 impl AsideKind {
-    /// What lines of a kind are that are told together; why one of another kind does not count.
+    /// What the lines of a shared kind are, or why a line of another kind does not count.
     fn why(self) -> &'static str {
         match self {
             Self::Optional => "optional, and left out",
@@ -99,13 +95,11 @@ impl AsideKind {
 }
 
 impl Aside {
-    /// Returns a line of this kind.
     pub fn new(kind: AsideKind, line: usize, text: &[u8], is_open: bool) -> Self {
         let text = cut(&String::from_utf8_lossy(text.trim_ascii()), SHOWN);
         Self { id: None, line, kind, why: kind.why(), text, is_open }
     }
 
-    /// The line, and why it does not count.
     pub fn told(&self) -> String {
         let Self { line, kind, why, text, .. } = self;
         if *kind == AsideKind::Encoding {
@@ -114,18 +108,16 @@ impl Aside {
         format!("line {line} looks like a task and does not count, for {why}: {text}")
     }
 
-    /// Whether this word stands in it.
     pub fn has_word(&self, word: &str) -> bool {
         let is_end = |letter: char| letter.is_whitespace() || "[](){}|*_`:,".contains(letter);
         self.text.split(is_end).any(|other| other.eq_ignore_ascii_case(word))
     }
 
-    /// Its id, or its line where it has none.
+    /// The id, or the line number.
     fn name(&self) -> String {
         self.id.clone().unwrap_or_else(|| format!("line {}", self.line))
     }
 
-    /// The name with the kind of the line.
     fn named_at_end(&self) -> String {
         let kind = format!("{:?}", self.kind).to_lowercase();
         let text = self.id.is_none().then(|| format!(": {}", cut(&self.text, SHOWN_AT_END)));
@@ -133,11 +125,11 @@ impl Aside {
     }
 }
 
-/// Returns what a person has to know of such lines, a line each.
+/// The report before a loop, one string a line.
 pub fn in_words(asides: &[Aside]) -> Vec<String> {
     let together = |kind: AsideKind| {
         let mut names = asides.iter().filter(|aside| aside.kind == kind).map(|aside| {
-            // It may be work below a word that names a legend elsewhere.
+            // Another word may have been taken for a legend's heading: the open box may be work.
             let may_be_work = kind == AsideKind::Legend && aside.is_open;
             if may_be_work { aside.named_at_end() } else { aside.name() }
         });
@@ -153,7 +145,7 @@ pub fn in_words(asides: &[Aside]) -> Vec<String> {
     told
 }
 
-/// Returns which of these boxes are open and do not count, on one line; `None` for none.
+/// One line about the open boxes that do not count; `None` for none.
 pub fn uncounted(mut asides: Vec<Aside>) -> Option<String> {
     if asides.iter().any(|aside| aside.kind == AsideKind::Encoding) {
         return Some(AsideKind::Encoding.why().to_owned());

@@ -1,4 +1,4 @@
-//! Boxes wherever they stand in words: a line with an open one that is no task is named.
+//! Boxes anywhere in the words of a line: an open box outside of a task is reported.
 
 use std::borrow::Cow;
 
@@ -8,13 +8,13 @@ use super::aside::AsideKind;
 use super::line::{TaskBox, starts_blank};
 use super::markdown::{Kind, Line};
 
-/// So many bytes before a box say whether it stands first.
+/// Bytes before a box that decide whether the box stands first.
 const NEAR: usize = 40;
-/// The most of a tag that is on the lines below its first one, in bytes.
+/// Bytes of an HTML tag on the lines below its first one.
 const LONGEST_TAG: usize = 1_000;
 
-/// Returns why a line that is no task looks like one, and whether a box in it is open; `None` where it has no box. `below` is the
-/// text behind the line, where a tag may end.
+/// Why a line that is no task looks like one, and whether a box in the line is open; `None` without a box. An HTML tag
+/// may end in `below`, the text behind the line.
 pub fn seen_in(line: &Line<'_>, below: &[u8]) -> Option<(AsideKind, bool)> {
     let words = line.words();
     if let Some(is_open) = open_in_html(words, below) {
@@ -34,20 +34,20 @@ pub fn seen_in(line: &Line<'_>, below: &[u8]) -> Option<(AsideKind, bool)> {
     Some((kind_of(line.kind, words, at, &first), is_open))
 }
 
-/// Returns where words have another box that is open, behind the one of their task.
+/// The place of an open box in the words of a task.
 pub fn open_in(words: &[u8]) -> Option<usize> {
     may_have_box(words)?;
     all(&without_code(words)).find(|(_, found)| found.is_blank).map(|(at, _)| at)
 }
 
-/// The place of a byte that boxes begin with.
+/// The place of a byte that may begin a box.
 fn may_have_box(words: &[u8]) -> Option<usize> {
     memchr::memchr3(b'[', 0xe2, 0xf0, words)
         .or_else(|| memchr::memchr3(b'(', 0xe3, 0xef, words))
         .or_else(|| memchr::memchr(b'&', words))
 }
 
-/// Whether one of the checkboxes that HTML draws is open, `None` for none.
+/// Looks for checkboxes in HTML: `true` if one is open, `None` without any.
 fn open_in_html(words: &[u8], below: &[u8]) -> Option<bool> {
     let open = memchr::memrchr(b'<', words)?;
     let below = &below[..below.len().min(LONGEST_TAG)];
@@ -63,11 +63,11 @@ fn open_in_html(words: &[u8], below: &[u8]) -> Option<bool> {
     boxes.map(|tag| !is_checked(tag)).reduce(|one, other| one || other)
 }
 
-/// All that may be boxes, each with its place.
+/// All candidates, each with its place.
 fn all(words: &[u8]) -> impl Iterator<Item = (usize, TaskBox)> {
     let may_begin = |at: &usize| match words[*at] {
         b'[' | b'&' | 0xe2 | 0xe3 | 0xef | 0xf0 => true,
-        // A call has nothing between its brackets.
+        // A function call has nothing between its brackets.
         b'(' => *at == 0 || !words[at - 1].is_ascii_alphanumeric(),
         _ => false,
     };
@@ -75,8 +75,8 @@ fn all(words: &[u8]) -> impl Iterator<Item = (usize, TaskBox)> {
     places.filter_map(|at| Some((at, TaskBox::any(&words[at..])?)))
 }
 
-/// Whether a person sees a box here. One that holds a blank is open everywhere. Another mark may be a word of its own, such as
-/// `press [?]`, `note[*]` or `needs: []`, where it does not stand first in a line, in a cell or behind a colon, or last.
+/// A person sees a box here. A blank box is open everywhere. Another mark may be a word, as in `press [?]`, `note[*]`
+/// or `needs: []`, unless the box is the first thing in a line, in a cell or behind a colon, or the last.
 fn is_box(words: &[u8], at: usize, found: &TaskBox) -> bool {
     let before = words[..at].trim_ascii_end();
     let is_in_word = before.len() == at && before.last().is_some_and(u8::is_ascii_alphanumeric);
@@ -84,7 +84,7 @@ fn is_box(words: &[u8], at: usize, found: &TaskBox) -> bool {
     let may_be_value = found.is_odd || words[at..].starts_with(b"[]");
     let ends: &[u8] = if may_be_value { b"|" } else { b"|:>*-" };
     let clause = before.rsplit(|byte| ends.contains(byte)).next().unwrap_or_default();
-    // One letter may be that of an id, such as `T4`.
+    // One letter may belong to an id, such as `T4`.
     let clause = String::from_utf8_lossy(clause);
     let is_first = clause.chars().filter(|letter| letter.is_alphabetic()).count() < 2;
     let mut behind = words[at + found.text_at..].trim_ascii_start().iter();
@@ -110,7 +110,7 @@ fn kind_of(kind: Kind, words: &[u8], at: usize, found: &TaskBox) -> AsideKind {
     }
 }
 
-/// The same words without what code and comments hold.
+/// Overwrites code and comments; every place stays the same.
 fn without_code(words: &[u8]) -> Cow<'_, [u8]> {
     let mut text = Cow::Borrowed(words);
     if memchr::memchr2(b'`', b'<', words).is_none() {

@@ -1,20 +1,20 @@
-//! Which task comes next: the first open one, what is nested in it or repairs it before it, a
-//! parallel group together.
+//! The next task: the first open one. A repair and nested tasks go before their task; a parallel group goes
+//! together.
 
 use super::tasks::{Task, TaskList};
 
-/// The most tasks that are handed out at once: a longer group comes in parts.
+/// A longer group comes in parts.
 pub const MOST_AT_ONCE: usize = 10;
-/// How long a chain of repairs is followed; lists may have chains that go round in a circle.
+/// Steps along a chain of repairs: a list may have chains that run in a circle.
 pub(super) const LONGEST_CHAIN: usize = 8;
 
 impl TaskList {
-    /// Returns the tasks to do now, in the order of the list: none when all are done, several for a
-    /// parallel group, at most `MOST_AT_ONCE`.
+    /// The tasks to do now, in the order of the list: none when all are done, several for a parallel group, at most
+    /// `MOST_AT_ONCE`.
     ///
-    /// A group is the run of `[P]` tasks around the first open one; a heading, a checkpoint or a
-    /// task without the mark ends it, a repair does not. An open repair of a task comes before the
-    /// task itself, and so do open tasks nested in it that have ids of their own.
+    /// A group is the run of `[P]` tasks around the first open one. A heading, a checkpoint or a task without the mark
+    /// ends a group; a repair does not. An open repair goes before its task, and so do open nested tasks with ids of
+    /// their own.
     pub fn next(&self) -> Vec<&Task> {
         let Some(first) = self.open().next() else {
             return Vec::new();
@@ -37,7 +37,8 @@ impl TaskList {
         group.take(MOST_AT_ONCE).collect()
     }
 
-    /// The first open part of a task, or the task itself. Boxes without ids below a task with one are a checklist of that task.
+    /// The first open part of a task, or the task itself. Boxes without ids are a checklist of the task with an id
+    /// around them.
     fn innermost<'a>(&'a self, task: &'a Task) -> &'a Task {
         let mut inner = task;
         let part = |task: &Task| {
@@ -51,7 +52,8 @@ impl TaskList {
         inner
     }
 
-    /// Returns the task that a chain of repairs goes back to: the task itself when it repairs nothing.
+    /// The task at the start of a chain of repairs, and the length of the chain: the task itself and 0 when it repairs
+    /// nothing.
     pub fn original<'a>(&'a self, task: &'a Task) -> (&'a Task, usize) {
         let mut original = task;
         let mut depth = 0;

@@ -1,7 +1,7 @@
 //! The one place where a loop is continued or ended.
 //!
-//! The guards stand in the order in which they are tried: demands of a person, state that stayed
-//! unreadable, the evidence of completion, waiting, the guardrails, and only then "continue".
+//! The guards stand in the order of their trial: demands of a person, state that stayed unreadable, the evidence of
+//! completion, waiting, the guardrails, and only then "continue".
 
 use super::contract::{Check, Contract, Guardrails, WithoutWork};
 use super::converge;
@@ -14,31 +14,29 @@ use super::promise::Promise;
 use super::review::{self, SAME_FAILURE};
 use super::verdict::{BudgetUnit, Obstacle, Shortfall, Stall, TerminalReason, Verdict};
 
-/// How many of the things that were denied an end names.
+/// Denied attempts that an end names.
 const DENIED: usize = 3;
-/// The most things that are kept of all that was denied in an iteration.
+/// Denied attempts that are kept of one iteration.
 pub const MOST_DENIED: usize = 50;
 
-/// How many iterations in a row may pass in which nobody looked at the files.
+/// The longest run of iterations without a look at the files.
 pub const UNSEEN: u32 = 32;
-/// After how many iterations that seem to have changed nothing the files are first looked at.
+/// Unchanged iterations before the first look at the files.
 const COMPARED: u32 = 3;
-/// What speaks against a claim where nobody sees what the agent did.
+/// Speaks against a claim where nobody sees the agent's work.
 const UNSEEN_WORK: &str = "there is no record to read, and no changed file was seen";
 
-/// A verdict and the ledger after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Decision {
     pub verdict: Verdict,
     pub ledger: Ledger,
 }
 
-/// Returns whether the contract's checks have to be run before `decide` can judge this observation.
+/// The checks have to run before `decide` can judge.
 ///
-/// They are dear, so they run only when everything else says "done" (spec 000), and not while
-/// the loop waits for something, unless the agent claims to be done. A ticked list is a claim as well,
-/// but not in a pause: the person who paused the loop talks with the agent, and each of its answers is a stop.
-/// Nobody who typed a command to end the loop waits for them.
+/// Checks cost time, so they run only when everything else says "done" (spec 000). They do not run while the loop
+/// waits, unless the agent claims to be done. A ticked list is a claim as well, but not in a pause: the person talks
+/// with the agent, and each answer is a stop. A person who typed a command to end the loop does not wait for checks.
 pub(super) fn wants_checks(contract: &Contract, ledger: &Ledger, seen: &Observation) -> bool {
     let may_run = !contract.checks.is_empty()
         && seen.checks.is_none()
@@ -54,13 +52,13 @@ pub(super) fn wants_checks(contract: &Contract, ledger: &Ledger, seen: &Observat
         && shortfalls_before_checks(contract, &after, seen).is_empty()
 }
 
-/// Returns whether the review has to wait for the converge command, which may find more to do.
+/// The review waits for the converge command, which may find more to do.
 pub(super) fn converges_first(contract: &Contract, ledger: &Ledger, seen: &Observation) -> bool {
     !contract.converge.is_empty()
         && converge::due(contract, count(ledger, seen).converging, seen).is_some()
 }
 
-/// The checks that can be run now: those that are commands where the converge command is due before the review.
+/// The checks that can run now: only commands while the converge command is due.
 fn checks_now<'a>(contract: &'a Contract, after: &Ledger, seen: &Observation) -> &'a [Check] {
     match converge::due(contract, after.converging, seen) {
         Some(_) => Contract::commands_and_review(&contract.checks).0,
@@ -68,8 +66,8 @@ fn checks_now<'a>(contract: &'a Contract, after: &Ledger, seen: &Observation) ->
     }
 }
 
-/// Returns whether what was finished before the end has to be reviewed now. One that is paid for helps the next tasks: none
-/// is made while the loop waits, or where it ends.
+/// A finished part has to be reviewed now. A review costs money and helps the next tasks: none is made while the loop
+/// waits, or where the loop ends.
 pub(super) fn wants_review(contract: &Contract, ledger: &Ledger, seen: &Observation) -> bool {
     let has_review = contract.checks.last().is_some_and(Check::is_review);
     let is_asked = has_review && seen.finished.is_some() && seen.checks.is_none();
@@ -79,7 +77,7 @@ pub(super) fn wants_review(contract: &Contract, ledger: &Ledger, seen: &Observat
         && matches!(decide(contract, ledger, seen).verdict, Verdict::Continue(_))
 }
 
-/// Returns whether an end short of completion still needs the checks; nobody who ended the loop by hand waits for them.
+/// An end short of completion still needs the checks. A person who ended the loop by hand does not wait for them.
 pub(super) fn wants_final_checks(
     contract: &Contract,
     verdict: &Verdict,
@@ -97,11 +95,11 @@ pub(super) fn wants_final_checks(
     !by_hand && has_commands && !contract.no_final_check && seen.checks.is_none()
 }
 
-/// Returns whether the files have to be looked at before `decide` can judge this observation: the loop
-/// would end for want of progress, or the agent would be warned of that, and a changed file would keep it going.
+/// The files have to be looked at before `decide` can judge: the loop would end, or the agent would be warned, for want
+/// of progress, and a changed file would prevent that.
 ///
-/// Looking is dear in a large project. From time to time it happens all the same: nobody remembers the times of more than
-/// [`UNSEEN`] iterations, and what the files contain is compared with an earlier look, after [`COMPARED`] of them.
+/// A look takes long in a large project. A look also happens after [`COMPARED`] unchanged iterations, for a later
+/// comparison of contents, and every [`UNSEEN`] iterations, since nobody remembers the times of more.
 pub(super) fn wants_files(contract: &Contract, ledger: &Ledger, seen: &Observation) -> bool {
     if seen.files != UnchangedFiles::NotLooked || seen.demand.is_some() {
         return false;
@@ -113,18 +111,15 @@ pub(super) fn wants_files(contract: &Contract, ledger: &Ledger, seen: &Observati
     unchanged.saturating_add(1) >= rails.max_unchanged || many || unseen_calls
 }
 
-/// Returns whether the loop waits for something, so that it does not end now.
 pub(super) fn is_waiting(ledger: &Ledger, seen: &Observation) -> bool {
     waits(ledger, seen).is_some()
 }
 
-/// Returns whether one more stop without a tool call would end the loop: what shows the calls must then
-/// show all of them.
+/// One more stop without a tool call would end the loop: the record must then show all calls.
 pub fn is_last_idle_stop(rails: &Guardrails, ledger: &Ledger) -> bool {
     ledger.idle_stops.saturating_add(1) >= rails.max_idle_stops
 }
 
-/// Returns the verdict on one iteration and the ledger after it.
 pub(super) fn decide(contract: &Contract, ledger: &Ledger, seen: &Observation) -> Decision {
     let after = count(ledger, seen);
     let mut after = count_failure(ledger, after, seen);
@@ -143,7 +138,7 @@ pub(super) fn decide(contract: &Contract, ledger: &Ledger, seen: &Observation) -
     if let Some(waiting) = waits(ledger, seen) {
         return Decision { verdict: Verdict::Wait(waiting), ledger: waited(ledger, &after, seen) };
     }
-    // The agent was told once; only a person can say that they are not wanted any more.
+    // The agent was told once; only a person can drop the tasks.
     after.left_list = has_only_left_list(&missing);
     if after.left_list && ledger.left_list {
         let need = format!("{}; say what is to become of them", seen.tampered);
@@ -159,14 +154,13 @@ fn has_only_left_list(missing: &[Shortfall]) -> bool {
     matches!(missing, [Shortfall::Tampered(tampered)] if !tampered.removed.is_empty())
 }
 
-/// Returns the end that time alone brings, also between two iterations; `None` while there is time.
+/// The end by time alone, also between two iterations.
 pub fn time_is_up(contract: &Contract, elapsed_seconds: u64) -> Option<TerminalReason> {
     let limit = contract.guardrails.max_seconds.filter(|limit| elapsed_seconds >= *limit)?;
     Some(TerminalReason::TimedOut { limit })
 }
 
-/// Returns the end that iterations, time or a budget that are used up bring, also before the first iteration of a loop that goes
-/// on; `None` while there is something left.
+/// The end by iterations, time or budget, also before the first iteration of a continued loop.
 pub fn limit_is_up(
     contract: &Contract,
     after: &Ledger,
@@ -180,7 +174,7 @@ pub fn limit_is_up(
         .or_else(|| budget_is_up(contract, after))
 }
 
-/// Returns the end that a used up budget brings, also between two iterations; `None` while there is something left.
+/// The end by a used up budget, also between two iterations.
 pub fn budget_is_up(contract: &Contract, after: &Ledger) -> Option<TerminalReason> {
     let Guardrails { max_tokens, max_cost, .. } = contract.guardrails;
     let budgets = [
@@ -193,12 +187,12 @@ pub fn budget_is_up(contract: &Contract, after: &Ledger) -> Option<TerminalReaso
     })
 }
 
-/// Returns the end of a loop whose change, in this folder, is not there any more: only a person can bring it back.
+/// Only a person can bring the change's folder back.
 pub fn change_is_gone(folder: &str) -> TerminalReason {
     folder_is_gone("change", folder)
 }
 
-/// Returns the end of a loop whose project, in this folder, is not there any more: nothing can be read or written there.
+/// Nothing can be read or written in the project's folder.
 pub fn project_is_gone(folder: &str) -> TerminalReason {
     folder_is_gone("project", folder)
 }
@@ -208,7 +202,7 @@ fn folder_is_gone(whose: &str, folder: &str) -> TerminalReason {
     TerminalReason::Blocked { need, by: Obstacle::FolderGone }
 }
 
-/// Returns the end of a loop in the place of whose change there is a link: what is behind it is not what the loop began with.
+/// A link stands in place of the change's folder: its target is not the folder that the loop began with.
 pub fn change_is_a_link(folder: &str) -> TerminalReason {
     let need = format!(
         "the folder of the change, `{folder}`, is behind a link now: nothing there is read or written"
@@ -216,14 +210,14 @@ pub fn change_is_a_link(folder: &str) -> TerminalReason {
     TerminalReason::Blocked { need, by: Obstacle::Other }
 }
 
-/// Returns the end of a loop that would wait longer for a usage limit than it may; `None` while it may wait. `seconds` are
-/// those of all waits in a row, the next one included; `words` say when the limit is lifted.
+/// The end by a wait for a usage limit. `seconds` sums all waits in a row, the next one included; `words` tell the end
+/// of the limit.
 pub fn waits_too_long(contract: &Contract, seconds: u64, words: &str) -> Option<TerminalReason> {
     contract.guardrails.max_limit_wait.filter(|most| seconds > *most)?;
     Some(TerminalReason::UsageLimit { why: words.to_owned() })
 }
 
-/// The ledger of a loop that waits: as it was, but what a run has used before it met a usage limit is used, and what a review has.
+/// The ledger of a waiting loop: unchanged, except for the cost of a run that met a usage limit, and of a review.
 fn waited(before: &Ledger, after: &Ledger, seen: &Observation) -> Ledger {
     let is_run = seen.waiting.iter().any(|one| matches!(one, Waiting::UsageLimit(_)));
     let (tokens, cost) =
@@ -239,7 +233,7 @@ fn waited(before: &Ledger, after: &Ledger, seen: &Observation) -> Ledger {
     }
 }
 
-/// The ledger with this iteration counted in.
+/// The ledger with this iteration.
 fn count(before: &Ledger, seen: &Observation) -> Ledger {
     let earlier = before.fingerprint.as_ref();
     let work_changed = seen.fingerprint.work_changed_since(earlier);
@@ -247,20 +241,20 @@ fn count(before: &Ledger, seen: &Observation) -> Ledger {
     let idle = calls == 0 && !work_changed;
     let failed = seen.failed.is_some();
     let got_further = work_changed || seen.fingerprint.tree_changed_since(earlier);
-    // A run that failed says nothing of the work: it neither stands still nor gets on by standing still.
+    // A failed run says nothing about the work: counts in a row stay, unless something changed.
     let in_a_row = |so_far: u32, once_more: bool| match once_more {
         true if failed => so_far,
         true => so_far.saturating_add(1),
         false => 0,
     };
-    // Whatever changes beside a list without tasks gets it no further.
+    // A list without tasks stands still, whatever changes beside it.
     let is_empty = is_empty_list(&seen.work);
     let is_still = is_empty || (!work_changed && may_be_still(before, seen));
     let unchanged = in_a_row(before.unchanged, is_still);
     let mut idle_stops = in_a_row(before.idle_stops, idle);
-    // Where nobody can tell whether tools were called, changed files say that they were.
+    // Where tool calls cannot be seen, changed files prove them.
     if seen.tool_calls.is_none() {
-        // In how many iterations the agent can have done nothing, as its files show.
+        // By the files, the agent may have been idle in at most so many iterations.
         let most = match seen.files {
             UnchangedFiles::InFingerprint if seen.fingerprint.tree_changed_since(earlier) => 0,
             UnchangedFiles::Still(iterations) if earlier.is_some() => iterations,
@@ -276,11 +270,11 @@ fn count(before: &Ledger, seen: &Observation) -> Ledger {
             _ => unchanged,
         },
         commitless: in_a_row(before.commitless, seen.commits == Some(0)),
-        // One that got the work further is no failure in a row with those before it.
+        // A failure after some progress begins a new row.
         failures: if failed && !got_further { before.failures.saturating_add(1) } else { 0 },
         denied: match (seen.denied.is_empty(), got_further || seen.commits.unwrap_or(0) > 0) {
             (false, false) => before.denied.saturating_add(1),
-            // A run that failed before it tried anything says nothing of what is denied.
+            // A run that failed before its first attempt says nothing about denials.
             (true, false) if failed => before.denied,
             _ => 0,
         },
@@ -303,12 +297,11 @@ fn count(before: &Ledger, seen: &Observation) -> Ledger {
     }
 }
 
-/// Whether there is a list, and nothing in it.
 fn is_empty_list(work: &Work) -> bool {
     matches!(work, Work::List { done: 0, open: 0 })
 }
 
-/// Whether no file has changed in this iteration, as far as anybody knows.
+/// No file is known to have changed in this iteration.
 fn may_be_still(before: &Ledger, seen: &Observation) -> bool {
     match seen.files {
         UnchangedFiles::InFingerprint => {
@@ -320,7 +313,7 @@ fn may_be_still(before: &Ledger, seen: &Observation) -> bool {
     }
 }
 
-/// The ledger with the failed checks of this iteration counted in; checks that did not run say nothing.
+/// Counts the failed checks of this iteration; checks that did not run say nothing.
 fn count_failure(before: &Ledger, mut after: Ledger, seen: &Observation) -> Ledger {
     let Some(results) = &seen.checks else {
         return after;
@@ -339,8 +332,8 @@ fn count_failure(before: &Ledger, mut after: Ledger, seen: &Observation) -> Ledg
     after
 }
 
-/// A hash over the failed checks and what they said, digits left out: times and counts differ in
-/// every run of the same failure. Of a review only the verdicts count: its reader finds other words each time.
+/// A hash over the failed checks and their output without digits: times and counts differ in every run of the same
+/// failure. For a review only the verdicts count: its reader finds other words each time.
 fn failure_of(results: &[CheckResult]) -> Option<u64> {
     let mut failed = results.iter().filter(|result| !result.passed).peekable();
     failed.peek()?;
@@ -367,7 +360,7 @@ fn demanded(demand: &Demand) -> TerminalReason {
     }
 }
 
-/// What keeps the work from being done; nothing means done.
+/// What keeps the work from being done; empty means done.
 fn shortfalls(contract: &Contract, after: &Ledger, seen: &Observation) -> Vec<Shortfall> {
     let mut missing = shortfalls_before_checks(contract, after, seen);
     if !seen.tampered.is_empty() {
@@ -376,7 +369,7 @@ fn shortfalls(contract: &Contract, after: &Ledger, seen: &Observation) -> Vec<Sh
     if !seen.unproved.is_empty() {
         missing.push(Shortfall::Unproved(seen.unproved.clone()));
     }
-    // The review of a part says nothing of the rest: it alone never ends a loop.
+    // The review of a part says nothing about the rest: it alone never ends a loop.
     let of_part = seen.finished.is_some() && seen.checks.is_some();
     if !missing.is_empty() && !of_part {
         return missing;
@@ -446,20 +439,20 @@ fn shortfalls_of_work(contract: &Contract, after: &Ledger, seen: &Observation) -
     }
 }
 
-/// What keeps a claim that nothing but words supports from being believed.
+/// What refutes a claim that only words support.
 fn claim_shortfalls(contract: &Contract, after: &Ledger, seen: &Observation) -> Vec<Shortfall> {
     let mut missing: Vec<_> = without_work(contract, after, seen).into_iter().collect();
     missing.extend(too_early(contract, after));
     missing
 }
 
-/// The work gate (spec 002). Where tool calls cannot be seen, changed files or commits are work. Without them, and
-/// where something speaks against the claim, the agent is asked once and believed when it says so again.
+/// The work gate (spec 002). Where tool calls cannot be seen, changed files or commits are work. Without them, or with
+/// something against the claim, the agent is asked once and believed the second time.
 fn without_work(contract: &Contract, after: &Ledger, seen: &Observation) -> Option<Shortfall> {
     if contract.without_work != WithoutWork::Reject {
         return None;
     }
-    // A call that was denied or failed is no work.
+    // A denied or failed call is no work.
     let calls = after.tool_calls.saturating_sub(after.failed_calls);
     let needed = contract.min_tool_calls;
     if calls < needed && seen.tool_calls.is_some() && !after.more_calls {
@@ -493,8 +486,8 @@ fn is_paused(seen: &Observation) -> bool {
     seen.waiting.iter().any(|one| matches!(one, Waiting::Paused(_)))
 }
 
-/// Whether a blocked turn reached a loop that never blocked it: another hook did, and blocking again
-/// could go round forever (spec 003, AC-2.4).
+/// A blocked turn reached a loop that never blocked it: another hook did, and a second block could go round forever
+/// (spec 003, AC-2.4).
 fn unproven(before: &Ledger, seen: &Observation) -> bool {
     seen.reentered && before.iterations == 0 && before.fingerprint.is_none()
 }
@@ -555,14 +548,13 @@ fn guardrail(contract: &Contract, after: &Ledger, seen: &Observation) -> Option<
     None
 }
 
-/// What a person must do when an agent is denied all that would get it further.
+/// What a person must do for an agent whose attempts are denied.
 fn permission(times: u32, denied: &[String]) -> String {
     let named = some_denied(denied, DENIED, MOST_DENIED);
     format!("allow what it was denied in {times} iterations that changed nothing: {named}")
 }
 
-/// Returns the first `named` of these as a list for one line, and how many more there are; where as many are there as are
-/// `kept` at most, more than that may have been denied.
+/// The first `named` denials on one line, and the number of the others. A full list of `kept` may stand for more.
 pub fn some_denied(denied: &[String], named: usize, kept: usize) -> String {
     let list = denied.iter().take(named).map(String::as_str).collect::<Vec<_>>().join(", ");
     let least = if denied.len() < kept { "" } else { "at least " };
@@ -577,7 +569,7 @@ fn go_on(mut after: Ledger, seen: &Observation, missing: Vec<Shortfall>) -> Deci
     if seen.claimed {
         after.refused_claims = after.refused_claims.saturating_add(1);
     }
-    if missing.iter().any(|it| matches!(it, Shortfall::UnseenWork(_))) {
+    if missing.iter().any(|shortfall| matches!(shortfall, Shortfall::UnseenWork(_))) {
         after.unseen_claims = after.unseen_claims.saturating_add(1);
     }
     let converges = matches!(missing[..], [Shortfall::ConvergeDue(_)]);

@@ -1,30 +1,27 @@
-//! Changing a task list: one box, or one line more; every other byte stays as it is.
+//! Changes of a task list: one box, or one more line. Every other byte stays.
 
 use super::line::{is_id, text_of};
 use super::tasks::{Task, TaskList};
 
-/// A list with one task more.
+/// A list with one more task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grown {
-    /// The new text.
     pub text: Vec<u8>,
-    /// The same, read.
+    /// The same text, parsed.
     pub list: TaskList,
-    /// The id of the new task.
     pub id: String,
 }
 
-/// Returns the text with the box of one task ticked: one byte differs, or none when it was ticked.
+/// One byte differs, or none if the task was ticked.
 pub fn tick(text: &[u8], task: &Task) -> Vec<u8> {
     if task.done { text.to_vec() } else { marked(text, task, b'x') }
 }
 
-/// Returns the text with the box of one task opened again: one byte differs, or none when it was open.
+/// One byte differs, or none if the task was open.
 pub fn untick(text: &[u8], task: &Task) -> Vec<u8> {
     if task.done { marked(text, task, b' ') } else { text.to_vec() }
 }
 
-/// The text with this in the box of a task.
 fn marked(text: &[u8], task: &Task, mark: u8) -> Vec<u8> {
     let behind = text.get(task.mark_at..).unwrap_or_default();
     let inner = behind.split(|byte| *byte == b']').next().unwrap_or_default();
@@ -34,11 +31,10 @@ fn marked(text: &[u8], task: &Task, mark: u8) -> Vec<u8> {
     [&text[..text.len() - behind.len()], &[mark], &behind[length..]].concat()
 }
 
-/// Returns the list with one more open task after another one and all that belongs to it.
+/// Adds an open task after another one and all that belongs to it.
 ///
-/// `line` is what is after the box; indent, bullet and line ending are those of the task
-/// before. `None` when that line would not be read as one new task, or would change what another
-/// task is called.
+/// `line` is the text after the box. Indent, bullet and line ending are those of the task before. `None` when the line
+/// would not parse as one new task, or would change another task's id, title, box or phase.
 pub fn insert_after(text: &[u8], list: &TaskList, task: &Task, line: &str) -> Option<Grown> {
     if line.contains(['\n', '\r']) {
         return None;
@@ -47,7 +43,7 @@ pub fn insert_after(text: &[u8], list: &TaskList, task: &Task, line: &str) -> Op
     let own_line = family.split(|byte| b"\r\n".contains(byte)).next()?;
     let before = own_line.get(..task.mark_at.checked_sub(task.block.start)?)?;
     let bullet = &before[..memchr::memrchr(b'[', before)?];
-    // The blank lines after the block stay after the new task.
+    // Blank lines behind the block stay behind the new task.
     let used = task.block.start + family.len();
     let line_end = memchr::memchr2(b'\n', b'\r', &text[used..]).map(|end| used + end);
     let ending = line_break(
@@ -66,8 +62,8 @@ pub fn insert_after(text: &[u8], list: &TaskList, task: &Task, line: &str) -> Op
     is_same.then_some(Grown { text: grown, list: read, id })
 }
 
-/// Returns the list with a new task after another one, with an id in the manner of the list:
-/// `T052`, `1.4`; without one where the list has no ids. `None` as for [`insert_after`].
+/// Adds a task after another one, with an id like those of the list: `T052`, `1.4`. A list without ids stays so. `None`
+/// as for [`insert_after`].
 pub fn add_after(text: &[u8], list: &TaskList, task: &Task, what: &str) -> Option<Grown> {
     let id = new_id(list, task);
     let line = match &id {
@@ -80,21 +76,21 @@ pub fn add_after(text: &[u8], list: &TaskList, task: &Task, what: &str) -> Optio
     id.is_none_or(|id| id == grown.id).then_some(grown)
 }
 
-/// Returns the list with a repair of a task after it: `T003.F1 [FIX T003] …`. `None` as for [`insert_after`].
+/// Adds a repair after its task: `T003.F1 [FIX T003] …`. `None` as for [`insert_after`].
 pub fn repair_after(text: &[u8], list: &TaskList, task: &Task, what: &str) -> Option<Grown> {
     let (original, _) = list.original(task);
     let id = repair_id(list, original);
     if is_id(&id) {
         return insert_after(text, list, task, &format!("{id} [FIX {}] {what}", task.id));
     }
-    // Where the task has no id of its own, a number distinguishes its repairs.
+    // Without ids, a number tells the repairs apart.
     let number = list.tasks.iter().filter(|other| other.fixes.is_some()).count() + 1;
     insert_after(text, list, task, &format!("[FIX {}] Repair {number}: {what}", task.id))
 }
 
-/// An id for a new task after another one; nothing where the list has no ids.
+/// `None` where the list has no ids.
 fn new_id(list: &TaskList, after: &Task) -> Option<String> {
-    // A repair has no successor: what it repairs has.
+    // A repair has no successor; the repaired task has one.
     let (original, _) = list.original(after);
     let pattern = split_number(&after.id).or_else(|| split_number(&original.id));
     let others = list.tasks.iter().rev().filter(|_| after.has_own_id());
@@ -115,7 +111,7 @@ fn repair_id(list: &TaskList, original: &Task) -> String {
     ids.find(|id| !taken.iter().any(|taken| taken.eq_ignore_ascii_case(id))).unwrap_or_default()
 }
 
-/// `T012` as `("T", "012")`; an id that does not end in digits, a repair's, or a made one is none.
+/// `T012` as `("T", "012")`; `None` for an id without digits at its end, for a repair's and for a made-up id.
 pub(super) fn split_number(id: &str) -> Option<(&str, &str)> {
     let head = id.trim_end_matches(|letter: char| letter.is_ascii_digit());
     let digits = &id[head.len()..];
@@ -124,7 +120,7 @@ pub(super) fn split_number(id: &str) -> Option<(&str, &str)> {
     (listed && !repair && !digits.is_empty()).then_some((head, digits))
 }
 
-/// The line break that a text begins with, that of Unix where there is none.
+/// The line break at the start of a text, or that of Unix.
 fn line_break(text: &[u8]) -> &'static [u8] {
     match text {
         [b'\r', b'\n', ..] => b"\r\n",

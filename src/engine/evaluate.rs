@@ -1,7 +1,7 @@
-//! One step of a loop, whole: what is observed goes in, and a judgement comes out, at once or after the checks.
+//! One step of a loop: an observation becomes a judgement, at once or after the checks.
 //!
-//! Every driver asks here. What has to be compared from before the checks stays in [`Pending`], so that
-//! none of them can compare what the checks wrote.
+//! Every driver asks here. [`Pending`] keeps what was observed before the checks, so that no driver can compare what
+//! the checks wrote.
 
 use super::contract::{Check, Contract};
 use super::decide::{
@@ -12,23 +12,19 @@ use super::ledger::Ledger;
 use super::observation::{CheckResult, Demand, FinishedPart, Observation, UnchangedFiles, Waiting};
 use super::verdict::{TerminalReason, Verdict};
 
-/// What an observation comes to.
 #[derive(Clone, Debug)]
 pub enum Evaluation {
-    /// It is judged.
     Decided(Box<Judgement>),
-    /// Everything else says "done": the contract's checks have to run first.
+    /// Everything else says "done": the checks have to run first.
     RunChecks(Box<Pending>),
 }
 
-/// A verdict, with what led to it and what follows from it.
+/// A verdict with its grounds and its result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judgement {
-    /// What the driver has to say.
     pub verdict: Verdict,
-    /// What the loop remembers from now on; the same as before for [`Verdict::Wait`].
+    /// The loop's memory from now on; unchanged for [`Verdict::Wait`].
     pub ledger: Ledger,
-    /// What was judged.
     pub seen: Observation,
 }
 
@@ -36,16 +32,16 @@ pub struct Judgement {
 #[derive(Clone, Debug)]
 pub struct Pending {
     checks: Vec<Check>,
-    /// Whether the loop does not complete now, because it waits for something, the converge command is still to run, or
-    /// another end has come: a review would be paid for nothing.
+    /// The loop does not complete now: it waits, the converge command has to run, or another end has come. A review
+    /// would cost money for nothing.
     continues: bool,
     seen: Observation,
 }
 
-/// Returns the judgement on one iteration, or the checks that have to run first.
+/// Judges an iteration, or names the checks that have to run first.
 ///
-/// `look` finds out for how many iterations the files have not changed. It is asked at most once, where
-/// the answer decides: in a large project it takes long.
+/// `look` counts the iterations without a change of the files. A look takes long in a large project, so there is
+/// at most one, where the answer decides.
 pub fn evaluate(
     contract: &Contract,
     ledger: &Ledger,
@@ -77,7 +73,7 @@ pub fn evaluate(
     Evaluation::Decided(Box::new(judgement))
 }
 
-/// Returns why an observation from outside of an iteration ends a loop; `None` when it does not.
+/// Why an observation outside of an iteration ends a loop.
 pub fn ends(ledger: &Ledger, seen: &Observation) -> Option<TerminalReason> {
     decide(&Contract::default(), ledger, seen).ledger.ended
 }
@@ -88,32 +84,32 @@ fn judged(contract: &Contract, ledger: &Ledger, seen: Observation) -> Judgement 
 }
 
 impl Pending {
-    /// Returns the commands to run, in order; none for what was finished before the end.
+    /// In order; none for a part that was finished before the end.
     pub fn commands(&self) -> &[Check] {
         let commands = Contract::commands_and_review(&self.checks).0;
         if self.finished().is_some() { &[] } else { commands }
     }
 
-    /// Returns what alone is to be reviewed, `None` for all of the work.
+    /// The part to review; `None` for all of the work.
     pub fn finished(&self) -> Option<&FinishedPart> {
         self.seen.finished.as_ref()
     }
 
-    /// Returns the review that runs when all of the commands have passed, `None` for none.
+    /// The review after the commands; none if the loop does not complete now.
     pub fn review(&self) -> Option<&Check> {
         Contract::commands_and_review(&self.checks).1.filter(|_| !self.continues)
     }
 
-    /// Returns what was observed before they ran.
+    /// The observation before the checks.
     pub fn seen(&self) -> &Observation {
         &self.seen
     }
 
-    /// Returns the judgement with the results of the checks. `now` is what was observed after they ran: they
-    /// may have written files, and a person may have paused or canceled the loop meanwhile.
+    /// Judges with the results of the checks. `now` was observed after the checks: they may have written files, and a
+    /// person may have paused or canceled the loop.
     ///
-    /// The work is compared as it was before; what the checks wrote is what the next iteration is compared
-    /// with. Results of checks that the contract no longer has do not count.
+    /// The work is compared as it was before the checks; the next iteration is compared with what they wrote. Results
+    /// count only if the contract still has the same checks.
     pub fn with(
         self,
         contract: &Contract,
@@ -121,9 +117,9 @@ impl Pending {
         results: Vec<CheckResult>,
         mut now: Observation,
     ) -> Judgement {
-        let is_limited = |it: &&CheckResult| it.review.is_some_and(|it| it.is_limited());
+        let is_limited = |check: &&CheckResult| check.review.is_some_and(|made| made.is_limited());
         if let Some(limited) = results.iter().find(is_limited) {
-            // Of the work nothing is said, and the next try would come to the same.
+            // A limited review says nothing about the work, and the next one would be limited, too.
             now.waiting.push(Waiting::UsageLimit(limited.outcome.clone()));
         }
         let is_asked_for = self.checks == contract.checks;
@@ -138,21 +134,21 @@ impl Pending {
         judged(contract, ledger, seen)
     }
 
-    /// Returns the judgement with the results of an earlier run that still hold: nothing runs.
+    /// Judges with earlier results that still hold: nothing runs.
     pub fn with_earlier(
         &self,
         contract: &Contract,
         ledger: &Ledger,
         mut results: Vec<CheckResult>,
     ) -> Judgement {
-        // What it has used was counted when it was made.
+        // The cost was counted when the review was made.
         for review in results.iter_mut().filter_map(|result| result.review.as_mut()) {
             (review.tokens, review.cost) = (0, 0);
         }
         judged(contract, ledger, Observation { checks: Some(results), ..self.seen.clone() })
     }
 
-    /// Returns the judgement where a person ended the loop while the checks ran.
+    /// Judges the case that a person ended the loop while the checks ran.
     pub fn interrupted(self, contract: &Contract, ledger: &Ledger, demand: Demand) -> Judgement {
         judged(contract, ledger, Observation { demand: Some(demand), ..self.seen })
     }

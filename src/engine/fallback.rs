@@ -1,103 +1,96 @@
-//! Which agent of a loop works: the first one that is neither at a usage limit nor overloaded.
+//! Which agent of a loop works: the first that is neither at a usage limit nor overloaded.
 
-/// Answers of an overloaded service in a row after which another agent goes on.
+/// Overloads in a row after which an agent rests.
 pub const OVERLOADS: u32 = 3;
-/// Milliseconds after which an agent whose service was overloaded is tried again.
+/// Milliseconds of that rest.
 pub const OVERLOAD_REST: u64 = 15 * 60 * 1000;
 
-/// What a run of an agent says of its service.
+/// What a run of an agent tells about its service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunSign {
-    /// It has answered, or failed in another way than the two below.
+    /// The service answered, or the run failed for another reason.
     Answered,
-    /// It is overloaded.
     Overloaded,
-    /// It is at a usage limit.
+    /// The service is at a usage limit.
     Limited,
 }
 
-/// Why an agent does not work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RestCause {
-    /// It is at a usage limit.
     #[default]
     UsageLimit,
-    /// Its service was overloaded.
     Overload,
 }
 
-/// Which agent works next, and in how many milliseconds: 0 for at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NextAgent {
-    /// Its number, from 0 for the first choice.
+    /// From 0 for the first choice.
     pub agent: usize,
-    /// How long to wait before.
+    /// 0 for no wait.
     pub wait_ms: u64,
 }
 
-/// An agent that does not work before a moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AgentRest {
-    /// The moment, in milliseconds since the Unix epoch, 0 for none.
+    /// Milliseconds since the Unix epoch; 0 for no rest.
     pub until_ms: u64,
-    /// Why.
     pub cause: RestCause,
-    /// When its usage limit is lifted by its own word, in seconds since the Unix epoch, `None` where it says nothing.
+    /// End of the usage limit as the service reported it, in seconds since the Unix epoch.
     pub reported: Option<u64>,
-    /// Usage limits in a row.
+    /// In a row.
     pub limits: u32,
-    /// Overloads in a row.
+    /// In a row.
     pub overloads: u32,
 }
 
-/// The agents of a loop in the order in which a person wants them to work.
+/// The agents of a loop in a person's order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lineup(Vec<AgentRest>);
 
 impl Lineup {
-    /// Returns so many agents, all of which may work.
+    /// All agents are free.
     pub fn new(agents: usize) -> Self {
         Self(vec![AgentRest::default(); agents.max(1)])
     }
 
-    /// Returns what is known of an agent.
     pub fn rest(&self, agent: usize) -> AgentRest {
         self.0.get(agent).copied().unwrap_or_default()
     }
 
-    /// Takes in what a run of an agent says of its service. After [`OVERLOADS`] in a row it rests for [`OVERLOAD_REST`], where
-    /// another agent can go on meanwhile.
+    /// Counts the sign of a run. After [`OVERLOADS`] in a row an agent rests for [`OVERLOAD_REST`] if another one can
+    /// go on meanwhile.
     pub fn ended(&mut self, agent: usize, sign: RunSign, now_ms: u64) {
-        let is_free = |it: &AgentRest| it.until_ms <= now_ms;
-        let another = self.0.iter().enumerate().any(|(other, it)| other != agent && is_free(it));
-        let Some(it) = self.0.get_mut(agent) else { return };
-        it.limits = if sign == RunSign::Limited { it.limits.saturating_add(1) } else { 0 };
-        it.overloads = if sign == RunSign::Overloaded { it.overloads.saturating_add(1) } else { 0 };
-        if it.overloads >= OVERLOADS && another {
-            it.until_ms = now_ms.saturating_add(OVERLOAD_REST);
-            (it.cause, it.overloads) = (RestCause::Overload, 0);
+        let is_free = |rest: &AgentRest| rest.until_ms <= now_ms;
+        let another = self.0.iter().enumerate().any(|(at, rest)| at != agent && is_free(rest));
+        let Some(rest) = self.0.get_mut(agent) else { return };
+        rest.limits = if sign == RunSign::Limited { rest.limits.saturating_add(1) } else { 0 };
+        rest.overloads =
+            if sign == RunSign::Overloaded { rest.overloads.saturating_add(1) } else { 0 };
+        if rest.overloads >= OVERLOADS && another {
+            rest.until_ms = now_ms.saturating_add(OVERLOAD_REST);
+            (rest.cause, rest.overloads) = (RestCause::Overload, 0);
         }
     }
 
-    /// Lets an agent rest until its usage limit is lifted; `reported` is when that is by its own word, in seconds since the
+    /// Lets an agent rest until its usage limit is lifted; `reported` is the service's own word, in seconds since the
     /// Unix epoch.
     pub fn limit(&mut self, agent: usize, until_ms: u64, reported: Option<u64>) {
-        if let Some(it) = self.0.get_mut(agent) {
-            *it = AgentRest { until_ms, cause: RestCause::UsageLimit, reported, ..*it };
+        if let Some(rest) = self.0.get_mut(agent) {
+            *rest = AgentRest { until_ms, cause: RestCause::UsageLimit, reported, ..*rest };
         }
     }
 
-    /// Returns which agent works next: the first that may; else one whose service was overloaded, for that is no reason to wait
-    /// where nobody else can go on; else the one whose limit is lifted first.
+    /// The first free agent; else one that rests for an overload, since a try costs less than a wait; else the one
+    /// whose limit is lifted first.
     pub fn next(&self, now_ms: u64) -> NextAgent {
         let all = || self.0.iter().enumerate();
-        let free = all().find(|(_, it)| it.until_ms <= now_ms);
-        let busy = || all().find(|(_, it)| it.cause == RestCause::Overload);
+        let free = all().find(|(_, rest)| rest.until_ms <= now_ms);
+        let busy = || all().find(|(_, rest)| rest.cause == RestCause::Overload);
         if let Some((agent, _)) = free.or_else(busy) {
             return NextAgent { agent, wait_ms: 0 };
         }
-        let first = all().min_by_key(|(_, it)| it.until_ms);
-        let (agent, until_ms) = first.map_or((0, 0), |(agent, it)| (agent, it.until_ms));
+        let first = all().min_by_key(|(_, rest)| rest.until_ms);
+        let (agent, until_ms) = first.map_or((0, 0), |(agent, rest)| (agent, rest.until_ms));
         NextAgent { agent, wait_ms: until_ms.saturating_sub(now_ms) }
     }
 }

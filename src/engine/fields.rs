@@ -1,5 +1,5 @@
-//! Structs of our JSON files, read field by field into their places: what serde makes of them instead is three times as large,
-//! since it keeps every field aside until it has seen all.
+//! Reads the structs of our JSON files field by field into their places. serde's derived code is three times as
+//! large: it keeps every field aside until it has seen all.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,15 +9,14 @@ use serde::Serialize;
 use serde::de::value::{self, StrDeserializer};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 
-/// A struct whose missing fields are those of its default.
 pub trait Fields: Default {
-    /// Reads the value of the field with this name into its place; one that it does not have is kept or passed over.
+    /// Reads the value of a named field. An unknown field is kept in the struct's map, or skipped.
     fn read<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error>;
 }
 
-/// Implements `Fields` and `Deserialize` for a struct: `read_fields!(Struct { field, other as "its name" })`, then, in this order
-/// and only where there are such, `kept more` for the map of the fields that it does not know, and `unread field` for one that no
-/// file has. All fields have to be named.
+/// Implements `Fields` and `Deserialize`: `read_fields!(Struct { field, other as "its name" })`. Behind that, in this
+/// order, may follow `kept more` for the map of unknown fields, and `unread field` for a field that no file has. All
+/// fields have to be named.
 macro_rules! read_fields {
     ($type:ident { $($field:ident $(as $name:literal)?),+ $(,)? } $(kept $more:ident)? $(unread $unread:ident)?) => {
         impl $crate::engine::fields::Fields for $type {
@@ -48,23 +47,22 @@ macro_rules! read_fields {
 }
 pub(crate) use read_fields;
 
-/// Returns whether a field has the value that it has where a file leaves it out.
+/// Files leave out a field with this value.
 pub fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// Returns the name that a plain value has in our files and outputs.
+/// The name of a unit variant in our files and outputs.
 pub fn name_of(value: impl Serialize) -> String {
     let name = serde_json::to_value(value).unwrap_or_default();
     name.as_str().unwrap_or_default().to_owned()
 }
 
-/// Returns the plain value of this name, `None` for another word.
+/// The inverse of [`name_of`].
 pub fn named<'de, T: Deserialize<'de>>(name: &'de str) -> Option<T> {
     T::deserialize(StrDeserializer::<value::Error>::new(name)).ok()
 }
 
-/// Reads a struct out of an object.
 pub fn read<'de, T: Fields, D: Deserializer<'de>>(reader: D) -> Result<T, D::Error> {
     reader.deserialize_map(Object(PhantomData))
 }
@@ -87,7 +85,7 @@ impl<'de, T: Fields> Visitor<'de> for Object<T> {
     }
 }
 
-/// The name of a field, as a rule where it is in the text.
+/// Borrows the name from the text where that is possible.
 struct FieldName<'de>(Cow<'de, str>);
 
 impl<'de> Deserialize<'de> for FieldName<'de> {

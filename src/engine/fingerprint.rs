@@ -4,44 +4,43 @@ use serde::{Deserialize, Serialize};
 
 use super::fields::read_fields;
 
-/// What the work looked like at the end of one iteration.
+/// The work at the end of one iteration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Fingerprint {
-    /// The task list and the place in it: cheap, taken at every stop.
+    /// The task list and the place in the list: cheap, taken at every stop.
     pub work: u64,
-    /// The files of the work tree: taken only when `work` is what it was before.
+    /// The files of the work tree: taken only when `work` is unchanged.
     pub tree: Tree,
 }
 
 read_fields!(Fingerprint { work, tree });
 
-/// What is known of the files of the work tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tree {
-    /// Nobody looked: cheaper evidence had already changed.
+    /// Cheaper evidence had already changed.
     #[default]
     NotTaken,
     /// The tree is too large or too slow to look through.
     Unknown,
-    /// A hash over the names, sizes and times of its files.
+    /// A hash over names, sizes and times of the files.
     Hash(u64),
 }
 
 impl Fingerprint {
-    /// Returns whether the cheap part differs from an earlier one.
+    /// The cheap part differs.
     pub fn work_changed_since(&self, earlier: Option<&Self>) -> bool {
         earlier.is_some_and(|earlier| earlier.work != self.work)
     }
 
-    /// Returns whether both looked at the tree and saw different files.
+    /// Both looked at the tree and saw different files.
     pub fn tree_changed_since(&self, earlier: Option<&Self>) -> bool {
         self.trees(earlier).is_some_and(|(now, before)| now != before)
     }
 
-    /// Returns whether both looked at the tree and saw the same files.
+    /// Both looked at the tree and saw the same files.
     ///
-    /// A tree that nobody looked at, or could look through, is no proof of standing still.
+    /// A tree that was not looked through proves nothing.
     pub fn tree_is_that_of(&self, earlier: Option<&Self>) -> bool {
         self.trees(earlier).is_some_and(|(now, before)| now == before)
     }
@@ -54,8 +53,7 @@ impl Fingerprint {
     }
 }
 
-/// A 64-bit FNV-1a hasher: the same input gives the same number in every build, which
-/// the standard library's hasher does not promise.
+/// A 64-bit FNV-1a hasher: every build gives the same number, which the standard library's hasher does not promise.
 #[derive(Clone, Copy, Debug)]
 pub struct Hasher(u64);
 
@@ -66,7 +64,6 @@ impl Default for Hasher {
 }
 
 impl Hasher {
-    /// Takes in bytes and returns the hasher for the next ones.
     #[must_use]
     pub fn with(mut self, bytes: &[u8]) -> Self {
         for byte in bytes {
@@ -75,19 +72,17 @@ impl Hasher {
         self
     }
 
-    /// Takes in a number and returns the hasher for the next one.
     #[must_use]
     pub fn with_number(self, number: u64) -> Self {
         self.with(&number.to_le_bytes())
     }
 
-    /// Returns the hash of all that was taken in.
     pub fn finish(self) -> u64 {
         self.0
     }
 }
 
-/// Returns a 64-bit hash of a long text, eight bytes at a step: another one than [`hash_of`], for a fifth of its time.
+/// A 64-bit hash, eight bytes a step: a fifth of the time of [`hash_of`], with another result.
 pub fn hash_of_long(text: &[u8]) -> u64 {
     let (words, rest) = text.as_chunks();
     let mixed = words.iter().fold(text.len() as u64, |hash, word| {
@@ -96,7 +91,6 @@ pub fn hash_of_long(text: &[u8]) -> u64 {
     Hasher(mixed).with(rest).finish()
 }
 
-/// Returns the 64-bit hash of these bytes.
 pub fn hash_of(bytes: &[u8]) -> u64 {
     Hasher::default().with(bytes).finish()
 }

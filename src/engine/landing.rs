@@ -1,26 +1,26 @@
-//! The last iteration before a limit: in it the agent leaves the work so that another one can continue.
+//! The last iteration before a limit, in which the agent leaves the work ready for a successor.
 
 use super::contract::Guardrails;
 use super::ledger::Ledger;
 
-/// A limit of a loop that the next iteration may reach.
+/// A limit that the next iteration may reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NearLimit {
-    /// The next iteration is the last that may run.
+    /// Only one more iteration may run.
     Iterations,
-    /// Nine tenths of the time are used up.
+    /// Nine tenths are used up.
     Time,
-    /// Nine tenths of the tokens are used up.
+    /// Nine tenths are used up.
     Tokens,
-    /// Nine tenths of the money are used up.
+    /// Nine tenths are used up.
     Money,
     /// The agent program warned that its usage limit is near.
     Usage,
 }
 
-/// Returns the limit that the next iteration may reach, the surest first; `None` while none is near.
+/// The surest limit that the next iteration may reach.
 ///
-/// It changes no verdict and adds no iteration: it only says which one may be the last.
+/// A near limit changes no verdict and adds no iteration.
 pub fn near_limit(rails: &Guardrails, ledger: &Ledger, elapsed_seconds: u64) -> Option<NearLimit> {
     let is_near = |used: u64, limit: Option<u64>| {
         limit.is_some_and(|limit| u128::from(used) * 10 >= u128::from(limit) * 9)

@@ -1,4 +1,4 @@
-//! What a loop remembers between iterations.
+//! A loop's memory between iterations.
 
 use serde::Serialize;
 
@@ -7,11 +7,11 @@ use super::fields::{is_default, read_fields};
 use super::fingerprint::Fingerprint;
 use super::verdict::TerminalReason;
 
-/// The loop's own memory; nobody but `decide` changes it.
+/// Only `decide` changes the ledger.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each says something else of the loop")]
 pub struct Ledger {
-    /// The number of the last judged iteration.
+    /// The last judged iteration.
     pub iterations: u32,
     /// How often the agent was sent back to work.
     pub continued: u32,
@@ -19,64 +19,63 @@ pub struct Ledger {
     pub idle_stops: u32,
     /// Iterations in a row with the same fingerprint.
     pub unchanged: u32,
-    /// Whether list and place stayed unchanged in the last iteration: the next ones are compared with it.
+    /// List and place stayed unchanged in the last iteration: the next ones compare their files.
     pub settled: bool,
-    /// Tool calls since arming, as far as they could be seen.
+    /// Seen tool calls since arming.
     pub tool_calls: u64,
-    /// Those of them that were denied or failed.
+    /// The part of `tool_calls` that was denied or failed.
     pub failed_calls: u64,
-    /// Commits made since arming, as far as they could be seen.
+    /// Seen commits since arming.
     pub commits: u64,
     /// Iterations in a row without a commit.
     pub commitless: u32,
-    /// Tokens used since arming, as far as they are known.
+    /// Known tokens since arming.
     pub tokens: u64,
-    /// What the agent cost since arming, in millionths of a dollar, as far as it is known.
+    /// Known cost of the agent since arming, in millionths of a dollar.
     #[serde(skip_serializing_if = "is_default")]
     pub cost: u64,
     /// Failed runs of the agent program in a row.
     pub failures: u32,
     /// Iterations in a row in which the agent was denied something and nothing changed.
     pub denied: u32,
-    /// Whether the service has ever answered.
+    /// The service has answered at least once.
     pub answered: bool,
-    /// Whether there may have been more tool calls than could be seen.
+    /// There may have been unseen tool calls.
     pub more_calls: bool,
-    /// Those of the tokens that the model wrote.
+    /// The part of `tokens` that the model wrote.
     pub written_tokens: u64,
-    /// Claims of completion that were refused.
+    /// Refused claims of completion.
     pub refused_claims: u32,
-    /// What spoke against the claim that ended the loop, in words.
+    /// What spoke against the claim that ended the loop.
     #[serde(skip_serializing_if = "is_default")]
     pub against: String,
-    /// Claims that were refused because nobody could see whether work had been done.
+    /// Claims refused because nobody could see any work.
     pub unseen_claims: u32,
     /// Iterations in a row in which the same checks failed in the same way.
     pub same_failure: u32,
-    /// Hash of the failed checks of the last iteration, `None` when none failed.
+    /// Hash of the failed checks of the last iteration; `None` without a failure.
     pub failure: Option<u64>,
-    /// Tokens that reviews used since arming, beside `tokens`.
+    /// Tokens of reviews since arming; not part of `tokens`.
     pub review_tokens: u64,
-    /// What reviews cost since arming, beside `cost`, in millionths of a dollar, as far as it is known.
+    /// Known cost of reviews since arming, in millionths of a dollar; not part of `cost`.
     #[serde(skip_serializing_if = "is_default")]
     pub review_cost: u64,
-    /// Whether a part of that is an estimate, by the prices that a person gave.
+    /// A part of `review_cost` is an estimate by a person's prices.
     #[serde(skip_serializing_if = "is_default")]
     pub review_cost_estimated: bool,
-    /// What was reviewed and found good before the end: a mark for each phase or check of the list.
+    /// Parts reviewed and found good before the end: a mark for each phase or check of the list.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reviewed: Vec<String>,
-    /// Whether nothing was missing in the last iteration but tasks that have left the list.
+    /// Only tasks that have left the list were missing in the last iteration.
     #[serde(skip_serializing_if = "is_default")]
     pub left_list: bool,
-    /// What came of the converge command of spec-kit.
     #[serde(skip_serializing_if = "is_default")]
     pub converging: Converging,
-    /// What the work looked like at the last iteration.
+    /// The work at the last iteration.
     pub fingerprint: Option<Fingerprint>,
     /// The unreadable state that was already reported.
     pub unreadable: Option<u64>,
-    /// Why the loop ended, or `None` while it lives.
+    /// `None` while the loop lives.
     pub ended: Option<TerminalReason>,
 }
 
@@ -114,12 +113,11 @@ read_fields!(Ledger {
 });
 
 impl Ledger {
-    /// Returns whether the loop may still be continued.
     pub fn is_live(&self) -> bool {
         self.ended.is_none()
     }
 
-    /// Returns what a loop that was stopped goes on with: what it has used and done, and nothing of what happened in a row.
+    /// The start of a continued loop: totals stay, counts in a row begin again.
     #[must_use]
     pub fn going_on(&self) -> Self {
         let Self { iterations, continued, tool_calls, failed_calls, commits, more_calls, .. } =
@@ -145,12 +143,12 @@ impl Ledger {
         }
     }
 
-    /// Returns the tokens that count against the limit: those of the agent and of the reviews.
+    /// Tokens that count against the limit: of the agent and of reviews.
     pub fn all_tokens(&self) -> u64 {
         self.tokens.saturating_add(self.review_tokens)
     }
 
-    /// Returns the millionths of a dollar that count against the limit: those of the agent and of the reviews.
+    /// Millionths of a dollar that count against the limit: of the agent and of reviews.
     pub fn all_cost(&self) -> u64 {
         self.cost.saturating_add(self.review_cost)
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::aside::AsideKind;
 
-/// A piece of a text that it shares with others: a list of thousands of tasks is copied once, and not twice a task.
+/// A piece of a shared text: a list of thousands of tasks is copied once, not twice a task.
 #[derive(Clone)]
 pub struct Piece {
     whole: Arc<str>,
@@ -15,7 +15,6 @@ pub struct Piece {
 }
 
 impl Piece {
-    /// Returns what stands at this place of a text.
     pub fn of(whole: &Arc<str>, place: Range<usize>) -> Self {
         Self { whole: Arc::clone(whole), place }
     }
@@ -49,27 +48,26 @@ impl fmt::Display for Piece {
     }
 }
 
-/// A box, and what it holds.
 #[derive(Default)]
 pub struct TaskBox {
-    /// What is between the brackets; a blank for nothing.
+    /// The mark between the brackets; a blank for none.
     pub mark: char,
-    /// Where that is, in bytes from the bracket.
+    /// Bytes from the bracket to the mark.
     pub mark_at: usize,
-    /// Where the description after the box begins, in bytes from the bracket.
+    /// Bytes from the bracket to the description.
     pub text_at: usize,
-    /// Whether a star behind the box says that the task may be left out, as in Kiro's lists.
+    /// A star behind the box marks an optional task, as in Kiro's lists.
     pub is_optional: bool,
-    /// Whether people see an open box wherever it stands: it holds a blank. Nothing between brackets may be a value.
+    /// The box holds a blank: people see an open box anywhere. Empty brackets may be a value.
     pub is_blank: bool,
-    /// Whether it is no pair of brackets with at most one mark, or a link to people who look at the page.
+    /// No pair of brackets around at most one mark, or rendered as a link.
     pub is_odd: bool,
 }
 
 impl TaskBox {
-    /// Returns the box of a task that words begin with, `None` where they begin with something else.
+    /// The box of a task at the start of these words.
     pub fn read(words: &[u8]) -> Option<Self> {
-        // As nearly all boxes are.
+        // The usual box needs no more.
         if let [b'[', mark @ (b' ' | b'x' | b'X'), b']', b' ', ..] = words {
             let mark = char::from(*mark);
             return Some(Self { mark, mark_at: 1, text_at: 3, ..Self::default() });
@@ -77,7 +75,7 @@ impl TaskBox {
         words.strip_prefix(b"[").and_then(|_| Self::any(words)).filter(|found| !found.is_odd)
     }
 
-    /// Returns what looks like a box at the start of words, `None` for something else.
+    /// Anything at the start of these words that looks like a box.
     pub fn any(words: &[u8]) -> Option<Self> {
         let Some(inner) = words.strip_prefix(b"[") else { return Self::drawn(words) };
         // Blanks in a row count as one.
@@ -91,7 +89,7 @@ impl TaskBox {
         let end = end.filter(|end| inner[*end] == b']')?;
         let behind = &inner[end + 1..];
         let Ok(written) = std::str::from_utf8(&inner[..end]) else {
-            // A blank of another encoding, perhaps.
+            // Perhaps a blank of another encoding.
             let text_at = end + 2;
             return Some(Self {
                 mark: '?',
@@ -119,9 +117,9 @@ impl TaskBox {
         let is_text = (more > 0 && is_words)
             || (!is_free && mark.is_alphanumeric() && !is_tick(mark))
             || (is_link && !is_blank);
-        // Words before an id say how far the task is, unless they number something themselves.
+        // Words before an id tell the state of a task, unless they number something themselves.
         let may_be_state = || {
-            let has_digit = more > 0 && bare.contains(|it: char| it.is_ascii_digit());
+            let has_digit = more > 0 && bare.contains(|letter: char| letter.is_ascii_digit());
             !has_digit && begins_with_id(behind)
         };
         if (more > 0 && bare.contains('[')) || (is_text && !may_be_state()) {
@@ -138,7 +136,7 @@ impl TaskBox {
         })
     }
 
-    /// A square that is a letter, also by its number in HTML, or a blank between other brackets.
+    /// A square as a letter or as its HTML number, or other brackets around a blank.
     fn drawn(words: &[u8]) -> Option<Self> {
         let near = words.len().min(LONGEST_MARK);
         let text = words[..near].utf8_chunks().next()?.valid();
@@ -161,38 +159,37 @@ impl TaskBox {
         SQUARES.contains(mark).then_some(found)
     }
 
-    /// Returns whether it is ticked.
     pub fn is_ticked(&self) -> bool {
         is_tick(self.mark)
     }
 }
 
-/// The longest target of a link, in bytes.
+/// Bytes of a link's target.
 const LONGEST_TARGET: usize = 2_000;
-/// The most that is read between the brackets, in bytes.
+/// Bytes read between the brackets.
 const LONGEST_MARK: usize = 40;
 /// The bytes of a blank, a tab, a no-break space and a wide blank.
 const BLANKS: &[u8] = b" \t\xc2\xa0\xe3\x80";
-/// Boxes that are drawn; a wide bracket is the beginning of one.
+/// Drawn boxes; a wide bracket begins one.
 const SQUARES: &str = "\u{2610}\u{2611}\u{2612}\u{25a1}\u{25a2}\u{25fb}\u{25fd}\u{274f}\u{2750}\u{2751}\u{2752}\u{2b1a}\u{2b1c}\u{1f532}\u{1f533}\u{1f5f9}\u{ff3b}";
-/// Brackets that hold a box of theirs where nothing but a blank is between them.
+/// Brackets that make a box around nothing but blanks.
 const PAIRS: [(char, char); 4] =
     [('(', ')'), ('\u{ff08}', '\u{ff09}'), ('\u{3010}', '\u{3011}'), ('\u{3014}', '\u{3015}')];
-/// Say how a letter is drawn.
+/// Variation selectors: they choose how a letter is drawn.
 const DRAWN: [char; 2] = ['\u{fe0e}', '\u{fe0f}'];
 
-/// Whether a mark says that the task is done: an x, or a check mark of any kind. A cross may as well say that it has failed.
+/// An x, or a check mark of any kind. A cross may mean a failure.
 fn is_tick(mark: char) -> bool {
     mark != ' ' && "xX\u{221a}\u{2611}\u{2705}\u{2713}\u{2714}\u{1f5f8}\u{1f5f9}".contains(mark)
 }
 
-/// Whether a colon with one word behind it stands here: where a link leads to.
+/// A colon and one word behind it: the target of a link.
 fn is_target(text: &[u8]) -> bool {
     text.strip_prefix(b":")
         .is_some_and(|words| words.len() <= LONGEST_TARGET && !words.trim_ascii().contains(&b' '))
 }
 
-/// Whether an id stands here, or one in brackets that is no name of a page.
+/// An id, or an id in brackets that cannot be the name of a page.
 fn begins_with_id(text: &[u8]) -> bool {
     let text = std::str::from_utf8(text).unwrap_or_default().trim_start();
     let bare = text.trim_start_matches(['(', '[', '*', '`']);
@@ -207,14 +204,14 @@ pub(super) fn starts_blank(text: &[u8]) -> bool {
     text.first().is_none_or(u8::is_ascii_whitespace) || text.starts_with("\u{a0}".as_bytes())
 }
 
-/// What the description of a task says.
+/// The description of a task.
 #[derive(Default)]
 pub struct TaskText<'a> {
-    /// Why the task is no work, `None` where it is.
+    /// The reason why the task is no work.
     pub aside: Option<AsideKind>,
-    /// Its id, `None` where it has none of its own.
+    /// `None` without an id of its own.
     pub id: Option<&'a str>,
-    /// The description after the id and the marks.
+    /// The words after the id and the marks.
     pub title: &'a str,
     /// `[P]`.
     pub parallel: bool,
@@ -225,7 +222,7 @@ pub struct TaskText<'a> {
 }
 
 impl<'a> TaskText<'a> {
-    /// Returns what is said after a box, without the blanks around it.
+    /// `text` stands behind the box, without blanks around it.
     pub fn read(text: &'a str) -> Self {
         let mut task = Self::default();
         if let Some(end) = plain_id(text.as_bytes()) {
@@ -237,7 +234,7 @@ impl<'a> TaskText<'a> {
         }
         let text = text.trim_start_matches('\u{200b}');
         let struck = text.strip_prefix("~~").filter(|_| is_struck(text));
-        // A picture in front is no word.
+        // An emoji in front is no word.
         let drawn = text
             .split_once(' ')
             .filter(|(first, _)| !first.is_ascii() && !first.contains(char::is_alphanumeric));
@@ -257,7 +254,7 @@ impl<'a> TaskText<'a> {
         task
     }
 
-    /// Takes the marks in brackets that stand before the description.
+    /// Takes the marks in brackets before the description.
     fn take_marks(&mut self, text: &'a str) -> &'a str {
         let mut rest = trimmed_start(text);
         while let Some((mark, after)) = bracketed(rest) {
@@ -278,7 +275,7 @@ fn is_struck(text: &str) -> bool {
     text.strip_prefix("~~").is_some_and(|rest| rest.contains("~~"))
 }
 
-/// The same text without blanks in front, which are mostly one space or none.
+/// Fast for the usual case: one space or none in front.
 fn trimmed_start(text: &str) -> &str {
     let rest = text.strip_prefix(' ').unwrap_or(text);
     match rest.as_bytes().first() {
@@ -287,8 +284,7 @@ fn trimmed_start(text: &str) -> &str {
     }
 }
 
-/// The text in these bytes. Whole text is checked in one go; only broken text is gone through
-/// letter by letter, which is ten times dearer.
+/// Checks whole text in one go: a text with invalid UTF-8 costs ten times as much.
 pub fn text_of(bytes: &[u8]) -> Cow<'_, str> {
     std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
@@ -296,7 +292,7 @@ pub fn text_of(bytes: &[u8]) -> Cow<'_, str> {
 /// `[text] rest` as `(text, rest)`.
 fn bracketed(text: &str) -> Option<(&str, &str)> {
     let text = text.strip_prefix('[')?;
-    // A mark is a few bytes long.
+    // A mark is short: a plain loop is enough.
     let end = text.bytes().position(|byte| byte == b']')?;
     let (mark, rest) = (&text[..end], &text[end + 1..]);
     // `[label](target)` is a link, not a mark.
@@ -327,11 +323,10 @@ fn take_id(text: &str) -> Option<(&str, &str)> {
         .then_some((id, rest.trim_start_matches(WIDE_COLON)))
 }
 
-/// The colon of Chinese and Japanese, behind which no blank stands.
+/// The colon of Chinese and Japanese; no blank follows.
 const WIDE_COLON: char = '\u{ff1a}';
 
-/// The length of an id as nearly every list has it, a capital letter with digits and a space after them;
-/// `None` for any other form.
+/// The length of an id of the usual form: a capital letter, digits, then a space.
 fn plain_id(text: &[u8]) -> Option<usize> {
     if !text.first()?.is_ascii_uppercase() {
         return None;
@@ -340,8 +335,8 @@ fn plain_id(text: &[u8]) -> Option<usize> {
     (digits > 0 && text.get(1 + digits) == Some(&b' ')).then_some(1 + digits)
 }
 
-/// Returns whether a word is a task id, such as `T001`, `1.2.3`, `4b.1`, `WP01`, `T026-REMEDIAL`, `#12`: letters and digits with points
-/// and dashes between them. A number alone is none, and neither is a word without a digit.
+/// A task id has letters and digits with points and dashes between them: `T001`, `1.2.3`, `4b.1`, `WP01`,
+/// `T026-REMEDIAL`, `#12`. A bare number is no id, and neither is a word without a digit.
 pub fn is_id(word: &str) -> bool {
     let name = word.strip_prefix('#').unwrap_or(word).as_bytes();
     let is_of_id = |byte: &u8| byte.is_ascii_alphanumeric() || b".-_".contains(byte);
@@ -352,10 +347,11 @@ pub fn is_id(word: &str) -> bool {
         && (name.len() < word.len() || !all_digits(name))
 }
 
-/// The longest id, in bytes.
+/// In bytes.
 const LONGEST_ID: usize = 32;
 
-/// Whether a text says how a task is written, or was never filled in: `T###`, `TXXX`, `[ID]`, `<id>`, `{{ID}}`, `[P?]`, `[First step]`, `...`.
+/// Text that explains how to write a task, or that was never filled in: `T###`, `TXXX`, `[ID]`, `<id>`, `{{ID}}`,
+/// `[First step]`, `...`.
 fn is_placeholder(text: &str) -> bool {
     let words = text.trim_matches(['*', '`', '_']);
     let end = words.bytes().position(|byte| byte.is_ascii_whitespace()).unwrap_or(words.len());
@@ -381,7 +377,7 @@ fn all_digits(bytes: &[u8]) -> bool {
     !bytes.is_empty() && bytes.iter().all(u8::is_ascii_digit)
 }
 
-/// The first piece of code in backticks, without the blanks around it.
+/// The first code in backticks, without blanks around it.
 pub(super) fn code_in(text: &str) -> Option<&str> {
     let (_, rest) = text.split_at(text.find('`')?);
     let length = rest.len() - rest.trim_start_matches('`').len();

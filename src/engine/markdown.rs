@@ -1,37 +1,33 @@
-//! The lines of a Markdown text, each with what CommonMark makes of it.
+//! The lines of a Markdown text as CommonMark reads them.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::line::{TaskBox, TaskText, text_of};
 
-/// The no-break space. CommonMark takes a no-break space for a letter; people see a blank.
+/// A letter to CommonMark, a blank to people.
 pub const NO_BREAK: &[u8] = "\u{a0}".as_bytes();
-/// From how many columns of indent on a line is code.
+/// Columns of indent that make a line code.
 const CODE: usize = 4;
-/// The most items that are inside of each other: what is deeper is part of the last one.
+/// The deepest nesting of list items; deeper lines are part of the last item.
 const DEEPEST: usize = 64;
 
-/// One line without its line break.
+/// A line without its line break.
 pub struct Line<'a> {
-    /// Where it starts, in bytes from the start of the text.
+    /// Bytes from the start of the text.
     pub start: usize,
-    /// Its bytes.
     pub text: &'a [u8],
-    /// What CommonMark makes of it.
     pub kind: Kind,
-    /// How far it is indented, in columns.
+    /// Columns of indent.
     pub column: usize,
-    /// Where its words begin, behind bullets and hashes, in bytes from the start of the line.
+    /// Bytes from the start of the line to the words, behind bullets and hashes.
     pub words_at: usize,
 }
 
-/// What a line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Nothing but blanks.
     Blank,
-    /// Words of a paragraph, at whatever indent.
+    /// A paragraph, at any indent.
     Text,
     /// The first line of a list item.
     Item,
@@ -39,26 +35,23 @@ pub enum Kind {
     Heading(usize),
     /// A line across the page.
     Rule,
-    /// A line of a quote.
     Quote,
-    /// Indented code.
     Code,
-    /// In a code fence, a comment, HTML that keeps its text as it is, or front matter. Its words are those from the closing mark on.
+    /// In a code fence, a comment, HTML with literal text, or front matter. The words begin at the closing mark.
     Hidden,
 }
 
 impl<'a> Line<'a> {
-    /// What it says.
     pub fn words(&self) -> &'a [u8] {
         self.text.get(self.words_at..).unwrap_or_default()
     }
 
-    /// The box that its words begin with.
+    /// The box at the start of the words.
     pub fn task_box(&self) -> Option<TaskBox> {
         TaskBox::read(self.words())
     }
 
-    /// Its words, without that box.
+    /// The words without a box.
     pub fn title(&self) -> Cow<'a, str> {
         let text_at = self.task_box().map_or(0, |found| found.text_at);
         text_of(self.words()[text_at..].trim_ascii())
@@ -68,14 +61,14 @@ impl<'a> Line<'a> {
         (self.kind, self.words_at) = (Kind::Hidden, self.text.len());
     }
 
-    /// Whether it is read by nobody who looks at the page.
+    /// A rendered page does not show the line.
     pub fn is_hidden(&self) -> bool {
         self.kind == Kind::Hidden
     }
 }
 
-/// Returns the lines of a text. A code fence or comment that is never closed hides nothing: a slip must not make open tasks
-/// invisible. One that is opened inside a list item ends with the item.
+/// An unclosed code fence or comment hides nothing: a slip must not hide open tasks. A fence or comment inside a list
+/// item ends with the item.
 pub fn lines(text: &[u8]) -> Vec<Line<'_>> {
     lines_with(text, &mut Unclosed::default())
 }
@@ -92,7 +85,7 @@ fn lines_with<'a>(text: &'a [u8], unclosed: &mut Unclosed) -> Vec<Line<'a>> {
         let content = page.items.last().map_or(0, |item| item.content);
         let Some((end, place)) = unclosed.end_of(&opened, below, content) else { continue };
         let behind = below[end].words_at + place;
-        // A bullet in front of it is an item all the same.
+        // A bullet in front of the fence is an item all the same.
         let first = usize::from(below[0].kind == Kind::Item);
         below[first..=end].iter_mut().for_each(Line::hide);
         below[end].words_at = behind;
@@ -101,12 +94,12 @@ fn lines_with<'a>(text: &'a [u8], unclosed: &mut Unclosed) -> Vec<Line<'a>> {
     lines
 }
 
-/// The lines of a text with their indents; a byte order mark in front belongs to none of them.
+/// A byte order mark belongs to no line.
 fn split(text: &[u8]) -> Vec<Line<'_>> {
     let mut lines = Vec::with_capacity(text.len() / 64 + 1);
     let mut start = if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     for end in memchr::memchr2_iter(b'\n', b'\r', text).chain([text.len()]) {
-        // The second half of a line break of Windows.
+        // The second half of a Windows line break.
         if end < start {
             continue;
         }
@@ -119,8 +112,8 @@ fn split(text: &[u8]) -> Vec<Line<'_>> {
     lines
 }
 
-/// How many lines of a text are front matter: what stands between two lines of dashes and begins with a name, where all at the
-/// margin are names and items without a box, and no box has a task's id. A blank line or a heading is of the page.
+/// The number of lines of front matter. Front matter stands between two lines of dashes and begins with a name. At the
+/// margin stand only names, and items without a box. No box has a task's id, and no line is blank.
 fn front_matter(lines: &[Line<'_>]) -> usize {
     let is_mark = |line: &Line<'_>| line.text.trim_ascii_end() == b"---";
     let is_name = |line: &Line<'_>| {
@@ -138,7 +131,7 @@ fn front_matter(lines: &[Line<'_>]) -> usize {
     if is_begun && lines.get(end).is_some_and(is_mark) { end + 1 } else { 0 }
 }
 
-/// The column and the place behind the blanks from a column and a place on; a tab extends to the next multiple of four.
+/// The column and the place behind the blanks; a tab extends to the next multiple of four.
 fn behind_blanks(line: &[u8], mut column: usize, mut at: usize) -> (usize, usize) {
     while let Some(blank) = line.get(at) {
         match blank {
@@ -155,34 +148,34 @@ fn behind_blanks(line: &[u8], mut column: usize, mut at: usize) -> (usize, usize
     (column, at)
 }
 
-/// What is known of the page above a line.
+/// What the lines above mean for the next one.
 #[derive(Default)]
 struct Page {
-    /// The list items that are open, each inside of the one before.
+    /// Open list items, each inside of the one before.
     items: Vec<Item>,
-    /// Whether the line above is of a paragraph, which the next one may continue.
+    /// The line above is in a paragraph, which the next line may continue.
     is_paragraph: bool,
 }
 
 struct Item {
-    /// The column of its bullet.
+    /// The column of the bullet.
     column: usize,
-    /// The column from which on a line belongs to it.
+    /// The first column of the item's content.
     content: usize,
 }
 
 impl Page {
-    /// Reads the next line, and returns what it opens that may hide lines.
+    /// Reads the next line; the result may hide the lines behind it.
     fn read(&mut self, above: Option<&mut Line<'_>>, line: &mut Line<'_>) -> Option<Hiding> {
         if line.kind == Kind::Blank {
-            // No words stand behind a blank line in an item that has none before it.
+            // An empty item ends at a blank line.
             if above.is_some_and(|above| above.kind == Kind::Item && above.words().is_empty()) {
                 self.items.pop();
             }
             self.is_paragraph = false;
             return None;
         }
-        // As nearly all lines of a list are.
+        // The usual line of a list needs no more.
         if line.text.starts_with(b"- [") {
             self.items.clear();
             self.items.push(Item { column: 0, content: 2 });
@@ -191,10 +184,10 @@ impl Page {
         }
         let inside = self.items.iter().take_while(|item| item.content <= line.column).count();
         let outer = inside.checked_sub(1).map_or(0, |last| self.items[last].content);
-        // To people a task is a task also where a paragraph could go on, and beside an item that is indented as far.
+        // People see a task also where CommonMark would continue a paragraph, and beside an item with the same indent.
         let is_beside = self.items.get(inside).is_some_and(|item| item.column <= line.column);
         let is_task = (self.is_paragraph || is_beside) && is_task(line.words());
-        // What is indented so far is code, or continues a paragraph.
+        // A line with this indent is code, or continues a paragraph.
         if line.column >= outer + CODE && !is_task {
             if !self.is_paragraph {
                 self.items.truncate(inside);
@@ -227,10 +220,11 @@ impl Page {
         opened
     }
 
-    /// Enters the list items that a line begins, and returns what stands behind their bullets; `None` where there are none.
+    /// Enters the list items that begin on a line. The result is the kind of the words behind the bullets; `None`
+    /// without a bullet.
     fn bullets(&mut self, line: &mut Line<'_>, inside: usize, interrupts: bool) -> Option<Kind> {
         let (text, mut at, mut column, mut mark) = (line.text, line.words_at, line.column, 0);
-        // Behind a bullet of the same mark is no rule, else the whole were one.
+        // Equal marks behind a bullet are no rule: the whole line would be one.
         while let Some(length) = bullet_length(&text[at..])
             && (text[at] == mark || !is_rule(&text[at..]))
         {
@@ -238,7 +232,7 @@ impl Page {
             let is_empty = words_at == text.len();
             let is_one = length == 1 || text[at..at + length - 1] == *b"1";
             if mark == 0 {
-                // In the middle of a paragraph a number is as a rule no item.
+                // In the middle of a paragraph a number is seldom an item.
                 if interrupts && (is_empty || !is_one) {
                     return None;
                 }
@@ -259,20 +253,20 @@ impl Page {
     }
 }
 
-/// The level of the heading that a line with these words makes of the paragraph above.
+/// The level of the heading that an underline makes of the paragraph above.
 fn underline(words: &[u8]) -> Option<usize> {
     let words = words.trim_ascii_end();
     let level = b"=-".iter().position(|mark| words.iter().all(|byte| byte == mark))?;
     Some(level + 1)
 }
 
-/// Whether these words are a bullet with a box behind it.
+/// A bullet with a box behind it.
 fn is_task(words: &[u8]) -> bool {
     bullet_length(words)
         .is_some_and(|length| TaskBox::read(words[length..].trim_ascii_start()).is_some())
 }
 
-/// Whether these words are a task with an id.
+/// The words are a task with an id.
 fn has_id(words: &[u8]) -> bool {
     let behind = &words[bullet_length(words).unwrap_or_default()..].trim_ascii_start();
     let found = TaskBox::read(behind);
@@ -280,7 +274,7 @@ fn has_id(words: &[u8]) -> bool {
     said.is_some_and(|said| TaskText::read(&said).id.is_some())
 }
 
-/// What a line is that begins with these words, and is no item.
+/// The kind of a line that is no item.
 fn kind_of(words: &[u8]) -> Kind {
     if !matches!(words.first(), Some(b'#' | b'>' | b'-' | b'*' | b'_')) {
         return Kind::Text;
@@ -297,14 +291,14 @@ fn kind_of(words: &[u8]) -> Kind {
     }
 }
 
-/// `---`, `***` or `___` alone on a line, blanks between them or not.
+/// `---`, `***` or `___` alone on a line, with or without blanks between them.
 fn is_rule(words: &[u8]) -> bool {
     let Some(mark) = words.first().filter(|mark| b"-*_".contains(mark)) else { return false };
     words.iter().all(|byte| byte == mark || b" \t".contains(byte))
         && memchr::memchr_iter(*mark, words).count() >= 3
 }
 
-/// The length of the bullet or number that a text starts with, `None` when it starts with something else.
+/// The length of the bullet or number at the start of a text.
 fn bullet_length(text: &[u8]) -> Option<usize> {
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let length = match text.get(digits)? {
@@ -316,23 +310,23 @@ fn bullet_length(text: &[u8]) -> Option<usize> {
         .then_some(length)
 }
 
-/// A line and a place in its words, or such a place and a length.
+/// A line and a place in its words, or a place and a length.
 type EndPlace = (usize, usize);
 
-/// Up to where an end was looked for, and the ends that were too short.
+/// The end of a search in vain, and the marks that were too short.
 type Searched = (usize, Vec<EndPlace>);
 
-/// Where a fence or comment is known to stay open: the same search is never made twice.
+/// Failed searches for the end of a fence or comment: no search is made twice.
 #[derive(Default)]
 struct Unclosed {
-    /// For a closing mark in an item: up to where it was looked for, and the places of those that were too short, each of which is
-    /// longer than all behind it.
+    /// By closing mark and item: how far the search went, and the marks that were too short, each longer than all
+    /// behind it.
     known: BTreeMap<(&'static [u8], usize), Searched>,
 }
 
 impl Unclosed {
-    /// Returns the line that closes what the first of these opens, and where in its words; `None` where the text ends before,
-    /// or the item from this column on. What stands outside of the item closes it where that is all it does.
+    /// The line and the place in its words that close what the first line opens. `None` where the text, or the item
+    /// with this content column, ends before. A closing mark outside of the item counts if it begins its line.
     fn end_of(&mut self, opened: &Hiding, lines: &[Line<'_>], item: usize) -> Option<EndPlace> {
         let Hiding { end, length } = *opened;
         let start = lines[0].start;
@@ -350,8 +344,8 @@ impl Unclosed {
                 if marks >= length {
                     return Some((at, place));
                 }
-                short
-                    .truncate(short.iter().rposition(|(_, it)| *it > marks).map_or(0, |it| it + 1));
+                let longer = short.iter().rposition(|(_, length)| *length > marks);
+                short.truncate(longer.map_or(0, |last| last + 1));
                 short.push((line.start, marks));
             }
             if !is_in {
@@ -364,15 +358,15 @@ impl Unclosed {
     }
 }
 
-/// What hides lines.
+/// A fence or HTML that hides lines.
 struct Hiding {
-    /// The mark that closes it.
+    /// The closing mark.
     end: &'static [u8],
-    /// How many of them, 0 for HTML.
+    /// Number of marks in a row; 0 for HTML.
     length: usize,
 }
 
-/// What begins a fence, or HTML whose text is not read as Markdown, and what ends it.
+/// Openings and ends of fences, and of HTML that is not read as Markdown.
 const HIDING: &str =
     "``` `|~~~ ~|<!-- -->|<pre </pre>|<script </script>|<style </style>|<textarea </textarea>";
 
@@ -392,7 +386,7 @@ impl Hiding {
         (!is_inline).then_some(Self { end, length })
     }
 
-    /// Where in the words of a line a closing mark stands, and how long it is.
+    /// The place and length of a closing mark.
     fn closed_by(&self, line: &Line<'_>, item: usize) -> Option<EndPlace> {
         let words = line.words();
         if self.length == 0 {
@@ -405,16 +399,16 @@ impl Hiding {
     }
 }
 
-/// Whether a mark stands at this place, letter case ignored.
+/// Letter case is ignored.
 fn has_at(words: &[u8], at: usize, mark: &[u8]) -> bool {
-    words.get(at..at + mark.len()).is_some_and(|it| it.eq_ignore_ascii_case(mark))
+    words.get(at..at + mark.len()).is_some_and(|found| found.eq_ignore_ascii_case(mark))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// How often the end of a fence is looked for in vain where each of so many items is inside of the one before.
+    /// Vain searches for the end of a fence, with each of so many items inside of the one before.
     fn searches(depth: usize) -> usize {
         let text: String = (0..depth).map(|level| "  ".repeat(level) + "- ```x\n").collect();
         let mut unclosed = Unclosed::default();
@@ -437,7 +431,7 @@ mod tests {
         };
         assert_eq!(hidden(&text, &mut unclosed), 0);
         assert_eq!(unclosed.known.len(), 1);
-        // Of those that are too long for the end nothing is hidden, and all behind the first that is not.
+        // Fences longer than the end hide nothing; the first other one hides all behind it.
         let closed = text + &"`".repeat(200) + "\n" + &"`".repeat(10) + "\na\n";
         assert_eq!(hidden(&closed, &mut Unclosed::default()), 2 * 198 + 1);
     }

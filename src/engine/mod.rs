@@ -1,7 +1,7 @@
-//! The decision engine: pure, it opens no file, reads no clock and no environment.
+//! The decision engine is pure: it opens no file and reads no clock and no environment.
 //!
-//! A driver gathers an [`Observation`], [`evaluate()`] judges it against a [`Contract`] and a
-//! [`Ledger`], or asks for the checks first, and the driver reports the [`Verdict`].
+//! A driver gathers an [`Observation`]. [`evaluate()`] judges the observation by a [`Contract`] and a [`Ledger`], or
+//! asks for the checks first. The driver reports the [`Verdict`].
 
 pub mod aside;
 mod boxes;

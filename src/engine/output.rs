@@ -1,6 +1,6 @@
-//! What the output of a check shows: a text in one of its lines, and how many tests have passed.
+//! A check's output: a text in one of its lines, and the number of passed tests.
 
-/// Returns the lines of an output as text, without colors; what was overwritten on a line counts as one of its own.
+/// Lines without colors; an overwritten part of a line counts as a line.
 pub fn plain_lines(output: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(output);
     let mut plain = String::with_capacity(text.len());
@@ -16,7 +16,7 @@ pub fn plain_lines(output: &[u8]) -> Vec<String> {
     plain.split(['\n', '\r']).map(str::to_owned).collect()
 }
 
-/// Returns whether a line has a text in it, in which `*` stands for any text.
+/// `*` in the pattern stands for any text.
 pub fn shows(line: &str, pattern: &str) -> bool {
     let mut rest = line;
     pattern.split('*').all(|piece| match rest.find(piece) {
@@ -28,39 +28,38 @@ pub fn shows(line: &str, pattern: &str) -> bool {
     })
 }
 
-/// What a command that passed shows of tests.
+/// Tests in the output of a command that passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TestsRun {
     /// So many passed.
     Counted(u64),
     /// Some failed, whatever the exit code says.
     Failed,
-    /// None ran, or all were skipped; or a program that is known to run tests printed nothing at all.
+    /// None ran, or all were skipped; or a known test runner printed nothing at all.
     None,
-    /// It is known to run tests, and its output names no number that is understood.
+    /// A known test runner printed no number that is understood.
     Uncounted,
-    /// Nobody knows whether it runs tests.
+    /// Nobody knows whether the command runs tests.
     Unknown,
 }
 
-/// Lines of well-known runners, in which `*` is any text and `+` the number. What stands before each says what the number is: `=` of
-/// tests that passed, `t` of all tests, from which those are taken off that the line says failed or were skipped. Without a number:
-/// with `p` it stands before `passed` or `Passed`, with `s` the line says what is taken off, with `1` and `0` it counts as one test or
-/// none, with `<` it takes one off, with `f` a test has failed, with `-` only what it says of failures counts.
+/// Lines of well-known runners, in which `*` is any text and `+` the number. The sign before a line tells its meaning:
+/// `=` counts passed tests, `t` all tests, less those that the line calls failed or skipped. Lines without a number:
+/// `p` takes the number before `passed` or `Passed`, `s` subtracts what the line calls failed or skipped, `1` and `0`
+/// count as one test or none, `<` subtracts one, `f` is a failed test, and `-` counts only the failures.
 const LINES: &str = include_str!("output.lines");
-/// Programs that run tests and say how many, and those that do so with one of these words behind them.
+/// Programs that run tests and count them, and programs that do so with one of the words of `TASKS` behind them.
 const RUNNERS: &str = "ava busted nextest ctest cypress jest mocha phpunit pest playwright prove pytest rspec tox unittest vitest bats karma \
     nose2 minitest";
 const BUILDERS: &str = "cargo deno dotnet go gradle gradlew mix mvn mvnw node npm pnpm yarn swift zig bun flutter dart rake sbt";
 const TASKS: &str = "test tests t tst --test";
-/// What lets them name their tests in place of running them.
+/// Options that list tests and run none.
 const LISTING: &str =
     "--collect-only --co -list --list --list-tests --listTests --dry-run --no-run --show-only";
-/// How words begin that say of a number that so many were left out, or failed.
+/// Beginnings of words that call a number of tests skipped, or failed.
 const LEFT_OUT: &str = "skip ignor pending exclu todo xfail disabled expected incomplete";
 const FAILURES: &str = "fail error broken timed unexpected";
 
-/// Returns what the output of this command, which passed, shows of tests.
 pub fn tests_run(command: &str, output: &[u8]) -> TestsRun {
     let lines = plain_lines(output);
     let (passed, has_failed) = tests_shown(&lines);
@@ -77,9 +76,9 @@ pub fn tests_run(command: &str, output: &[u8]) -> TestsRun {
     }
 }
 
-/// Whether a command that runs tests only lists them; `None` for one that runs none.
+/// For a command that runs tests: `true` if the command only lists them.
 fn runner_of(command: &str) -> Option<bool> {
-    let words = command.split(|it: char| it.is_whitespace() || "()\"'`={}".contains(it));
+    let words = command.split(|sign: char| sign.is_whitespace() || "()\"'`={}".contains(sign));
     let is_in = |words: &str, word: &str| words.split_ascii_whitespace().any(|known| known == word);
     let (mut builds, mut runs, mut lists) = (false, false, false);
     for word in words {
@@ -91,9 +90,9 @@ fn runner_of(command: &str) -> Option<bool> {
     runs.then_some(lists)
 }
 
-/// Returns how many tests have passed by what well-known runners print, `None` where no line is understood, and whether one failed.
+/// The number of passed tests, `None` where no line is understood; and whether a test failed.
 ///
-/// `go test` without `-v` and Gradle name no numbers: a package or a task that ran tests counts as one.
+/// `go test` without `-v` and Gradle print no numbers: a package or a task with tests counts as one.
 pub fn tests_shown(lines: &[String]) -> (Option<u64>, bool) {
     let (mut sum, mut go, mut maven, mut has_failed) = (None, [None; 2], [None; 2], false);
     for whole in lines {
@@ -132,7 +131,7 @@ pub fn tests_shown(lines: &[String]) -> (Option<u64>, bool) {
     }
     let all = [sum, go[0].or(go[1]), maven[0].or(maven[1])];
     let passed = all.into_iter().flatten().reduce(i64::saturating_add);
-    (passed.map(|it| it.max(0).unsigned_abs()), has_failed)
+    (passed.map(|sum| sum.max(0).unsigned_abs()), has_failed)
 }
 
 fn more(count: &mut Option<i64>, passed: Option<i64>) {
@@ -141,16 +140,16 @@ fn more(count: &mut Option<i64>, passed: Option<i64>) {
     }
 }
 
-/// The kind of a line of a well-known runner, and its number.
+/// The kind of a well-known runner's line, and its number.
 fn known_line(line: &str) -> Option<(u8, i64)> {
     LINES.lines().find_map(|row| Some((row.as_bytes()[0], number_in(line, row.get(2..)?)?)))
 }
 
-/// The number in a line of this form, `None` for another line: `+` is the number, `*` is any text.
+/// The number in a line of this form: `+` is the number, `*` is any text.
 fn number_in(line: &str, row: &str) -> Option<i64> {
     let (mut rest, mut found, mut is_open) = (line, 0, false);
     for piece in row.split_inclusive(['+', '*']) {
-        let sign = piece.chars().next_back().filter(|it| "+*".contains(*it));
+        let sign = piece.chars().next_back().filter(|sign| "+*".contains(*sign));
         let text = piece.trim_end_matches(['+', '*']);
         let at = match (is_open, sign) {
             (true, None) => rest.ends_with(text).then(|| rest.len() - text.len())?,
@@ -161,7 +160,7 @@ fn number_in(line: &str, row: &str) -> Option<i64> {
         is_open = sign == Some('*');
         if sign == Some('+') {
             let rest_of = rest.trim_start();
-            let end = rest_of.find(|it: char| !it.is_ascii_digit()).unwrap_or(rest_of.len());
+            let end = rest_of.find(|sign: char| !sign.is_ascii_digit()).unwrap_or(rest_of.len());
             found = rest_of[..end].parse().ok()?;
             rest = &rest_of[end..];
         }
@@ -169,17 +168,17 @@ fn number_in(line: &str, row: &str) -> Option<i64> {
     (is_open || rest.is_empty()).then_some(found)
 }
 
-/// How many failed by a line such as `12 passed, 3 failed` or `Failures: 3`, with those that were left out or without.
+/// Failures in a line such as `12 passed, 3 failed` or `Failures: 3`; `with_left_out` adds the skipped tests.
 fn said_of(line: &str, with_left_out: bool) -> i64 {
     let parts = line.split([',', ';', '|', '(', ')', '/']).flat_map(|part| part.split(" and "));
     let numbers = parts.filter_map(|part| {
         let mut words =
-            part.split(|it: char| !it.is_alphanumeric()).filter(|word| !word.is_empty());
+            part.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
         let begins =
             |word: &str, known: &str| known.split(' ').any(|known| word.starts_with(known));
         let lower = part.to_lowercase();
         let has = |known: &str| {
-            lower.split(|it: char| !it.is_alphanumeric()).any(|word| begins(word, known))
+            lower.split(|letter: char| !letter.is_alphanumeric()).any(|word| begins(word, known))
         };
         let is_counted = if has(LEFT_OUT) { with_left_out } else { has(FAILURES) };
         words.find_map(|word| word.parse::<i64>().ok()).filter(|_| is_counted)
@@ -187,17 +186,17 @@ fn said_of(line: &str, with_left_out: bool) -> i64 {
     numbers.fold(0, i64::saturating_add)
 }
 
-/// What a line of TAP counts for, less than nothing for a test that failed: `not ok 2 - adds # TODO later`.
+/// The count of a TAP line, -1 for a failure: `not ok 2 - adds # TODO later` counts 0.
 fn of_tap(line: &str) -> Option<i64> {
     let fails = line.strip_prefix("not ");
     let said = fails.unwrap_or(line).strip_prefix("ok ")?;
     let directive = said.split('#').nth(1).unwrap_or_default().trim_start().to_lowercase();
-    let is_left_out = directive.starts_with("skip") || directive.starts_with("todo");
-    let counts = if fails.is_some() { -1 } else { 1 };
-    said.starts_with(|it: char| it.is_ascii_digit()).then_some(if is_left_out { 0 } else { counts })
+    let is_skipped = directive.starts_with("skip") || directive.starts_with("todo");
+    let one = if fails.is_some() { -1 } else { 1 };
+    said.starts_with(|sign: char| sign.is_ascii_digit()).then_some(if is_skipped { 0 } else { one })
 }
 
-/// `:app:test NO-SOURCE`; what is up to date has passed before, with the same files.
+/// `:app:test NO-SOURCE`. An up-to-date task has passed before, with the same files.
 fn of_gradle(task: &str) -> Option<i64> {
     let (path, state) = task.split_once(' ').unwrap_or((task, ""));
     let name = path.rsplit(':').next().unwrap_or_default();
@@ -205,7 +204,7 @@ fn of_gradle(task: &str) -> Option<i64> {
     is_test.then(|| i64::from(!matches!(state, "NO-SOURCE" | "SKIPPED" | "FAILED")))
 }
 
-/// The number right before `passed`, in `12 passed; 0 failed`, 0 for none.
+/// The number before `passed` in `12 passed; 0 failed`; 0 for none.
 fn number_before_passed(line: &str) -> i64 {
     let mut before = "";
     for part in line.split([' ', '\t', ',', ';', '(', ')', '|']).filter(|part| !part.is_empty()) {
@@ -217,10 +216,10 @@ fn number_before_passed(line: &str) -> i64 {
     0
 }
 
-/// `12 passed, 1 skipped in 0.12s`: nothing but numbers with their word, and the time.
+/// `12 passed, 1 skipped in 0.12s`: only numbers with their word, and the time.
 fn is_pytest(line: &str) -> bool {
     let Some((counts, _)) = line.rsplit_once(" in ").filter(|(_, time)| {
-        time.starts_with(|it: char| it.is_ascii_digit()) && time.ends_with(['s', ')'])
+        time.starts_with(|first: char| first.is_ascii_digit()) && time.ends_with(['s', ')'])
     }) else {
         return false;
     };
@@ -453,7 +452,7 @@ mod tests {
             ("dotnet test", ""),
         ];
         let run = |(command, output): &(&str, &str)| tests_run(command, output.as_bytes());
-        let missed: Vec<_> = all.iter().filter(|it| run(it) != TestsRun::None).collect();
+        let missed: Vec<_> = all.iter().filter(|command| run(command) != TestsRun::None).collect();
         assert!(missed.is_empty(), "{} of {} are missed: {missed:#?}", missed.len(), all.len());
         for (command, output, shown) in [
             ("cargo build", "", TestsRun::Unknown),

@@ -1,4 +1,5 @@
-//! What was finished while other tasks are open: a phase of the list, or what a `[VERIFY]` task stands behind.
+//! The part that was finished while other tasks are open: a phase of the list, or the tasks up to a `[VERIFY]`
+//! task.
 
 use super::contract::ReviewWhen;
 use super::fingerprint::Hasher;
@@ -6,9 +7,11 @@ use super::observation::FinishedPart;
 use super::tasks::{Task, TaskList};
 
 impl FinishedPart {
-    /// Returns what of a list is finished and not reviewed yet, `None` for nothing, and where no task is open: all of the
-    /// work is reviewed then. `armed` is the list as it was when the loop was armed: what was finished in it is not reviewed.
-    /// It is asked for only where something is finished.
+    /// The finished part of a list that is not reviewed yet. `None` also when no task is open: then all of the work is
+    /// reviewed.
+    ///
+    /// `armed` gives the list as it was when the loop was armed: tasks finished in that list are not reviewed. `armed`
+    /// is called only where something is finished.
     pub fn of(
         when: ReviewWhen,
         list: &TaskList,
@@ -31,7 +34,7 @@ impl FinishedPart {
                 continue;
             }
             let group = &tasks[std::mem::replace(&mut from, at + 1)..=at];
-            // Before a check other tasks may be open, in a phase none.
+            // Other tasks may be open before a check, but not in a phase.
             let deciding = if when == ReviewWhen::Verify { &tasks[at..=at] } else { group };
             if !deciding.iter().all(|task| task.done) {
                 continue;
@@ -52,7 +55,7 @@ impl FinishedPart {
     }
 }
 
-/// A phase is another one when it has other tasks.
+/// A phase with other tasks is another phase.
 fn mark_of(tasks: &[Task]) -> String {
     let with_id = |hash: Hasher, task: &Task| hash.with(task.id.as_bytes()).with(b"\n");
     tasks.iter().fold(Hasher::default(), with_id).finish().to_string()
@@ -86,12 +89,11 @@ mod tests {
         assert_eq!(part(ReviewWhen::Phases, LIST, &marks, Some(&open)), None);
         assert_eq!(part(ReviewWhen::Phases, &open, &[], Some(&open)), None);
         assert_eq!(part(ReviewWhen::End, LIST, &[], Some(&open)), None);
-        // What was finished before the loop was armed is not its work; a task that is added later is.
+        // Tasks finished before arming are not the loop's work; a task added later is.
         assert_eq!(part(ReviewWhen::Phases, LIST, &[], Some(LIST)), None);
         let more = LIST.replace("- [x] T003", "- [x] T002.1 more\n- [x] T003");
         let (tasks, _) = part(ReviewWhen::Phases, &more, &marks, Some(LIST)).expect("a new task");
         assert_eq!(tasks, "T001 T002 T002.1 T003");
-        // All of it is reviewed at the end.
         let done = LIST.replace("[ ]", "[x]");
         assert_eq!(part(ReviewWhen::Phases, &done, &[], Some(&open)), None);
     }
@@ -112,7 +114,7 @@ mod tests {
         let open = LIST.replace("[x] T005", "[ ] T005");
         let (tasks, _) = part(ReviewWhen::Verify, LIST, &[], Some(&open)).expect("a check");
         assert_eq!(tasks, "T004 T005");
-        // A task before it that is open is not reviewed, and one behind it has no check yet.
+        // An open task before the check is not reviewed, and a task behind it has no check yet.
         let behind = LIST.replace("[x] T004", "[ ] T004");
         let (tasks, _) = part(ReviewWhen::Verify, &behind, &marks[..1], None).expect("a check");
         assert_eq!(tasks, "T005");

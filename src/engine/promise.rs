@@ -1,70 +1,66 @@
-//! Whether an agent's words promise that the work is done, for every driver.
+//! Decides for every driver whether an agent's words promise that the work is done.
 //!
-//! The marker itself is exact (spec 002). What is in code, in quotation marks or in a sentence that
-//! denies it talks about the promise and does not make it.
+//! The marker is exact (spec 002). Code, quotation marks and a denying sentence talk about the promise and do not make
+//! it.
 
 use serde::{Deserialize, Serialize};
 
 use super::markdown::{self, Kind};
 
-/// Which marker in the agent's final text counts.
+/// The marker that counts in the agent's final text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PromiseMatch {
-    /// One outside of code, quotation and denial.
+    /// A marker outside of code, quotation and denial.
     #[default]
-    // What older programs wrote into a record.
+    // Older programs wrote this into a record.
     #[serde(alias = "own-line")]
     Anywhere,
-    /// Any.
+    /// Any marker.
     Exact,
 }
 
-/// What an agent's words say of the promise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Promise {
-    /// Nothing.
     #[default]
     Missing,
     /// The marker is there, but quoted or denied.
     Mentioned,
-    /// The promise is made.
     Kept,
 }
 
-/// Words by what they say: the name of each list, and its words.
+/// Words by meaning: each line has the name of a list, then its words.
 const WORDS: &str = include_str!("promise.words");
 macro_rules! lists { ($($name:ident)*) => { $(const $name: &str = list(stringify!($name));)* } }
 lists! { NOT NO NOTHING IF REFUSE IS FILLER SAY DONE OPEN AND FIRST DEED DEED_THERE PLACE MAY MAY_TO BETWEEN CODE CREDENTIAL GIVE BEHIND
 KEY SPEND PLEASE ANSWER }
-/// The most of a line that is looked at, to either side of the promise, in bytes.
+/// Bytes that are read on either side of the promise.
 const NEAR: usize = 4_000;
-/// What stands for the promise in its sentence.
+/// Stands for the promise in its sentence.
 const HERE: &str = "0promise0";
 /// Marks around a text.
 const MARKUP: &[char] = &[' ', '*', '_', '~', '`', '#', '>', '"', '(', ')', '“', '”', '👉'];
-/// The most lines below a question in which its answers stand.
+/// Lines with answers below a question, and words of one answer.
 const MOST_ANSWERS: usize = 9;
 const MOST_WORDS: usize = 15;
-/// The least that a reason has, in bytes of letters.
+/// Bytes of letters in a reason.
 const LEAST_REASON: usize = 9;
-/// How many markers of one line are looked at, and how many lines with one, the last ones.
+/// Markers of one line that are looked at, and lines with a marker, from the end.
 const MOST_MARKERS: usize = 16;
-/// Pairs of marks between which a text is quoted or struck, however far they are apart; and those right beside it.
+/// Pairs of marks around quoted or struck text at any distance, and pairs right beside it.
 const AROUND: [&str; 8] =
     ["<code> </code>", "\" \"", "“ ”", "„ “", "« »", "~~ ~~", "<s> </s>", "<del> </del>"];
 const BESIDE: [&str; 3] = ["' '", "‘ ’", "» «"];
-/// A line that closes every code fence that is still open; where none is, it hides nothing.
+/// Closes every code fence that is still open, so that an open fence hides what follows.
 const CLOSING: &str = "\n````````````````````````````````\n~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~";
 
-/// Returns the marker that keeps the promise of this token.
 pub fn marker(token: &str) -> String {
     format!("<promise>{token}</promise>")
 }
 
-/// Returns what a text says of the promise of this token; none and an empty one are never kept.
+/// No token, or an empty one, is never kept.
 pub fn promise(token: Option<&str>, promise_match: PromiseMatch, text: &str) -> Promise {
-    // An empty promise is in every text; none is asked for then.
+    // Every text would have an empty promise.
     let Some(token) = token.filter(|token| !token.is_empty()) else {
         return Promise::Missing;
     };
@@ -81,14 +77,14 @@ pub fn promise(token: Option<&str>, promise_match: PromiseMatch, text: &str) -> 
     if is_kept { Promise::Kept } else { Promise::Mentioned }
 }
 
-/// Returns whether a text has a line that is the signal and nothing else but blanks around it, outside of code.
+/// A line outside of code is the signal, with nothing else but blanks.
 pub fn stands_alone(text: &str, signal: &str) -> bool {
     text.contains(signal)
         && visible_lines(text).any(|(start, end)| text[start..end].trim() == signal)
 }
 
-/// Returns what the agent says of tasks with this tag, each in a line of its own, outside of code: `<no-change>ID: why</no-change>`.
-/// What is no reason is left out.
+/// The agent's words on tasks, one task a line, outside of code: `<no-change>ID: why</no-change>`. Lines without a real
+/// reason are skipped.
 pub fn said_of_tasks(text: &str, tag: &str) -> Vec<(String, String)> {
     let (opening, closing) = (["<", tag, ">"].concat(), ["</", tag, ">"].concat());
     if !text.contains(&opening) {
@@ -103,24 +99,23 @@ pub fn said_of_tasks(text: &str, tag: &str) -> Vec<(String, String)> {
     said.filter(|(id, why)| !id.is_empty() && is_reason(why)).collect()
 }
 
-/// Returns whether a text can be a reason: two words or more, whose letters are nine bytes or more in UTF-8; one word is
-/// enough where a letter of it has three bytes: scripts without blanks between words have such letters.
+/// A reason has two words or more, with nine bytes of letters or more in UTF-8. One word is enough with a letter of
+/// three bytes: such scripts have no blanks between words.
 pub fn is_reason(text: &str) -> bool {
-    // Letters that nobody sees are none.
-    let is_seen = |it: &char| {
-        it.is_alphanumeric() && !matches!(it, '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}')
+    // Invisible letters do not count.
+    let is_seen = |sign: &char| {
+        sign.is_alphanumeric() && !matches!(sign, '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}')
     };
-    let words = text.split_whitespace().filter(|word| word.chars().any(|it| is_seen(&it)));
+    let words = text.split_whitespace().filter(|word| word.chars().any(|letter| is_seen(&letter)));
     let letters: Vec<char> = text.chars().filter(is_seen).collect();
-    let size: usize = letters.iter().map(|it| it.len_utf8()).sum();
-    let is_one = letters.iter().all(|it| Some(it) == letters.first());
+    let size: usize = letters.iter().map(|letter| letter.len_utf8()).sum();
+    let is_one = letters.iter().all(|letter| Some(letter) == letters.first());
     size >= LEAST_REASON
         && !is_one
-        && (words.count() > 1 || letters.iter().any(|it| it.len_utf8() > 2))
+        && (words.count() > 1 || letters.iter().any(|letter| letter.len_utf8() > 2))
 }
 
-/// Returns the question at the end of a text that asks a person for an approval, `None` where there is none. Below it may stand
-/// what can be answered.
+/// The question at the end of a text that asks a person for an approval. Possible answers may stand below.
 pub fn asks_approval(text: &str) -> Option<&str> {
     let lines = text.lines().rev().map(str::trim).filter(|line| !line.is_empty());
     for line in lines.take(MOST_ANSWERS) {
@@ -142,7 +137,7 @@ pub fn asks_approval(text: &str) -> Option<&str> {
     None
 }
 
-/// Whether a text is one of the answers to a question, or asks for one.
+/// One of the answers to a question, or a request for one.
 fn is_answer(text: &str) -> bool {
     let text = text.trim_matches(MARKUP);
     let is_listed = text.starts_with(['-', '•', '['])
@@ -159,7 +154,7 @@ fn words_of(text: &str) -> Vec<String> {
     words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
 }
 
-/// The words of a list: one that is not there does not compile.
+/// The words of a list; an unknown name does not compile.
 const fn list(name: &str) -> &'static str {
     let (all, name) = (WORDS.as_bytes(), name.as_bytes());
     let (mut start, mut at, mut same) = (0, 0, 0);
@@ -185,7 +180,7 @@ fn is_one_of(words: &str, word: &str) -> bool {
     words.split(' ').any(|known| known == word)
 }
 
-/// Whether a question is about what cannot be undone, or asks for what only a person has.
+/// The question is about something that cannot be undone, or asks for what only a person has.
 fn needs_person(question: &str) -> bool {
     let words = words_of(tail(question));
     let at = |place: usize| words.get(place).map_or("", String::as_str);
@@ -213,8 +208,8 @@ fn needs_person(question: &str) -> bool {
         && ((0..words.len()).any(is_meant) || is_money && any(&words, SPEND))
 }
 
-/// Returns what the agent says that a person must do: the last `<blocked>…</blocked>` at the beginning of a
-/// line, outside of code.
+/// What a person must do, in the agent's words: the last `<blocked>…</blocked>` at the beginning of a line, outside of
+/// code.
 pub fn blocked(text: &str) -> Option<&str> {
     const OPENING: &str = "<blocked>";
     if !text.contains(OPENING) {
@@ -225,13 +220,13 @@ pub fn blocked(text: &str) -> Option<&str> {
         let blanks = line.len() - line.trim_start().len();
         line[blanks..].starts_with(OPENING).then_some(start + blanks + OPENING.len())
     });
-    // One that is never closed asks for nothing.
+    // An unclosed tag asks for nothing.
     let mut needs =
         starts.filter_map(|start| Some(text[start..].split_once("</blocked>")?.0.trim()));
     needs.rfind(|need| !need.is_empty())
 }
 
-/// The lines outside of code, quotation, comments and open boxes, each from its start to its end in bytes.
+/// The lines outside of code, quotation, comments and open boxes: start and end of each in bytes.
 fn visible_lines(text: &str) -> impl DoubleEndedIterator<Item = (usize, usize)> {
     let closed = format!("{text}{CLOSING}");
     let mut is_open = false;
@@ -250,7 +245,7 @@ fn visible_lines(text: &str) -> impl DoubleEndedIterator<Item = (usize, usize)> 
     all.into_iter()
 }
 
-/// Whether the marker is in this line and is meant.
+/// The marker is in this line and is meant.
 fn is_made(text: &str, (start, end): (usize, usize), marker: &str) -> bool {
     let line = &text[start..end];
     line.rmatch_indices(marker).take(MOST_MARKERS).any(|(at, _)| {
@@ -261,14 +256,14 @@ fn is_made(text: &str, (start, end): (usize, usize), marker: &str) -> bool {
     })
 }
 
-/// What a text says that is one code fence and nothing else: there is nothing for which it could be quoted.
+/// The content of a text that is one code fence and nothing else: nobody quotes without words around.
 fn in_fence(text: &str) -> &str {
     let inner = text.trim().strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
-    let inner = inner.filter(|inner| !inner.contains("```")).and_then(|it| it.split_once('\n'));
+    let inner = inner.filter(|inner| !inner.contains("```")).and_then(|text| text.split_once('\n'));
     inner.map_or("", |(_, inner)| inner)
 }
 
-/// Whether a piece of a line is between two equal runs of backticks.
+/// The piece between `before` and `after` is between two equal runs of backticks.
 fn is_in_code(before: &str, after: &str) -> bool {
     let mut open = None;
     for run in runs(before) {
@@ -278,7 +273,7 @@ fn is_in_code(before: &str, after: &str) -> bool {
             still => still,
         };
     }
-    // A run that is never closed is text, and what is after it may be code again: that is left to the reader.
+    // A run that is never closed is text. Code could begin again behind it, which this function ignores.
     open.is_some_and(|length| runs(after).any(|run| run == length))
 }
 
@@ -298,11 +293,12 @@ fn is_quoted(before: &str, after: &str) -> bool {
     pairs(&AROUND).any(is_open) || pairs(&BESIDE).any(is_beside)
 }
 
-/// Whether the sentence around the marker denies it, asks about it, or makes it depend on something.
+/// The sentence around the marker denies it, asks about it, or makes it depend on something.
 fn is_denied(text: &str, start: usize, end: usize, before: &str, after: &str) -> bool {
     let mut sentence = last_sentence(before).to_owned();
     if sentence.len() == before.len() {
-        // It began on the line before, unless that is an item or a paragraph of its own; what a colon ends goes on.
+        // The sentence began on the line before, unless that line is an item or a paragraph of its own. A sentence
+        // continues behind a colon.
         let above = text[..start].trim_end();
         let line = tail(above.rsplit('\n').next().unwrap_or_default());
         let is_next = text[above.len()..start].matches('\n').count() == 1;
@@ -315,7 +311,7 @@ fn is_denied(text: &str, start: usize, end: usize, before: &str, after: &str) ->
     let begins_anew = said.starts_with(char::is_uppercase) && !said.starts_with("I ");
     let rest = if begins_anew { "" } else { first_sentence(after) };
     let line_after = text[end..].trim_start_matches('\r').strip_prefix('\n').unwrap_or_default();
-    // A new sentence begins with a capital letter, a list or a heading; a small letter continues it.
+    // A new sentence begins with a capital letter, a list or a heading; a small letter continues the old one.
     let goes_on =
         rest.len() == after.len() && line_after.trim_start().starts_with(char::is_lowercase);
     let more = if goes_on {
@@ -327,25 +323,25 @@ fn is_denied(text: &str, start: usize, end: usize, before: &str, after: &str) ->
         || denies(&[&sentence, " ", HERE, " ", rest, " ", more].concat())
 }
 
-/// What stands beside a word, but for fillers.
+/// The last word before a place, without fillers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Beside {
     Other,
-    /// What denies it, or makes it depend on something.
+    /// Denies what follows, or makes it depend on something.
     Turn,
-    /// What speaks of saying it.
+    /// Speaks of saying something.
     Saying,
-    /// What says of something that it is open.
+    /// Calls something open.
     Open,
 }
 
-/// Whether a sentence denies the promise in it: beside it, by what is said of saying it, or of the work.
+/// A sentence denies the promise in it: right beside it, by a word about saying it, or by open work.
 fn denies(sentence: &str) -> bool {
     let sentence = sentence.to_lowercase().replace('’', "'");
     let is_letter = |letter: char| letter.is_alphanumeric() || letter == '\'';
     let (mut denied, mut by_none, mut refused, mut depends) = (false, false, false, false);
     let (mut is_open, mut is_passive) = (false, false);
-    // Whether the clause is a condition so far, `None` before its first word; and how many words are behind the promise.
+    // The clause is a condition so far, `None` before its first word; and the number of words behind the promise.
     let (mut condition, mut behind) = (None, None);
     let (mut beside, mut last, mut is_apart) = (Beside::Other, "", false);
     for piece in sentence.split_inclusive(|letter| !is_letter(letter)) {
@@ -408,7 +404,7 @@ fn denies(sentence: &str) -> bool {
         }
         if piece.ends_with([',', '—', '–', ':', '(']) {
             is_apart = true;
-            // What a colon is behind is said of what follows it.
+            // Words before a colon apply to what follows.
             let is_of_it = piece.ends_with(':') && beside != Beside::Other;
             (denied, refused) = (denied && is_of_it, refused && is_of_it);
         }
@@ -424,7 +420,7 @@ fn head(text: &str) -> &str {
     &text[..text.floor_char_boundary(NEAR)]
 }
 
-/// What is after the last end of a sentence.
+/// The text after the last end of a sentence.
 fn last_sentence(text: &str) -> &str {
     let mut ends = text.char_indices().filter(|(at, letter)| {
         let next = text[at + letter.len_utf8()..].chars().next();
@@ -434,7 +430,7 @@ fn last_sentence(text: &str) -> &str {
     ends.next_back().map_or(text, |(at, letter)| &text[at + letter.len_utf8()..])
 }
 
-/// What is before the first end of a sentence.
+/// The text before the first end of a sentence.
 fn first_sentence(text: &str) -> &str {
     let end = text.char_indices().find(|(at, letter)| {
         let next = text[at + letter.len_utf8()..].chars().next();

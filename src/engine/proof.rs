@@ -1,4 +1,4 @@
-//! How well a ticked task is proved, and how a file differs from what it was: the words that all rooms share.
+//! The grades of proof and the kinds of file changes that all rooms share.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use super::output::{TestsRun, tests_run};
 
 pub use super::unproved::{Unproved, UnprovedTask};
 
-/// How well a task has to be proved for its tick to count.
+/// The proof that a tick needs to count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LeastProof {
@@ -33,41 +33,38 @@ pub enum Proof {
     Command,
 }
 
-/// How a file differs from what it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileChange {
-    /// What it contains.
+    /// Other content.
     Content,
-    /// It has more stubs than before, such as `todo!()`.
+    /// More stubs than before, such as `todo!()`.
     Stub,
-    /// Only lines that look like comments differ, and blanks.
+    /// Only blanks and lines that look like comments differ.
     Comments,
     /// Only blanks and line ends differ.
     Blanks,
-    /// The same content was at another path before, which is gone.
+    /// The content was at another path before, which is gone.
     Moved,
-    /// Only whether it may be run as a program differs.
+    /// Only the permission to run the file differs.
     Mode,
     /// A link is new, or leads elsewhere.
     Link,
-    /// It is gone, or nothing is left in it.
+    /// The file is gone, or empty.
     Gone,
-    /// A folder is new, and no file is in it.
+    /// A new folder without a file.
     Folder,
 }
 
-/// One file that differs from what it was.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangedFile {
-    /// Its path relative to the project, with slashes; a folder ends with one.
+    /// Relative to the project, with slashes; a folder ends with one.
     pub path: String,
-    /// How it differs.
     pub change: FileChange,
-    /// Whether git ignores it: it is the work of a task that names it, and of no other.
+    /// Git ignores the file: only a task that names the file gets it as work.
     pub ignored: bool,
 }
 
-/// Lets the run of a command fail in which a test failed or none ran, and returns whether none did.
+/// Fails a run in which a test failed or none ran; `true` if none ran.
 pub fn refuse_empty_run(result: &mut CheckResult) -> bool {
     let shown = tests_run(&result.run, result.tail.as_bytes());
     let words = match shown {

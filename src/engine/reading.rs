@@ -1,4 +1,4 @@
-//! How a task list is read: which lines are tasks, what belongs to each, and which look like tasks and are none.
+//! Reads a task list: which lines are tasks, what belongs to each, and which lines only look like tasks.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,17 +13,16 @@ use super::line::{Piece, TaskBox, TaskText, text_of};
 use super::markdown::{self, Kind, Line};
 use super::tasks::{NESTED, Task, TaskList};
 
-/// The mark of a check.
 const VERIFY: &[u8] = b"[VERIFY]";
-/// The most letters of a title that stand for an id.
+/// Letters of a title that stand for an id.
 const SHORT: usize = 28;
-/// What a legend is called.
+/// Names of a legend.
 const LEGENDS: &str = "legend|notation|key|symbols|markers|marks|status key|status markers|status legend|leyenda|legende|l\u{e9}gende|\u{56fe}\u{4f8b}|\u{51e1}\u{4f8b}";
-/// The longest of them, in bytes, with signs around it.
+/// Bytes of the longest name, with signs around it.
 const LONGEST_LEGEND: usize = 24;
 
 impl TaskList {
-    /// Returns the tasks found in the bytes of a `tasks.md`; never fails, whatever the input.
+    /// Any input is a list: nothing fails.
     pub fn parse(text: &[u8]) -> Self {
         let is_utf16 = text.starts_with(b"\xff\xfe")
             || text.starts_with(b"\xfe\xff")
@@ -34,7 +33,7 @@ impl TaskList {
         }
         let lines = markdown::lines(text);
         let mut reader = ListReader {
-            // Whole text is checked in one go, and its lines need not be; broken text is read line by line.
+            // Lines of whole text need no check of their own.
             whole: std::str::from_utf8(text).ok().map(Arc::from),
             has_formats: memchr::memchr(b'?', text).is_some(),
             checks: memmem::find_iter(text, VERIFY).collect(),
@@ -49,8 +48,8 @@ impl TaskList {
         Self { tasks: reader.tasks, left_out, unread: reader.unread }
     }
 
-    /// Returns how many boxes of a checklist are open, and how many there are. None is work, and all count but those in prose and
-    /// those that say how a list is read.
+    /// The open boxes and all boxes of a checklist. A checklist is no work, so all boxes count, except those in prose
+    /// and those that explain the list.
     pub fn boxes(text: &[u8]) -> (usize, usize) {
         use AsideKind::{Legend, Mark, Optional, Placeholder, Struck};
         let (list, mut open, mut all) = (Self::parse(text), 0, 0);
@@ -67,16 +66,16 @@ impl TaskList {
 /// What stands above a line.
 #[derive(Default)]
 struct Above {
-    /// Whether that is a blank line.
+    /// The line above is blank.
     is_blank: bool,
-    /// Whether that is a line that nobody sees.
+    /// The line above is hidden.
     is_hidden: bool,
-    /// The words of the heading right above, with nothing but blank lines between.
+    /// The heading right above, with only blank lines between.
     heading: Option<Arc<str>>,
-    /// The marks of the legend so far, with a line break where an item stands right below another; `None` outside of a legend, which
-    /// is the first list below its name.
+    /// The marks of the legend so far, with a line break where an item stands right below another. A legend is the
+    /// first list below its name; `None` outside.
     legend: Option<String>,
-    /// Whether a line says that what follows is a gate.
+    /// A line announces a gate.
     says_gate: bool,
 }
 
@@ -90,7 +89,7 @@ impl Above {
         }
     }
 
-    /// A blank line ends a legend, but where one stands between all of its items: each of those has another mark.
+    /// A blank line ends a legend, unless blank lines separate all of its items, which each have another mark.
     fn end_legend_before(&mut self, line: &Line<'_>) {
         self.legend.take_if(|marks| {
             let is_new = |found: TaskBox| !marks.contains(found.mark);
@@ -99,14 +98,14 @@ impl Above {
     }
 }
 
-/// Whether a mark is followed by a question mark, as where spec-kit says how a task is written.
+/// A question mark behind a mark, as in spec-kit's explanation of a task's form.
 fn says_format(text: &str) -> bool {
     ["[P?]", "[US?]", "[Story?]"].iter().any(|mark| text.contains(mark))
 }
 
-/// Whether these words, or those before their colon, are what a legend is called.
+/// The words, or those before their colon, name a legend.
 fn is_legend(words: &str) -> bool {
-    // Most headings have a number, and no legend has one.
+    // Most headings have a number; no legend has one.
     let mut bytes = words.bytes().take_while(|byte| *byte != b':' && byte.is_ascii());
     if bytes.any(|byte| byte.is_ascii_digit()) {
         return false;
@@ -124,26 +123,25 @@ fn is_gate(word: &str) -> bool {
     word.eq_ignore_ascii_case("gate") || word.eq_ignore_ascii_case("gates")
 }
 
-/// A list that is being read.
 #[derive(Default)]
 struct ListReader {
     whole: Option<Arc<str>>,
-    /// Whether any line may say how a task is written.
+    /// Some line may explain the form of a task.
     has_formats: bool,
-    /// Where the marks of checks are, in bytes from the start of the text.
+    /// Places of `VERIFY`, in bytes from the start of the text.
     checks: Vec<usize>,
-    /// The place in `checks` of the first that stands behind the lines read so far.
+    /// The first place in `checks` behind the lines read so far.
     next_check: usize,
     length: usize,
     tasks: Vec<Task>,
     unread: Vec<Aside>,
-    /// The tasks that a line may belong to, each nested in the one before.
+    /// Tasks that a line may belong to, each nested in the one before.
     open: Vec<usize>,
     ids: Ids,
     phase: Arc<str>,
     section: usize,
     phases: usize,
-    /// How many columns further in all tasks are: those below a heading with a box are nested in it.
+    /// Extra columns of all tasks: those below a heading with a box are nested in the heading.
     base: usize,
     above: Above,
 }
@@ -235,7 +233,7 @@ impl ListReader {
         self.task(number, line, &found, heading.as_ref());
     }
 
-    /// Takes the task on a line that begins with this box, with the title of the heading above where it has none.
+    /// Takes the task on a line with this box; a task without words gets the title of the heading above.
     fn task(
         &mut self,
         number: usize,
@@ -255,9 +253,9 @@ impl ListReader {
         let task = TaskText::read(&said);
         let none = match task.id {
             None if said.is_empty() => Some(AsideKind::Bare),
-            // Spec-kit's `[P]` says what may be done side by side; its notes explain the mark in a list.
+            // Spec-kit's `[P]` marks parallel work; its notes explain the mark in a list.
             None if found.mark == 'P' => return,
-            // A number in brackets is one of a reference, where no id makes a task of it.
+            // A number in brackets without an id is a reference.
             None if found.mark.is_ascii_digit() => Some(AsideKind::Odd),
             Some(id) if id.starts_with("CHK") => Some(AsideKind::Gate),
             _ => None,
@@ -303,25 +301,25 @@ impl ListReader {
         });
     }
 
-    /// Why a task here does not count, `None` where it does.
+    /// The reason why a task here does not count.
     fn aside(&self, task: &TaskText<'_>, found: &TaskBox, said: &str) -> Option<AsideKind> {
         match task.aside {
             _ if found.is_optional => Some(AsideKind::Optional),
             _ if self.has_formats && says_format(said) => Some(AsideKind::Placeholder),
             _ if task.id.is_none() && self.above.legend.is_some() => Some(AsideKind::Legend),
             _ if task.id.is_none() && self.is_gate() => Some(AsideKind::Gate),
-            // A part of a task that does not count does not count either.
+            // Parts of a task that does not count do not count either.
             own => own.or_else(|| self.tasks[*self.open.last()?].aside),
         }
     }
 
-    /// Whether tasks here are what whoever wrote the list asked of the list.
+    /// Tasks here are checks of the list itself, by its author.
     fn is_gate(&self) -> bool {
         let is_checklist = self.phase.contains("hecklist") || self.phase.contains("CHECKLIST");
         is_checklist && (self.above.says_gate || words_of(&self.phase).any(is_gate))
     }
 
-    /// A line that says how a task is checked belongs to the innermost task that it stands in.
+    /// A `Verify` line belongs to the innermost task around it.
     fn check(&mut self, line: &Line<'_>, words: &[u8]) {
         let Some(task) = self.open.last() else { return };
         let first = words.iter().position(|byte| !b"-*_ ".contains(byte)).unwrap_or(words.len());
@@ -364,7 +362,7 @@ impl ListReader {
     fn note(&mut self, number: usize, line: &Line<'_>) {
         let end = line.start + line.text.len();
         let below = self.whole.as_deref().and_then(|whole| whole.as_bytes().get(end..));
-        // Where a line or a table explains the marks, no list does.
+        // A line or a table may explain the marks in place of a list: the legend then ends at the next blank line.
         if line.kind != Kind::Item && memchr::memchr(b'[', line.words()).is_some() {
             self.above.legend.as_mut().into_iter().for_each(|marks| marks.push('\n'));
         }
@@ -376,16 +374,15 @@ impl ListReader {
     }
 }
 
-/// The ids that are taken. As long as each is greater than the one before, as in nearly every list, no
-/// two can be the same, and none is looked up.
+/// The ids in use. Ids of nearly every list ascend: as long as they do, none can repeat and none is looked up.
 #[derive(Default)]
 struct Ids {
-    /// How often each name is taken, by a hash of it without letter case; empty as long as none is looked up.
+    /// Uses of each name, by its hash without letter case; empty until the first lookup.
     taken: BTreeMap<u64, usize>,
 }
 
 impl Ids {
-    /// The task's own id, or its first words; a repeated one gets a number after it.
+    /// The task's own id, or its first words; a repeated name gets a number.
     fn unused(&mut self, found: &TaskText<'_>, tasks: &[Task]) -> String {
         let id = match found.id {
             Some(id) => id.to_owned(),
@@ -397,18 +394,18 @@ impl Ids {
             }
             self.taken.extend(tasks.iter().map(|task| (hash_of_name(&task.id), 1)));
         }
-        // Two names of one hash would do no harm: the second gets a number without need.
+        // Two names with one hash do no harm: the second gets a number without need.
         let copies = self.taken.entry(hash_of_name(&id)).or_default();
         *copies += 1;
-        // No id of a list has a `~`, so this one is nobody else's.
+        // No id in a list has a `~`.
         if *copies == 1 { id } else { format!("{id}~{copies}") }
     }
 }
 
-/// The first words of a title, with dashes between them: what a person can read, and type without quotes.
+/// The first words of a title, with dashes between them: readable, and typed without quotes.
 fn short(title: &str) -> String {
     let mut short = String::new();
-    for word in title.split(|letter: char| !letter.is_alphanumeric()).filter(|it| !it.is_empty()) {
+    for word in title.split(|sign: char| !sign.is_alphanumeric()).filter(|word| !word.is_empty()) {
         let room = SHORT.saturating_sub(short.chars().count() + 1);
         if !short.is_empty() {
             if word.chars().count() > room {
@@ -421,7 +418,7 @@ fn short(title: &str) -> String {
     if short.is_empty() { "task".to_owned() } else { short }
 }
 
-/// Compares two ids, letter case ignored, numbers by their length first: `T999` comes before `T1000`.
+/// Orders ids without letter case, numbers by their length first: `T999` comes before `T1000`.
 fn comes_before(one: &[u8], other: &[u8]) -> bool {
     let pairs = one.iter().zip(other);
     let same = pairs.take_while(|(one, other)| one == other).count();

@@ -1,10 +1,12 @@
-//! The task list by which the ticks of a run are judged that continues after a stop, with what a person has changed meanwhile.
+//! The task list that judges the ticks of a continued run, with a person's changes since the stop.
 
 use super::tasks::{Task, TaskList};
 
-/// Returns the list by which ticks are judged once a run continues that was stopped: the list with which it `began`, with what a
-/// person has changed since it `stopped`. A box that they ticked is done in it, one that the run had ticked is open, and where
-/// they left the words of a task alone, those of the beginning hold.
+/// The list for judging ticks in a run that continues: the list as the run `began`, with a person's changes since it
+/// `stopped`.
+///
+/// A box that a person ticked is done; a box that the run had ticked is open. Where a person left the words of a task
+/// alone, the words of the beginning hold.
 pub fn continued(began: &[u8], stopped: &[u8], now: &[u8]) -> Vec<u8> {
     if stopped == now {
         return began.to_vec();
@@ -30,7 +32,7 @@ pub fn continued(began: &[u8], stopped: &[u8], now: &[u8]) -> Vec<u8> {
     text
 }
 
-/// The lines of a task, with its box ticked or open.
+/// The lines of a task, with a ticked or open box.
 fn with_box(text: &[u8], task: &Task, is_done: bool) -> Vec<u8> {
     let mut lines = text.get(task.block.clone()).unwrap_or_default().to_vec();
     let mark = task.mark_at.checked_sub(task.block.start).and_then(|at| lines.get_mut(at));
@@ -53,7 +55,7 @@ mod tests {
 
     #[test]
     fn what_the_run_had_changed_in_the_list_does_not_hold_and_what_a_person_changed_does() {
-        // The run has ticked a box, weakened its command, and taken a task away.
+        // The run ticked a box, weakened its command and removed a task.
         let stopped = "# A\n- [x] 1.1 a\n  - Verify: `true`\n- [ ] 1.2 b\n";
         assert_eq!(continued_with(stopped, stopped), BEGAN);
         // A person ticks 1.2 and adds a task.

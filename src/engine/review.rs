@@ -1,8 +1,8 @@
-//! What the review of another agent program comes to in a loop, beside the checks that are commands.
+//! The review by another agent program, and its part in a loop.
 //!
-//! A verdict that is not a pass sends the agent back like a failed check. Where there is no verdict, nothing is said of
-//! the work: the review is made again at the next attempt. Neither continues for ever: a person is asked. What was
-//! finished before the end is reviewed in the same way, and its review alone never ends a loop.
+//! A verdict other than a pass sends the agent back like a failed check. A review without a verdict says nothing about
+//! the work and is made again at the next attempt. Neither repeats forever: a person is asked. A finished part is
+//! reviewed in the same way, and its review alone never ends a loop.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,12 +10,12 @@ use std::str::FromStr;
 use super::ledger::Ledger;
 use super::observation::{CheckResult, Observation, ReviewResult};
 
-/// Iterations in a row with the same failure after which the agent is asked to try another way, or a review ends the loop.
+/// Equal failures in a row after which the agent is asked to try another way, or a review ends the loop.
 pub const SAME_FAILURE: u32 = 3;
-/// The most bytes of what a review found that an end repeats.
+/// Bytes of a review's findings that an end repeats.
 const FOUND: usize = 400;
 
-/// Counts the review among these results. An agent whose work got no verdict has not stood still: it had nothing to do.
+/// Counts the review among these results. An agent without a verdict did not stand still: it had nothing to do.
 pub(super) fn count(before: &Ledger, after: &mut Ledger, results: &[CheckResult]) {
     let Some(review) = results.iter().find_map(|result| result.review) else { return };
     after.review_tokens = after.review_tokens.saturating_add(review.tokens);
@@ -28,7 +28,7 @@ pub(super) fn count(before: &Ledger, after: &mut Ledger, results: &[CheckResult]
     }
 }
 
-/// Returns what a person must do about a review that gets no further, `None` while the loop continues.
+/// What a person must do about a review that repeats itself; `None` while the loop continues.
 pub(super) fn needs_person(after: &Ledger, seen: &Observation) -> Option<String> {
     let results = seen.checks.as_deref()?;
     let result = results.iter().find(|result| result.review.is_some() && !result.passed)?;
@@ -47,15 +47,15 @@ pub(super) fn needs_person(after: &Ledger, seen: &Observation) -> Option<String>
     })
 }
 
-/// The beginning of a text, its lines side by side.
+/// The beginning of a text, on one line.
 fn one_line(text: &str) -> String {
     let text = &text[..text.floor_char_boundary(FOUND)];
     text.lines().map(str::trim).collect::<Vec<_>>().join("; ")
 }
 
 impl fmt::Display for ReviewResult {
-    /// Writes it as the line that [`FromStr`] reads: six numbers, the first one 1 where there is a verdict, the last
-    /// one where the cost is an estimate.
+    /// The line that [`FromStr`] reads: six numbers. The first is 1 with a verdict, the last is 1 for an estimated
+    /// cost.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { judged, met, verdicts, tokens, cost, estimated } = self;
         let (judged, estimated) = (u8::from(*judged), u8::from(*estimated));

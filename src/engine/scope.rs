@@ -1,4 +1,4 @@
-//! A part of a task list: what a loop is about that is not about all of it.
+//! The part of a task list that a loop is about.
 
 use super::aside::AsideKind;
 use super::choice::LONGEST_CHAIN;
@@ -7,17 +7,16 @@ use super::markdown::{self, Kind, Line};
 use super::order::{map_of, sorted};
 use super::tasks::{Task, TaskList, stem};
 
-/// How many words the kind of a part has with its number: `User Story 2`.
+/// Words in the kind of a part with its number: `User Story 2`.
 const LONGEST_KIND: usize = 4;
-/// More words of a heading are not read, nor of what was typed.
+/// Words that are read of a heading, and of typed words.
 const LONGEST_HEADING: usize = 100;
 /// Shorter runs of tasks are named one by one.
 const RUN: usize = 3;
 
 impl TaskList {
-    /// Returns the list with only those tasks that a loop over these ids is about: every task of these ids, however often
-    /// the list has it, and the repairs of them. Without ids the list stays whole. Lines that do not count stay where they lie
-    /// among these tasks, or right above the first.
+    /// Keeps every task of these ids, however often the list has it, and its repairs; without ids, the whole list.
+    /// Lines that do not count stay if they lie among these tasks or right above the first.
     #[must_use]
     pub fn within(mut self, ids: &[String]) -> Self {
         if ids.is_empty() {
@@ -47,7 +46,7 @@ impl TaskList {
         self
     }
 
-    /// Returns the list with its optional tasks among those that count, where they do.
+    /// Optional tasks count if `counts` is set.
     #[must_use]
     pub fn with_optional(mut self, counts: bool) -> Self {
         if counts {
@@ -56,7 +55,7 @@ impl TaskList {
         self
     }
 
-    /// Puts tasks that are left out among those that count.
+    /// Moves tasks from `left_out` to `tasks`.
     fn take_in(&mut self, is_wanted: impl Fn(&Task) -> bool) {
         let wanted: Vec<Task> = self.left_out.extract_if(.., |task| is_wanted(task)).collect();
         if !wanted.is_empty() {
@@ -66,8 +65,8 @@ impl TaskList {
         }
     }
 
-    /// Marks the tasks under the headings that typed words begin with, headings inside of them included: `phase 2`, `User Story 1: Log in`,
-    /// a whole heading. Returns how many bytes of the words name them, `None` for no heading.
+    /// Marks the tasks under the headings that typed words begin with, inner headings included: `phase 2`, `User Story
+    /// 1: Log in`, a whole heading. The result is the number of bytes that name them; `None` for no heading.
     pub fn mark_part(&self, text: &[u8], typed: &str, marks: &mut [bool]) -> Option<usize> {
         let (lines, typed) = (markdown::lines(text), HeadingWord::all(typed));
         let named = |line: &Line<'_>| {
@@ -90,7 +89,7 @@ impl TaskList {
         Some(best.0)
     }
 
-    /// Marks the tasks that carry a label such as `[US1]`, and returns whether there are any.
+    /// Marks the tasks with a label such as `[US1]`; `true` if there are any.
     pub fn mark_story(&self, text: &[u8], label: &str, marks: &mut [bool]) -> bool {
         let label = format!("[{label}]");
         let mut found = false;
@@ -109,9 +108,9 @@ impl TaskList {
 struct HeadingWord {
     /// In small letters.
     text: String,
-    /// Where what stands behind it begins, in bytes from the start of the text.
+    /// The end of the word and the separator behind it, in bytes from the start of the text.
     end: usize,
-    /// Whether a colon or a dash stands before it, or nothing does.
+    /// A colon or a dash stands before the word, or nothing.
     begins: bool,
 }
 
@@ -132,7 +131,7 @@ impl HeadingWord {
         words
     }
 
-    /// Whether it counts: `2`, `3.2`, `20a`, `iv`, and `b` where nothing or a title of its own stands behind it.
+    /// A number: `2`, `3.2`, `20a`, `iv`; and `b` with nothing or a title of its own behind it.
     fn is_number(&self, next: Option<&Self>) -> bool {
         let text = &self.text;
         let is_point = |letter: char| letter.is_ascii_digit() || letter == '.';
@@ -143,8 +142,9 @@ impl HeadingWord {
     }
 }
 
-/// Returns how many bytes of typed words name a heading: its kind and number, with the words behind them as far as they were typed
-/// too, or all of it. `phase 3` names `Phase 3.1` as well, but not as well as `Phase 3`: the second value is false.
+/// The number of bytes of typed words that name a heading: its kind and number with the words behind them as far as
+/// they were typed, or the whole heading. `phase 3` names `Phase 3.1`, too, but less well than `Phase 3`: the second
+/// value is `false`.
 fn named_by(heading: &str, typed: &[HeadingWord]) -> Option<(usize, bool)> {
     let heading = HeadingWord::all(heading);
     let same = |from: &[HeadingWord]| {
@@ -167,7 +167,7 @@ fn named_by(heading: &str, typed: &[HeadingWord]) -> Option<(usize, bool)> {
         };
         let (same, asked) = (same(label), typed.get(number)?);
         let has_point = |rest: &str| {
-            rest.starts_with('.') && asked.text.ends_with(|it: char| it.is_ascii_digit())
+            rest.starts_with('.') && asked.text.ends_with(|letter: char| letter.is_ascii_digit())
         };
         let is_inside =
             same == number && label[number].text.strip_prefix(&asked.text).is_some_and(has_point);
@@ -177,7 +177,7 @@ fn named_by(heading: &str, typed: &[HeadingWord]) -> Option<(usize, bool)> {
     named.next()
 }
 
-/// Returns ids in few words: a run of numbers by its ends, such as `T001-T005, T009`.
+/// A run of numbers by its ends: `T001-T005, T009`.
 pub fn in_runs(ids: &[String]) -> String {
     let follows = |pair: &[String]| {
         let [Some((head, one)), Some((other, next))] = [0, 1].map(|at| split_number(&pair[at]))

@@ -1,42 +1,39 @@
-//! How well the tasks of a loop are proved, taken together: counts, and the tasks that a person should look at first.
+//! The proofs of a loop's tasks: counts, and the tasks that a person should look at first.
 
 use std::collections::BTreeMap;
 
 use super::proof::Proof;
 use super::scope::in_runs;
 
-/// How the doubt of a task begins whose tests were changed.
+/// Begins the doubt of a task whose tests were changed.
 pub const TESTS_CHANGED: &str = "its tests were changed: ";
-/// The most tasks that are named in a line.
+/// Tasks named in one line.
 const NAMED: usize = 8;
 
-/// How well the tasks of a loop are proved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scoreboard {
     tasks: Vec<ScoredTask>,
-    /// The place of each, by its id.
+    /// Places in `tasks`, by id.
     places: BTreeMap<String, usize>,
-    /// How many receipts it was made from.
+    /// Receipts added so far.
     pub receipts: usize,
 }
 
-/// What is known of one task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScoredTask {
-    /// Its id.
+    /// The id.
     pub task: String,
-    /// How well it is proved.
     pub proof: Proof,
-    /// Whether another agent program read it and found it good.
+    /// Another agent program read the task's work and found it good.
     pub reviewed: bool,
-    /// Why it changes nothing or was dropped, in the agent's words, or why it is proved by tick; `None` where nothing says so.
+    /// The agent's words on a task without a change or a dropped task, or the reason of proof by tick.
     pub why: Option<String>,
-    /// Whether it was dropped, and not done.
+    /// Dropped, not done.
     pub dropped: bool,
 }
 
 impl ScoredTask {
-    /// Whether its grade was lowered because its tests were changed.
+    /// Changed tests lowered the grade.
     fn is_of_changed_tests(&self) -> bool {
         let why = self.why.as_deref().unwrap_or_default();
         self.proof == Proof::Tick && why.starts_with(TESTS_CHANGED)
@@ -44,7 +41,7 @@ impl ScoredTask {
 }
 
 impl Scoreboard {
-    /// Adds what a receipt says of a task; a later one of the same task replaces it.
+    /// A later receipt replaces an earlier one of the same task.
     pub fn add(&mut self, task: ScoredTask) {
         self.receipts += 1;
         if let Some(place) = self.places.get(&task.task) {
@@ -55,30 +52,29 @@ impl Scoreboard {
         }
     }
 
-    /// Leaves out the tasks that are not done any more.
     pub fn retain(&mut self, is_done: impl Fn(&ScoredTask) -> bool) {
         self.tasks.retain(is_done);
         let places = self.tasks.iter().enumerate();
-        self.places = places.map(|(place, it)| (it.task.clone(), place)).collect();
+        self.places = places.map(|(place, task)| (task.task.clone(), place)).collect();
     }
 
-    /// Returns how many tasks another agent program has read and found good, whatever else proves them.
+    /// Tasks with a good review, whatever else proves them.
     pub fn reviewed(&self) -> usize {
-        self.tasks.iter().filter(|it| it.reviewed).count()
+        self.tasks.iter().filter(|task| task.reviewed).count()
     }
 
-    /// Returns how many tasks have this proof and no review.
+    /// Tasks with this proof and no review.
     pub fn count(&self, proof: Proof) -> usize {
         self.of(proof).count()
     }
 
-    /// Returns the tasks that have this proof and no review.
+    /// Tasks with this proof and no review.
     pub fn of(&self, proof: Proof) -> impl Iterator<Item = &ScoredTask> {
-        self.tasks.iter().filter(move |it| it.proof == proof && !it.reviewed)
+        self.tasks.iter().filter(move |task| task.proof == proof && !task.reviewed)
     }
 
-    /// Returns one line for the end of a loop, such as `Proved: 7 by a command, 3 by files; 1 by word alone: T004`, with what was
-    /// dropped, and what was proved by changed tests, before it; empty where no task has a proof.
+    /// One line for the end of a loop, such as `Proved: 7 by a command, 3 by files; 1 by word alone: T004`. Dropped
+    /// tasks and tasks with changed tests stand before that. Empty without any proof.
     pub fn line(&self) -> String {
         let strong = [
             (self.reviewed(), "by a review"),
@@ -90,7 +86,7 @@ impl Scoreboard {
             strong.map(|(count, by)| [&count.to_string(), " ", by].concat()).collect();
         let mut parts = vec![strong.join(", ")];
         for (proof, by) in [(Proof::Tick, " by tick: "), (Proof::Word, " by word alone: ")] {
-            let ids: Vec<String> = self.of(proof).map(|it| it.task.clone()).collect();
+            let ids: Vec<String> = self.of(proof).map(|task| task.task.clone()).collect();
             if !ids.is_empty() {
                 let more = if ids.len() > NAMED { ", …" } else { "" };
                 let named = in_runs(&ids[..ids.len().min(NAMED)]);
@@ -103,32 +99,32 @@ impl Scoreboard {
         }
         let named = |words: &str, is_it: &dyn Fn(&&ScoredTask) -> bool| {
             let ids: Vec<&str> =
-                self.tasks.iter().filter(is_it).map(|it| it.task.as_str()).collect();
+                self.tasks.iter().filter(is_it).map(|task| task.task.as_str()).collect();
             if ids.is_empty() { String::new() } else { [words, &ids.join(", "), ". "].concat() }
         };
-        let dropped = named("Dropped: ", &|it| it.dropped);
-        let of_tests = named("Tests were changed for ", &|it| it.is_of_changed_tests());
+        let dropped = named("Dropped: ", &|task| task.dropped);
+        let of_tests = named("Tests were changed for ", &|task| task.is_of_changed_tests());
         [&dropped, &of_tests, "Proved: ", &parts.join("; ")].concat()
     }
 
-    /// Returns what a person should look at first, a sentence for each task: what was dropped, what was proved by changed tests,
-    /// words alone, then ticks.
+    /// A sentence for each task that a person should look at first: dropped tasks, changed tests, words alone, then
+    /// ticks.
     pub fn look_first(&self) -> Vec<String> {
-        let word = |it: &ScoredTask| match &it.why {
-            Some(why) if it.dropped => format!("{} was dropped; the agent says: {why}", it.task),
-            Some(why) => format!("{} changed nothing; the agent says: {why}", it.task),
+        let word = |one: &ScoredTask| match &one.why {
+            Some(why) if one.dropped => format!("{} was dropped; the agent says: {why}", one.task),
+            Some(why) => format!("{} changed nothing; the agent says: {why}", one.task),
             None => format!(
                 "{} has nothing but the agent's word: nobody could look at its files",
-                it.task
+                one.task
             ),
         };
-        let tick = |it: &ScoredTask| {
-            let why = it.why.as_deref().unwrap_or("nothing shows that what changed is its work");
-            format!("{} is proved by tick alone: {why}", it.task)
+        let tick = |task: &ScoredTask| {
+            let why = task.why.as_deref().unwrap_or("nothing shows that what changed is its work");
+            format!("{} is proved by tick alone: {why}", task.task)
         };
-        let words = |dropped: bool| self.of(Proof::Word).filter(move |it| it.dropped == dropped);
+        let words = |dropped: bool| self.of(Proof::Word).filter(move |one| one.dropped == dropped);
         let ticks = |of_tests: bool| {
-            self.of(Proof::Tick).filter(move |it| it.is_of_changed_tests() == of_tests)
+            self.of(Proof::Tick).filter(move |task| task.is_of_changed_tests() == of_tests)
         };
         let first = words(true).map(word).chain(ticks(true).map(tick));
         first.chain(words(false).map(word)).chain(ticks(false).map(tick)).take(NAMED).collect()
@@ -167,12 +163,12 @@ mod tests {
             "Proved: 1 by a review, 1 by a command, 1 by files; 1 by word alone: T004"
         );
         assert_eq!((board.reviewed(), board.receipts), (1, 5));
-        board.retain(|it| it.task == "T004");
+        board.retain(|task| task.task == "T004");
         let why = Some([TESTS_CHANGED, "tests/a.rs"].concat());
         board.add(ScoredTask { why, ..scored("T005", Proof::Tick) });
         board.add(ScoredTask { dropped: true, ..scored("T006", Proof::Word) });
         assert!(board.line().starts_with("Dropped: T006. Tests were changed for T005. Proved: "));
-        board.retain(|it| it.task == "T004");
+        board.retain(|task| task.task == "T004");
         assert_eq!(board.line(), "Proved: 1 by word alone: T004");
     }
 

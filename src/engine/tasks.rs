@@ -1,6 +1,7 @@
-//! The task list of a feature: `tasks.md` read as data, without losing a byte of it.
+//! The task list of a feature: `tasks.md` as data, without the loss of a byte.
 //!
-//! A task is a list item or a heading with a box in front. What else looks like a box is named (`reading`).
+//! A task is a list item or a heading with a box in front. Other lines with something like a box are reported
+//! (`reading`).
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -15,36 +16,33 @@ use super::markdown::NO_BREAK;
 use super::observation::Tampered;
 use super::order::{map_of, sorted};
 
-/// How many columns further in a nested task is: the width of the bullet it hangs from.
+/// Extra columns of a nested task: the width of the bullet above.
 pub(super) const NESTED: usize = 2;
-/// How many tasks further on a task is looked for before all are sorted by their ids.
+/// Tasks that are searched before all are sorted by their ids.
 const NEAR: usize = 4;
 
-/// A task list as it was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskList {
-    /// The tasks in the order of the file.
+    /// In the order of the file.
     pub tasks: Vec<Task>,
     /// Boxes that are no work of the loop, in the order of the file.
     pub left_out: Vec<Task>,
-    /// Lines that look like tasks and are none.
+    /// Lines that only look like tasks.
     pub unread: Vec<Aside>,
 }
 
-/// One task of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
-    /// What names the task: `T001`, `1.2`, or `@` and its first words where it has no id.
+    /// `T001`, `1.2`, or `@` and the first words of a task without an id.
     ///
-    /// It needs no quotes in a shell: `#` would start a comment there.
+    /// An id needs no quotes in a shell, where `#` would start a comment.
     pub id: String,
     /// The text after the id and the marks.
     pub title: Piece,
-    /// Why it is no work, `None` where it is.
+    /// The reason why the task is no work.
     pub aside: Option<AsideKind>,
-    /// Whether the box is ticked.
     pub done: bool,
-    /// What is in the box, a blank for nothing.
+    /// The mark in the box; a blank for none.
     pub mark: char,
     /// `[P]`: may be done side by side with its neighbours.
     pub parallel: bool,
@@ -52,45 +50,44 @@ pub struct Task {
     pub verify: bool,
     /// `[FIX T003]`: the task that this one repairs.
     pub fixes: Option<String>,
-    /// The heading it is under, empty before the first one.
+    /// The heading above, empty before the first one.
     pub phase: Arc<str>,
-    /// Where what is between the brackets begins, in bytes from the start of the file.
+    /// The place of the mark between the brackets, in bytes from the start of the file.
     pub mark_at: usize,
-    /// The line it is on, from 1.
+    /// From 1.
     pub line: usize,
-    /// How far it is indented, in columns.
+    /// Columns of indent.
     pub column: usize,
-    /// The bytes of the task with the lines that belong to it, up to the first task that is nested in it.
+    /// The bytes of the task and its lines, up to the first nested task.
     pub block: Range<usize>,
-    /// Where all that belongs to it ends, nested tasks too.
+    /// The end of all lines of the task, nested tasks included.
     pub end: usize,
-    /// Its first `Verify` line.
+    /// The first `Verify` line.
     pub check: Option<Range<usize>>,
-    /// The number of headings and checkpoints above it: tasks of one parallel group share it.
+    /// Headings and checkpoints above: tasks of one parallel group share the number.
     pub section: usize,
-    /// The number of headings above it that begin a phase: of the first or second level, or `Phase N`.
+    /// Headings above that begin a phase: of the first or second level, or `Phase N`.
     pub phases: usize,
 }
 
 impl Task {
-    /// Returns whether the id is in the list; otherwise it is made from the text.
+    /// The id is in the list; other ids are made from the text.
     pub fn has_own_id(&self) -> bool {
         !self.id.starts_with('@')
     }
 
-    /// Returns its id without the number that tells two of the same apart.
     pub fn stem(&self) -> &str {
         stem(&self.id)
     }
 
-    /// What is told of a task that does not count, or has an odd mark.
+    /// The report of a task that does not count, or has an odd mark.
     fn as_aside(&self) -> Aside {
         let kind = self.aside.unwrap_or(AsideKind::Mark);
         let id = self.has_own_id().then(|| self.id.clone());
         Aside { id, text: self.title.to_string(), ..Aside::new(kind, self.line, b"", !self.done) }
     }
 
-    /// Whether another task that stands behind this one is a part of it: nested in it, or numbered so.
+    /// `other`, which stands behind this task, is nested in it or numbered as a part of it.
     fn has_part(&self, other: &Self) -> bool {
         let own = self.id.strip_suffix(".0").unwrap_or(&self.id);
         let number = other.id.strip_prefix(own).and_then(|rest| rest.strip_prefix('.'));
@@ -99,9 +96,9 @@ impl Task {
         other.mark_at < self.end || (is_numbered && other.column == self.column)
     }
 
-    /// Returns the command that proves the task: what is in backticks on its `Verify` line.
+    /// The command in backticks on the task's `Verify` line.
     ///
-    /// Prose on that line is for the reader; only the first piece of code is run.
+    /// Only the first code on that line runs; prose is for the reader.
     pub fn verify_command(&self, text: &[u8]) -> Option<String> {
         let line = String::from_utf8_lossy(text.get(self.check.clone()?)?);
         code_in(line.split_once(':')?.1).map(str::to_owned)
@@ -109,17 +106,16 @@ impl Task {
 }
 
 impl TaskList {
-    /// Returns how many tasks are ticked.
     pub fn done(&self) -> usize {
         self.tasks.iter().filter(|task| task.done).count()
     }
 
-    /// Returns the open tasks in the order of the list.
+    /// In the order of the list.
     pub fn open(&self) -> impl Iterator<Item = &Task> {
         self.tasks.iter().filter(|task| !task.done)
     }
 
-    /// Returns the open tasks in the order of the list, a line for each: its id, a space, and its text.
+    /// A line for each open task: id, space, title.
     pub fn open_lines(&self) -> String {
         let mut lines = String::new();
         for task in self.open() {
@@ -128,8 +124,8 @@ impl TaskList {
         lines
     }
 
-    /// Returns what became of the tasks of such lines of an earlier list: those that are gone or reworded, and the ids of those
-    /// that are done. As a rule each stands right behind the one before; the others are looked up.
+    /// Compares with such lines of an earlier list: the tasks that are gone or reworded, and the ids of done tasks.
+    /// Usually each task stands right behind the one before; others are looked up.
     pub fn since(&self, lines: &str) -> (Tampered, Vec<String>) {
         let (mut tampered, mut done) = (Tampered::default(), Vec::new());
         let first = lines.split(' ').next().unwrap_or_default();
@@ -140,7 +136,7 @@ impl TaskList {
         for end in memchr::memchr_iter(b'\n', lines.as_bytes()).chain(last) {
             let line = &lines[begin..end];
             begin = end + 1;
-            // As a rule the next task is the next line.
+            // Usually the next task is the next line.
             let next = self.tasks.get(at).and_then(|task| {
                 Some((task.id.as_str(), line.strip_prefix(&*task.id)?.strip_prefix(' ')?))
             });
@@ -166,21 +162,21 @@ impl TaskList {
         (tampered, done)
     }
 
-    /// Returns the places of the tasks by their ids, of those with the same id the last one.
+    /// Places of the tasks; the last task of an id wins.
     pub fn by_id(&self) -> BTreeMap<&str, usize> {
         map_of(self.tasks.iter().enumerate().map(|(place, task)| (&*task.id, place)))
     }
 
-    /// Returns the place of the first open task, from 0, or the number of tasks when none is open.
+    /// From 0; the number of tasks when none is open.
     pub fn first_open(&self) -> usize {
         self.tasks.iter().position(|task| !task.done).unwrap_or(self.tasks.len())
     }
 
-    /// Returns the lines that do not count, or have an odd mark, in the order of the file.
+    /// Lines that do not count or have an odd mark, in the order of the file.
     pub fn asides(&self) -> Vec<Aside> {
         let odd = self.open().filter(|task| task.mark != ' ');
         let tasks = self.left_out.iter().chain(odd).map(Task::as_aside);
-        // Looked for here and not at each reading of the list.
+        // Searched here, and not at each reading of the list.
         let others = self.tasks.iter().filter_map(|task| {
             let text = &task.title.as_bytes()[open_in(task.title.as_bytes())?..];
             Some(Aside::new(AsideKind::Later, task.line, text, true))
@@ -189,17 +185,16 @@ impl TaskList {
         sorted(all, |one: &Aside, other| one.line.cmp(&other.line))
     }
 
-    /// Returns what a person has to know of these lines.
     pub fn asides_in_words(&self) -> Vec<String> {
         in_words(&self.asides())
     }
 
-    /// Returns which boxes are open and do not count, on one line; `None` for none.
+    /// The open boxes that do not count, on one line.
     pub fn uncounted(&self) -> Option<String> {
         uncounted(self.asides())
     }
 
-    /// Returns the task of that id, letter case ignored; of those that are left out, what is work after all.
+    /// Ignores letter case, and finds optional tasks, too.
     pub fn find(&self, id: &str) -> Option<&Task> {
         let optional = self.left_out.iter().filter(|task| task.aside == Some(AsideKind::Optional));
         self.tasks.iter().chain(optional).find(|task| {
@@ -209,14 +204,14 @@ impl TaskList {
         })
     }
 
-    /// Returns the task of this list that a later task was, `None` for a new one. Id and title decide; then the title alone,
-    /// because an id may count places; then the id alone, because a title may be reworded. Where tasks took over each other's
-    /// ids, the chain of ids is followed.
+    /// The task of this list that became a task of a later list; `None` for a new task. Id and title decide; then the
+    /// title alone, because an id may count places; then the id alone, because a title may be reworded. Where tasks
+    /// took over each other's ids, the chain of ids is followed.
     pub fn same_task<'a>(&'a self, task: &Task, later: &Self) -> Option<&'a Task> {
         let is_in = |list: &Self, task: &Task| {
             list.find(&task.id).is_some_and(|other| other.title == task.title)
         };
-        // As a rule a list keeps its order.
+        // Usually a list keeps its order.
         let place = later.tasks.partition_point(|other| other.mark_at < task.mark_at);
         let near = self.tasks.get(place).filter(|then| then.id == task.id);
         let mut same = near.or_else(|| self.find(&task.id));
@@ -239,21 +234,20 @@ impl TaskList {
         None
     }
 
-    /// Returns the tasks nested in another one, at any depth: those that are deeper, right after it.
+    /// Nested tasks at any depth: the parts right behind the task.
     pub fn nested_in(&self, task: &Task) -> &[Task] {
         let behind = self.tasks.partition_point(|other| other.mark_at <= task.mark_at);
         let behind = &self.tasks[behind..];
         &behind[..behind.iter().take_while(|other| task.has_part(other)).count()]
     }
 
-    /// Returns the task that another one is nested in.
+    /// The task around another one.
     pub fn parent_of(&self, task: &Task) -> Option<&Task> {
         let before = self.tasks.partition_point(|other| other.mark_at < task.mark_at);
         self.tasks[..before].iter().rev().find(|other| other.has_part(task))
     }
 
-    /// Returns the bytes of a task with all that belongs to it, nested tasks too, without the blank
-    /// lines at its end.
+    /// The bytes of a task with nested tasks, without blank lines at the end.
     pub fn whole_block<'a>(&self, task: &Task, text: &'a [u8]) -> &'a [u8] {
         let end = self.nested_in(task).last().map_or(task.end, |last| last.end.max(task.end));
         let mut block = text.get(task.block.start..end).unwrap_or_default().trim_ascii_end();
@@ -263,13 +257,13 @@ impl TaskList {
         block
     }
 
-    /// Returns the same as text, as it is in the list.
+    /// The same as text.
     pub fn block_text(&self, task: &Task, text: &[u8]) -> String {
         String::from_utf8_lossy(self.whole_block(task, text)).into_owned()
     }
 }
 
-/// An id without the number that tells two of the same apart.
+/// An id without the number of a repeated one.
 pub(super) fn stem(id: &str) -> &str {
     id.split('~').next().unwrap_or_default()
 }
@@ -279,7 +273,7 @@ mod tests {
     use super::*;
 
     thread_local! {
-        /// How many tasks were looked at to find one by its id.
+        /// Tasks looked at in searches by id.
         pub static LOOKED_AT: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
     }
 

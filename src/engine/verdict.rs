@@ -1,4 +1,4 @@
-//! What `decide` answers, and the named reasons that end a loop.
+//! Verdicts, and the named reasons that end a loop.
 
 use std::fmt;
 
@@ -9,60 +9,56 @@ use super::fields::is_default;
 use super::observation::{CheckResult, Tampered, Waiting};
 use super::unproved::UnprovedTask;
 
-/// The judgement on one iteration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The agent continues; these are the things still missing.
+    /// The agent continues; these things are missing.
     Continue(Vec<Shortfall>),
     /// The agent may stop, nothing is counted, the loop stays armed.
     Wait(Vec<Waiting>),
-    /// The loop ended.
     End(TerminalReason),
 }
 
 /// One thing that keeps the work from being done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shortfall {
-    /// Tasks are open; a claim of completion was made all the same.
+    /// A claim of completion in spite of open tasks.
     ClaimedWithOpenTasks,
-    /// Tasks are open.
     OpenTasks,
-    /// Open tasks were taken out of the list or reworded; said once.
+    /// Open tasks have left the list or were reworded; said once.
     Tampered(Tampered),
-    /// Ticked tasks that nothing proves: they count as open.
+    /// Ticked tasks without proof: they count as open.
     Unproved(Vec<UnprovedTask>),
-    /// The task list holds no task although the state counts some.
+    /// The task list holds no task.
     EmptyList,
-    /// Commands that have to be run around the work have not run.
+    /// Commands around the work have not run.
     HooksDue(Vec<String>),
-    /// This command of spec-kit has to compare code and specification, and has not run.
+    /// This command of spec-kit has to compare code and specification.
     ConvergeDue(String),
     /// The completion token is missing.
     NoToken,
-    /// The token is there, but quoted, denied, or not where it has to be.
+    /// The token is quoted, denied, or in the wrong place.
     PromiseNotMade,
     /// The token came before enough work.
     NoWork {
-        /// Tool calls seen.
+        /// Seen tool calls.
         calls: u64,
-        /// Tool calls needed.
+        /// Needed tool calls.
         needed: u64,
     },
-    /// The token came, and no work can be seen behind it, for this reason; said once.
+    /// The token came without visible work, for this reason; said once.
     UnseenWork(String),
     /// The token came before the first iteration that may end the loop.
     TooEarly {
-        /// The iteration from which on it counts.
+        /// That iteration.
         first: u32,
     },
-    /// A check failed.
     CheckFailed(CheckResult),
-    /// The same checks failed in the same way in this many iterations in a row.
+    /// The same checks failed in the same way in several iterations.
     SameFailure {
-        /// How often in a row, 3 or more.
+        /// In a row, 3 or more.
         times: u32,
     },
-    /// The review came to no verdict on the work, which is not the agent's fault.
+    /// The review came to no verdict, which is not the agent's fault.
     NotReviewed(CheckResult),
     /// Checks are configured and were not run.
     ChecksNotRun,
@@ -70,38 +66,33 @@ pub enum Shortfall {
     Unreadable,
 }
 
-/// Why a loop ended; every end has exactly one of these names.
+/// Every end has exactly one of these names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "reason", rename_all = "snake_case")]
 pub enum TerminalReason {
     /// The evidence says that the work is done.
     Completed,
-    /// The iteration limit was reached first.
     MaxIters {
-        /// The limit.
         limit: u32,
     },
     /// Nothing changes any more.
     NoProgress {
-        /// What did not change.
         stall: Stall,
-        /// How often in a row.
+        /// In a row.
         times: u32,
     },
     /// One task used up its attempts.
     TaskFailed {
-        /// The task.
         task: String,
-        /// Attempts used.
+        /// Used attempts.
         used: u32,
-        /// Attempts allowed.
+        /// Allowed attempts.
         limit: u32,
     },
     /// The agent needs a person.
     Blocked {
-        /// What the person must do, in words.
+        /// What the person must do.
         need: String,
-        /// What stands in the way.
         #[serde(skip_serializing_if = "is_default")]
         by: Obstacle,
     },
@@ -109,28 +100,24 @@ pub enum TerminalReason {
     Cancelled,
     /// A person or a signal stopped the driver.
     Stopped,
-    /// The time limit was reached first.
     TimedOut {
-        /// The limit in seconds.
+        /// Seconds.
         limit: u64,
     },
     /// The agent program could not be run.
     HarnessFailed {
-        /// What went wrong.
         why: String,
     },
-    /// The agent program is at a usage limit for longer than the loop may wait.
+    /// The usage limit lasts longer than the loop may wait.
     UsageLimit {
-        /// When it is lifted, and how long the loop may wait.
+        /// The end of the usage limit, and the longest wait.
         why: String,
     },
-    /// The tokens or the money that were allowed are used up.
+    /// The allowed tokens or money are used up.
     Budget {
-        /// What is used.
         used: u64,
-        /// What was allowed.
         limit: u64,
-        /// What both count.
+        /// The unit of both.
         #[serde(skip_serializing_if = "super::fields::is_default")]
         unit: BudgetUnit,
     },
@@ -138,11 +125,9 @@ pub enum TerminalReason {
     CorruptState,
 }
 
-/// What a budget counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BudgetUnit {
-    /// Tokens.
     #[default]
     Tokens,
     /// Millionths of a dollar.
@@ -178,24 +163,22 @@ impl fmt::Display for Grouped {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Obstacle {
-    /// What the words say, and no program knows.
+    /// Known from the words alone.
     #[default]
     Other,
-    /// The agent program denies all that would get the agent further.
+    /// The agent program denies the attempts of the agent.
     Denial,
     /// The folder of the change or of the project is gone.
     FolderGone,
 }
 
-/// What did not change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stall {
     /// Stops without a tool call.
     NoToolCall,
-    /// Iterations that left the work as it was.
+    /// Iterations that left the work unchanged.
     SameFingerprint,
-    /// Iterations without a commit.
     NoCommit,
     /// Iterations with a task list that holds no task.
     EmptyList,
@@ -207,7 +190,7 @@ impl<'de> Deserialize<'de> for TerminalReason {
     }
 }
 
-/// Reads a reason field by field, in any order: what serde derives for it is six times as long.
+/// Reads the fields in any order. serde's derived code is six times as long.
 struct ReasonFields;
 
 impl<'de> Visitor<'de> for ReasonFields {
@@ -258,7 +241,7 @@ impl<'de> Visitor<'de> for ReasonFields {
 }
 
 impl TerminalReason {
-    /// Returns the fixed name used in the journal, in messages and by other programs.
+    /// The fixed name in the journal, in messages and for other programs.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Completed => "completed",

@@ -1,25 +1,25 @@
-//! What a file says without its blanks, and without what looks like a comment: two hashes that tell what differs, and how many
-//! stubs it has. Nothing is refused for it: it says in which words a doubt is told.
+//! A file without blanks, and without lines that look like comments: two hashes tell what differs, and the number of
+//! stubs. They only choose the words of a doubt and refuse nothing.
 
 use memchr::{memchr, memmem};
 
 use crate::engine::Hasher;
 
-/// Hashes of what a file contains; whoever compares two of them sees how the contents differ.
+/// Hashes of a file's content. A comparison of two shows how the contents differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hashes {
-    /// Of its bytes.
+    /// Of all bytes.
     pub bytes: u64,
-    /// Of its bytes without blanks and line ends.
+    /// Without blanks and line ends.
     pub words: u64,
-    /// Of those without comments as well; the lowest byte is the number of its stubs.
+    /// Without comments as well; the lowest byte is the number of stubs.
     pub code: u64,
 }
 
-/// How comments look in files with one of these endings: what begins one that ends with its line, and what stands around others.
+/// Endings of files, beginnings of comments up to the end of the line, and pairs around other comments.
 struct Comments(&'static str, &'static [&'static str], &'static [[&'static str; 2]]);
 
-/// What is in no row, or has no ending, is read by the last one.
+/// The last row reads files of all other endings.
 const LOOKS: [Comments; 6] = [
     Comments(
         " rs c h cc cpp cxx hpp hh cs java kt kts scala swift go js jsx mjs cjs ts tsx mts cts dart groovy gradle proto \
@@ -46,22 +46,22 @@ const LOOKS: [Comments; 6] = [
     ),
 ];
 
-/// What every stub but an empty function of Python has a piece of, each with a byte of it: most files have none, and nothing else is
-/// looked for.
+/// Pieces of all stubs but Python's empty functions, each with one of its bytes: files without a piece, as most are,
+/// need no further search.
 const PIECES: [(u8, &str); 5] =
     [(b'O', "TODO"), (b'y', "ot yet"), (b'p', "mplemented"), (b'd', "odo"), (b'p', "nsupported")];
 const STUBS: &str = "NotImplemented|ot implemented|unimplemented!(|UnimplementedError|UnsupportedOperation|todo!(|.todo(|TODO()|(\"TODO|\
     ('TODO|{ // TODO|{ /* TODO";
-/// What a line has in it that raises, and how the words begin by which it says no more than that it is a stub.
+/// Parts of a line that raises, and beginnings of its words that make the line a stub.
 const RAISES: &str = "throw|raise|panic|fatal|die|rror(|abort|fail|reject";
 const EXCUSES: &str = "\"Not yet|\"not yet|'Not yet|'not yet|`Not yet| \"TODO| 'TODO";
 
-/// What a link has in place of the hash of its words, and a folder.
+/// Stand in place of a hash for a link, and for a folder.
 const LINK: u64 = 0x6c69_6e6b;
 const FOLDER: u64 = 0x666f_6c64;
 
 impl Hashes {
-    /// Returns the hashes of a file of this name; one with a zero byte is no text, and each blank of it counts.
+    /// `name` chooses the comments. A file with a zero byte is no text, and each of its blanks counts.
     pub fn of(name: &[u8], bytes: &[u8]) -> Self {
         let whole = Self::of_bytes(Hasher::default().with_number(bytes.len() as u64).with(bytes));
         if memchr(0, bytes).is_some() {
@@ -72,41 +72,40 @@ impl Hashes {
         Self { words, code: code & !0xff | stubs_in(name, bytes), ..whole }
     }
 
-    /// Returns those of a file of which nothing but its bytes is known.
+    /// A file that is known by its bytes alone.
     pub fn of_bytes(bytes: Hasher) -> Self {
         let bytes = bytes.finish();
         Self { bytes, words: bytes, code: bytes & !0xff }
     }
 
-    /// Returns those of a link of which nothing but where it leads is known.
+    /// A link, known by its target.
     pub fn of_link(target: Hasher) -> Self {
         Self { bytes: target.finish(), words: LINK, code: LINK }
     }
 
-    /// Returns those of a folder without a file.
+    /// A folder without a file.
     pub const fn of_folder() -> Self {
         Self { bytes: FOLDER, words: FOLDER, code: FOLDER }
     }
 
-    /// Returns whether they are those of a link.
     pub const fn is_of_link(&self) -> bool {
         self.words == LINK && self.code == LINK
     }
 
-    /// Returns those of a file without a byte.
+    /// An empty file.
     pub fn of_nothing() -> Self {
         Self::of(b"", b"")
     }
 
-    /// Returns how many stubs it has, 255 for more.
+    /// 255 for more.
     pub const fn stubs(&self) -> u64 {
         self.code & 0xff
     }
 }
 
-/// The hasher with the bytes that are no blanks.
+/// Hashes the bytes without blanks.
 fn with_words(mut hash: Hasher, mut bytes: &[u8]) -> Hasher {
-    while let Some(at) = bytes.iter().position(|it| it.is_ascii_whitespace() || *it >= 0xc2) {
+    while let Some(at) = bytes.iter().position(|byte| byte.is_ascii_whitespace() || *byte >= 0xc2) {
         hash = hash.with(&bytes[..at]);
         let rest = &bytes[at..];
         let blank = if rest[0].is_ascii() { 1 } else { wide_blank(rest) };
@@ -118,7 +117,7 @@ fn with_words(mut hash: Hasher, mut bytes: &[u8]) -> Hasher {
     hash.with(bytes)
 }
 
-/// How long a blank is that these bytes begin with, or a sign that shows nothing, such as the mark at the beginning of a file.
+/// The length of a blank at the beginning, or of an invisible sign such as a byte order mark; 0 for neither.
 const fn wide_blank(bytes: &[u8]) -> usize {
     match bytes {
         [0xc2, 0x85 | 0xa0 | 0xad, ..] => 2,
@@ -141,11 +140,11 @@ fn comments_of(name: &[u8]) -> &'static Comments {
 }
 
 impl Comments {
-    /// The hash of what is neither a comment nor a blank; `None` where a comment does not end.
+    /// The hash without comments and blanks; `None` if a comment does not end.
     fn hash_of_code(&self, bytes: &[u8]) -> Option<u64> {
         let Self(_, _, blocks) = self;
         let mut hash = Hasher::default();
-        // What ends the comment, or the text of several lines, in which a line is, and whether it is a comment.
+        // The end of the comment, or of the text of several lines, around the line; `true` for a comment.
         let mut inside: Option<(&[u8], bool)> = None;
         for (number, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
             let mut rest = line.trim_ascii();
@@ -176,7 +175,7 @@ impl Comments {
             }
             let code = &rest[..self.end_of_code(rest)];
             hash = with_words(hash, code);
-            // A text of several lines is none: it is given to something.
+            // A text of several lines in the middle of code is no comment: the code uses it.
             let quotes = blocks.iter().filter(|[begin, end]| begin == end);
             inside = quotes.map(|[mark, _]| mark.as_bytes()).find_map(|mark| {
                 let is_open = memmem::find_iter(code, mark).count() % 2 == 1;
@@ -186,7 +185,7 @@ impl Comments {
         inside.is_none_or(|(_, is_comment)| !is_comment).then(|| hash.finish())
     }
 
-    /// Where the comment at the end of a line begins: behind a blank, and not between quotation marks.
+    /// The beginning of the comment at the end of a line: behind a blank, and outside of quotation marks.
     fn end_of_code(&self, line: &[u8]) -> usize {
         let Self(_, signs, blocks) = self;
         let mut at = 0;
@@ -222,8 +221,8 @@ impl Comments {
     }
 }
 
-/// How many stubs a file has, at most 255: what says that it is one, a block with nothing but `TODO` in it, and in Python a function
-/// with nothing in it.
+/// Counts stubs, at most 255: lines that call themselves one, blocks with nothing but `TODO`, and empty Python
+/// functions.
 fn stubs_in(name: &[u8], bytes: &[u8]) -> u64 {
     let has = |(byte, piece): &(u8, &str)| {
         memchr(*byte, bytes).is_some() && memmem::find(bytes, piece.as_bytes()).is_some()
@@ -234,13 +233,13 @@ fn stubs_in(name: &[u8], bytes: &[u8]) -> u64 {
     if !has_excuse && !is_python {
         return found.min(0xff) as u64;
     }
-    // Whether the block that a line opened has nothing but comments so far, whether one of these is `TODO`, and the end of a text
-    // of several lines in it.
+    // The open block has only comments so far; one of them is `TODO`; the end of the text of several lines around the
+    // line.
     let (mut is_empty, mut is_todo, mut text_end) = (false, false, None);
     for line in bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii) {
         let has_any =
-            |words: &str| words.split('|').any(|it| memmem::find(line, it.as_bytes()).is_some());
-        let quote = line.get(..3).filter(|it| is_empty && matches!(*it, b"\"\"\"" | b"'''"));
+            |list: &str| list.split('|').any(|word| memmem::find(line, word.as_bytes()).is_some());
+        let quote = line.get(..3).filter(|quote| is_empty && matches!(*quote, b"\"\"\"" | b"'''"));
         if let Some(end) = text_end.or(quote) {
             let behind = if text_end.is_some() { line } else { &line[3..] };
             text_end = memmem::find(behind, end).is_none().then_some(end);

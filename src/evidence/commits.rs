@@ -1,4 +1,4 @@
-//! Whether commits were made and how many, told by the repository's own log of its head.
+//! Counts commits by the repository's log of its head.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -11,27 +11,27 @@ use crate::store::loops::Record;
 use crate::store::read;
 use crate::world::FileTime;
 
-/// The most that is read of the log of the head, in bytes.
+/// Bytes of the log that are read.
 const MOST: u64 = 256 << 10;
-/// The most of it in which its last line is looked for, in bytes.
+/// Bytes in which the last line is searched first.
 const LINE: u64 = 8 << 10;
-/// How many folders are looked at for a repository, as many as for a project.
+/// Folders up to a repository, as many as up to a project.
 const LEVELS: usize = 64;
 
-/// How the lines of the log begin that stand for a new commit; merges are looked at more closely.
+/// Beginnings of log lines for a new commit; merges are checked apart.
 const COMMITS: &str =
     "commit:|commit (initial):|commit (merge):|commit (cherry-pick):|cherry-pick:|revert:|am:";
 
 /// How far the log of the head was read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LogPlace {
-    /// In bytes, 0 without a log.
+    /// In bytes; 0 without a log.
     pub length: u64,
-    /// The hash of the last line by then, 0 for none: git writes the log again when it throws old lines away.
+    /// Hash of the last line read, 0 for none: git rewrites the log when it drops old lines.
     pub line: u64,
 }
 
-/// When the last new commit in this log of the head was made at the latest: a checkout, a reset and an amended commit are no work.
+/// The latest possible time of the last new commit in the log. A checkout, a reset and an amended commit do not count.
 pub fn last_commit(log: &Path) -> Option<FileTime> {
     let (file, meta) = read::open(log).ok()?;
     let of_line = |line: &[u8]| Some(FileTime::of(second_of_commit(line)?, 999_999_999));
@@ -41,10 +41,9 @@ pub fn last_commit(log: &Path) -> Option<FileTime> {
     })
 }
 
-/// Returns how many commits were made since the record last looked, and moves its place on; `None`
-/// where there is no log of the head.
+/// Commits since the record last looked; moves the record's place on. `None` without a log of the head.
 ///
-/// A commit that replaces the last one is none, nor are a checkout and a rebase: the work was there.
+/// An amended commit does not count, nor do a checkout and a rebase: their work was there before.
 pub fn counted(root: &Path, record: &mut Record) -> Option<u64> {
     let (file, meta) = read::open(&log_of(root)?).ok()?;
     let (from, end) = (record.commits_read, meta.len());
@@ -54,14 +53,14 @@ pub fn counted(root: &Path, record: &mut Record) -> Option<u64> {
     let has_grown = from > 0 && from < end;
     let start = if has_grown { from } else { 0 }.max(end.saturating_sub(MOST));
     let text = read_from(file, start, MOST)?;
-    // A line that is still being written is left for the next time.
+    // A line that is still being written waits for the next time.
     let text = whole_lines(&text);
     record.commits_read = start + text.len() as u64;
     let read_before = std::mem::replace(&mut record.commits_line, last_line_hash(text));
     let (new, not_before) = match behind_line(text, read_before).filter(|_| !has_grown) {
         Some((_, rest)) => (rest, 0),
         None if has_grown => (text, 0),
-        // Nobody has looked at it yet, or what was looked at is gone: the times in it tell.
+        // Nobody has read the log yet, or the read lines are gone: the times decide.
         None => (text, record.seen_at.max(record.armed_at).millis() / 1000),
     };
     let lines = new.split(|byte| *byte == b'\n');
@@ -69,7 +68,7 @@ pub fn counted(root: &Path, record: &mut Record) -> Option<u64> {
     Some(lines.filter_map(second_of_commit).filter(is_new).count() as u64)
 }
 
-/// Returns how far the log of the head goes by now: what is in it already is not the work of a loop that begins.
+/// Commits up to here are not the work of a loop that begins now.
 pub fn log_place(root: &Path) -> LogPlace {
     let Some((file, meta)) = log_of(root).and_then(|log| read::open(&log).ok()) else {
         return LogPlace::default();
@@ -79,8 +78,7 @@ pub fn log_place(root: &Path) -> LogPlace {
     LogPlace { length, line: last_line_hash(whole_lines(&text)) }
 }
 
-/// Returns the commit that was checked out when the log of the head went as far as this; `None` where the log does not have
-/// that line any more, or never had one.
+/// The commit that was checked out when the log ended at `place`; `None` if the log does not have that line.
 #[cfg(feature = "cli")]
 pub fn head_at(root: &Path, place: LogPlace) -> Option<String> {
     let (file, meta) = read::open(&log_of(root)?).ok()?;
@@ -105,13 +103,13 @@ fn whole_lines(text: &[u8]) -> &[u8] {
     &text[..memrchr(b'\n', text).map_or(0, |end| end + 1)]
 }
 
-/// The hash of the last of these whole lines, 0 for none.
+/// 0 without a line.
 fn last_line_hash(lines: &[u8]) -> u64 {
     let Some(lines) = lines.strip_suffix(b"\n") else { return 0 };
     hash_of(&lines[memrchr(b'\n', lines).map_or(0, |end| end + 1)..])
 }
 
-/// The last of these whole lines that has this hash, and what is behind it.
+/// The last line with this hash, and the text behind it.
 fn behind_line(lines: &[u8], hash: u64) -> Option<(&[u8], &[u8])> {
     let mut begins = 0;
     let mut found = None;
@@ -124,7 +122,7 @@ fn behind_line(lines: &[u8], hash: u64) -> Option<(&[u8], &[u8])> {
     found
 }
 
-/// Returns how many commits the log of the head has after these bytes of it; `None` where there is no such log.
+/// Commits in the log behind these bytes; `None` without a log.
 pub fn made_since(root: &Path, from: u64) -> Option<u64> {
     counted(root, &mut Record { commits_read: from, ..Record::default() })
 }
@@ -133,7 +131,7 @@ fn log_of(root: &Path) -> Option<PathBuf> {
     Some(repository_of(root)?.join("logs").join("HEAD"))
 }
 
-/// The second of the new commit that a line of the log stands for, `None` where it stands for something else.
+/// The second of a new commit; `None` for any other line.
 fn second_of_commit(line: &[u8]) -> Option<u64> {
     let mut halves = line.splitn(2, |byte| *byte == b'\t');
     let (head, message) = (halves.next()?, halves.next()?);
@@ -145,13 +143,12 @@ fn second_of_commit(line: &[u8]) -> Option<u64> {
     std::str::from_utf8(time?).ok()?.parse().ok()
 }
 
-/// Returns the top of the work tree that a folder is in, at most 64 folders up, `None` without one.
+/// The top of the work tree around a folder, at most 64 folders up.
 pub fn top_of(folder: &Path) -> Option<&Path> {
     folder.ancestors().take(LEVELS).find(|folder| folder.join(".git").exists())
 }
 
-/// Returns the folder with the repository's data, `None` without one; in a work tree `.git` is a file
-/// that names it.
+/// The folder with the repository's data. In a work tree the file `.git` names it.
 pub fn repository_of(root: &Path) -> Option<PathBuf> {
     let git = top_of(root)?.join(".git");
     if git.is_dir() {
@@ -212,12 +209,12 @@ aaaa bbbb A B <a@b> 1010 +0000\trevert: Revert five
         assert_eq!(counted(folder.path(), &mut record), Some(4), "a log that nobody had looked at");
         let mut record = Record { commits_read: log_place(folder.path()).length, ..record };
         assert_eq!(counted(folder.path(), &mut record), Some(0));
-        // Git has thrown the oldest lines away and written the log again.
+        // Git has dropped the oldest lines and rewritten the log.
         let short: String = LOG.split_inclusive('\n').skip(6).collect();
         fs::write(folder.path().join(".git/logs/HEAD"), short).unwrap();
         record.seen_at = WallTime::from_millis(1_009_700);
         assert_eq!(counted(folder.path(), &mut record.clone()), Some(0), "its last line is there");
-        // A record of an older version, which has noted no line.
+        // A record of an older version has no line.
         record.commits_line = 0;
         assert_eq!(counted(folder.path(), &mut record), Some(2));
     }
@@ -235,18 +232,18 @@ aaaa bbbb A B <a@b> 1010 +0000\trevert: Revert five
             ..Record::default()
         };
         let after = "2222 3333 A B <a@b> 1001 +0000\tcommit: own\n";
-        // Git has thrown the oldest line away before the loop looks for the first time.
+        // Git has dropped the oldest line before the loop's first look.
         let log = folder.path().join(".git/logs/HEAD");
         let short = before.lines().next_back().unwrap();
         fs::write(&log, format!("{short}\n{after}")).unwrap();
         let mut record = armed.clone();
         assert_eq!(counted(folder.path(), &mut record), Some(1));
         assert_eq!(head_at(folder.path(), place), Some("2222".to_owned()));
-        // The line that was there is gone as well: the second is all that is known.
+        // The known line is gone as well: only the second is known.
         fs::write(&log, after).unwrap();
         assert_eq!(counted(folder.path(), &mut armed.clone()), Some(1));
         assert_eq!(head_at(folder.path(), place), None);
-        // The log is written again between two looks in one second.
+        // The log is rewritten between two looks in one second.
         let mut record = Record { seen_at: WallTime::from_millis(1_001_900), ..record };
         assert_eq!(counted(folder.path(), &mut record), Some(0));
         fs::write(&log, format!("{after}3333 4444 A B <a@b> 1001 +0000\tcommit: next\n")).unwrap();

@@ -1,4 +1,4 @@
-//! What the files of a project contained when a task began: a hash of each, which tells a changed file from a touched one.
+//! The contents of a project's files at one moment: a hash of each tells a changed file from a touched one.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,76 +18,73 @@ use crate::system::folders::FileStat;
 use crate::system::names;
 use crate::world::{self, Deadline, FileTime, WallTime};
 
-/// The most files that are looked at.
+/// Files in one look.
 pub const MOST_FILES: usize = 20_000;
-/// The longest that a look takes.
 const LIMIT: Duration = Duration::from_secs(2);
-/// The most that is read of all files together, and of one, in bytes: of a longer one, size, beginning and end count.
+/// Bytes read of all files together, and of one file. For a longer file, size, beginning and end count.
 pub const MOST: u64 = 128 << 20;
 const MOST_OF_ONE: u64 = 2 << 20;
-/// What a kept look has before its files; what an earlier version kept has another word there, and is none.
+/// Stands before the files of a kept look. Looks of earlier versions have another word there and do not count.
 const SEEN: &[u8] = b"seen5\0";
-/// How long before a look a file must have been left alone: what is written later has another time then, for the clock of the
-/// files goes in steps.
+/// A file has to be left alone for this long before a look: the files' clock goes in steps, and a later write would
+/// show no other time.
 const LEFT_ALONE: Duration = Duration::from_secs(3);
-/// The most files that are looked at although git ignores them, because the task list names them.
+/// Files in one look that git ignores and the task list names.
 pub const MOST_NAMED: usize = 500;
-/// What is known of each file that is work, by its path relative to the project, as bytes.
+/// The work files of a project: paths relative to the project, as bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contents(pub(super) Rc<Entries>);
 
-/// A look at what the files of a project contain.
 #[derive(Clone, Copy, Debug)]
 pub struct ContentsLook<'a> {
     /// The project.
     pub root: &'a Path,
     /// The path of a file that is left out.
     pub without: &'a str,
-    /// Files that are looked at also where git ignores them, and folders, each with its last slash.
+    /// Files and folders that are looked at also where git ignores them; a folder ends with a slash.
     pub named: &'a [String],
-    /// An earlier look: what nobody has touched since is not read again.
+    /// Files untouched since this look are not read again.
     pub earlier: Option<&'a Contents>,
-    /// The longest that it takes; none is longer than 2 s.
+    /// At most 2 s.
     pub limit: Duration,
-    /// When the run began that looks, `None` for none.
+    /// The beginning of the run that looks.
     pub run: Option<WallTime>,
 }
 
-/// A file that a look has met and that has to be read.
 struct UnreadFile<'a> {
     path: Vec<u8>,
     stat: FileStat,
     marks: u64,
-    /// What was known of it before.
+    /// The file's entry in the earlier look.
     then: Option<SeenFile<'a>>,
 }
 
 impl Contents {
-    /// Returns for each of these paths whether a file was there, at exactly this path.
+    /// A file was at exactly this path, for each of `paths`.
     pub fn among(&self, paths: &[String]) -> Vec<bool> {
         let mut search = self.0.search();
         paths.iter().map(|path| search.find(path.as_bytes()).is_some()).collect()
     }
 
-    /// Returns whether there is anything in this folder, which has its last slash.
+    /// `folder` has its last slash.
     pub fn has_below(&self, folder: &str) -> bool {
         self.0.iter().any(|file| file.path().starts_with(folder.as_bytes()))
     }
 
-    /// Returns whether the file at this path had these bytes; `false` where they are not known.
+    /// `false` if the bytes are not known.
     pub fn had(&self, path: &str, bytes: &[u8]) -> bool {
         let seen = self.0.search().find(path.as_bytes());
         seen.is_some_and(|file| file.seen().content.bytes == Hashes::of(b"", bytes).bytes)
     }
 
-    /// Returns the paths of the files that end in one of these ways, as bits.
+    /// Paths that may have one of these ends (see [`end_bits`]).
     pub fn paths(&self, ends: u64) -> impl Iterator<Item = &str> {
         let paths =
             self.0.iter().map(SeenFile::path).filter(move |path| end_bits(path) & ends != 0);
         paths.filter_map(|path| std::str::from_utf8(path).ok())
     }
 
-    /// Returns the same with those of another look besides that have one of these paths and are not among them.
+    /// Adds those of `paths` that only `others` has.
     #[must_use]
     pub fn with_missing(mut self, others: &Self, paths: &[String]) -> Self {
         for file in others.0.iter() {
@@ -99,10 +96,10 @@ impl Contents {
         self
     }
 
-    /// Returns the same with the files of another look in place of those that have one of these paths here.
+    /// Replaces the files at these paths by those of `others`.
     #[must_use]
     pub fn with_those_of(self, others: &Self, paths: &BTreeSet<&str>) -> Self {
-        let is_asked = |path: &[u8]| std::str::from_utf8(path).is_ok_and(|it| paths.contains(it));
+        let is_asked = |path: &[u8]| str::from_utf8(path).is_ok_and(|text| paths.contains(text));
         let mut all = Entries::with_room_of(&self.0);
         let own = self.0.iter().filter(|file| !is_asked(file.path()));
         own.chain(others.0.iter().filter(|file| is_asked(file.path())))
@@ -112,12 +109,11 @@ impl Contents {
 }
 
 impl ContentsLook<'_> {
-    /// Returns the contents as they are now; an error where there is more than can be looked through.
     pub fn look(&self) -> Result<Contents, NoLook> {
         self.look_at(MOST_FILES)
     }
 
-    /// Returns the same for at most so many files and folders.
+    /// A look at at most `entries` files and folders.
     pub fn look_at(&self, entries: usize) -> Result<Contents, NoLook> {
         let began = world::now();
         let none = Entries::default();
@@ -148,10 +144,11 @@ impl ContentsLook<'_> {
                 before.find(&path)
             });
             let path = then.map_or(path.as_slice(), SeenFile::path);
-            // Git may name a file several times while it is merged.
+            // Git may name a file several times during a merge.
             if path == self.without.as_bytes()
                 || (next.is_none()
-                    && (found.ends_with(path) || unread.last().is_some_and(|it| it.path == path)))
+                    && (found.ends_with(path)
+                        || unread.last().is_some_and(|last| last.path == path)))
             {
                 return Go::On;
             }
@@ -169,7 +166,7 @@ impl ContentsLook<'_> {
             }
             if is_within { Go::On } else { Go::Stop }
         });
-        // How much there is is known before any of it is read: as a rule, only the reading takes long.
+        // The total is known before any file is read: usually only the reading takes long.
         match whole {
             Whole::Seen => {}
             Whole::Unfinished => return Err(self.too_slow(&unread)),
@@ -203,7 +200,7 @@ impl ContentsLook<'_> {
         Ok(Contents(Rc::new(found)))
     }
 
-    /// Returns what these files contain now; one that is gone contains nothing.
+    /// Looks at these files only; a missing file has no content.
     #[cfg(feature = "cli")]
     pub fn look_at_these<'b>(&self, paths: impl Iterator<Item = &'b [u8]>) -> Contents {
         let (began, mut found) = (world::now(), Entries::default());
@@ -215,7 +212,7 @@ impl ContentsLook<'_> {
         Contents(Rc::new(found))
     }
 
-    /// The files that are named, and those in the folders; of one that has more than are looked at none.
+    /// The named files, and those in named folders. A folder with more files than are looked at gives none.
     fn named_files(&self) -> Vec<String> {
         let mut files = Vec::new();
         for path in self.named {
@@ -239,14 +236,15 @@ impl ContentsLook<'_> {
         files
     }
 
-    /// Adds the files of an earlier look that are still there and were not found.
+    /// Adds files of an earlier look that still exist and were not found.
     fn add_missing(&self, found: &mut Entries, known: &Entries, left: &mut u64, began: WallTime) {
         let mut now = found.search();
         let mut missing: Vec<SeenFile<'_>> = known.iter().collect();
         missing.retain(|file| now.find(file.path()).is_none());
         for file in missing {
             let (path, seen) = (file.path(), file.seen());
-            // A folder that could not be read now, or a file that git ignores since: it is not gone, and may have changed.
+            // The file's folder could not be read, or git ignores the file by now: it is not gone, and may have
+            // changed.
             let Some(stat) = self.stat_of(path).filter(|stat| !stat.is_folder()) else { continue };
             let read = read_of(&stat);
             let mut again = seen;
@@ -259,13 +257,13 @@ impl ContentsLook<'_> {
         }
     }
 
-    /// Why there is no look at so many files: the folder is told from what is new among those that were found until then.
+    /// Names the folder with most of the new files so far.
     fn too_large(&self, files: &[UnreadFile<'_>], weight: fn(&FileStat) -> u64) -> NoLook {
         let new = self.new_among(files).map(|file| (file.path.clone(), weight(&file.stat)));
         NoLook::TooLarge { folder: fullest(new.collect()) }
     }
 
-    /// Why there is no look at these files, which took too long: where many of them are new, they make it slow.
+    /// Where many files are new, they made the look slow.
     fn too_slow(&self, files: &[UnreadFile<'_>]) -> NoLook {
         if self.new_among(files).count() >= MANY_NEW {
             return self.too_large(files, |_| 1);
@@ -288,7 +286,7 @@ impl ContentsLook<'_> {
         FileStat::of_entry(&self.root.join(names::from_bytes(path)))
     }
 
-    /// What is known of a file, from an earlier look where nobody has touched it since.
+    /// The file's entry, from the earlier look if nobody has touched the file since.
     fn seen(
         &self,
         path: &[u8],
@@ -297,11 +295,11 @@ impl ContentsLook<'_> {
         began: WallTime,
     ) -> FileSeen {
         let (changed, before) = (stat.changed(), before.map(SeenFile::seen));
-        let untouched = before.filter(|it| it.changed.is_known() && it.changed == changed);
+        let untouched = before.filter(|then| then.changed.is_known() && then.changed == changed);
         let read = || {
             let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
             hashes_of_file(&self.root.join(names::from_bytes(path)), name, stat.size())
-                // What cannot be read now is not another file for that.
+                // A file that cannot be read now keeps its content.
                 .or(before.map(|before| before.content))
                 .unwrap_or_else(|| Hashes::of_bytes(Hasher::default().with_number(stat.size())))
         };
@@ -312,22 +310,21 @@ impl ContentsLook<'_> {
     }
 }
 
-/// Whether all is as it was at an earlier look.
+/// Time, mode and marks are those of the earlier look.
 fn is_untouched(then: FileSeen, stat: &FileStat, marks: u64) -> bool {
     then.changed.is_known() && then.changed == stat.changed() && then.mode == stat.mode() | marks
 }
 
-/// A look at the contents that was kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeptContents {
-    /// What tells the look of one loop from that of another.
+    /// Tells the looks of one loop from those of another.
     pub number: u64,
-    /// What was seen; `None` where there was more than could be looked through.
+    /// `None` for a project that was too large to look through.
     pub contents: Option<Contents>,
 }
 
 impl KeptContents {
-    /// Returns the look in the bytes of a file, `None` where they are no look.
+    /// `None` if the bytes are no look.
     pub fn parse(bytes: Vec<u8>) -> Option<Self> {
         let number = Self::number_in(&bytes)?;
         let start = memchr::memchr(0, &bytes)? + 1;
@@ -338,15 +335,15 @@ impl KeptContents {
         Some(Self { number, contents: Some(contents) })
     }
 
-    /// Returns the number of the look in the bytes of a file, `None` where they are no look; its files are not read.
+    /// The number of a kept look, without its files; `None` if the bytes are no look.
     pub fn number_in(bytes: &[u8]) -> Option<u64> {
         let head = &bytes[..memchr::memchr(0, bytes)?];
-        // What was kept with a receipt has a line of that one before it.
+        // A look that was kept with receipts has a line of theirs before it.
         let number = head.rsplit(|byte| *byte == b'\n').next()?;
         u64::from_str_radix(std::str::from_utf8(number).ok()?, 16).ok()
     }
 
-    /// Returns a look with this number as the bytes of a file, in two parts.
+    /// The bytes of a kept look in two parts: head and files.
     pub fn parts(number: u64, contents: Option<&Contents>) -> (Vec<u8>, &[u8]) {
         let mut head = format!("{number:x}\0").into_bytes();
         let files = contents.map(|Contents(files)| {
@@ -356,33 +353,31 @@ impl KeptContents {
         (head, files.unwrap_or_default())
     }
 
-    /// Returns the look as the bytes of a file.
     pub fn to_bytes(&self) -> Vec<u8> {
         let (head, files) = Self::parts(self.number, self.contents.as_ref());
         [&head, files].concat()
     }
 }
 
-/// How much is read of a file, in bytes.
+/// Bytes that are read of a file.
 fn read_of(stat: &FileStat) -> u64 {
     stat.size().min(MOST_OF_ONE)
 }
 
-/// Returns a number for what a file contains now, and its mode, as [`FileSeen::number`] has it.
+/// The [`FileSeen::number`] of a file now.
 pub fn number_of(root: &Path, path: &[u8], stat: &FileStat) -> u64 {
     let (named, earlier) = (&[], None);
     let look = ContentsLook { root, without: "", named, earlier, limit: LIMIT, run: None };
     look.seen(path, stat, None, WallTime::default()).number()
 }
 
-/// The hashes of what a file contains, or of where a link leads; a long file is known by its size, beginning and end. `None`
-/// for one that cannot be read.
+/// Hashes of a file's content, or of a link's target. A long file is known by its size, beginning and end.
 fn hashes_of_file(path: &Path, name: &[u8], size: u64) -> Option<Hashes> {
     let hash = Hasher::default().with_number(size);
     if let Ok(target) = fs::read_link(path) {
         return Some(Hashes::of_link(hash.with(target.as_os_str().as_encoded_bytes())));
     }
-    // A little more saves a reader that does not know the size a try.
+    // Spare room saves the reader a try: it does not know the size.
     let room = usize::try_from(size.min(MOST_OF_ONE)).unwrap_or_default() + 32;
     let (mut bytes, (mut file, _)) = (Vec::with_capacity(room), read::open(path).ok()?);
     if size > MOST_OF_ONE {

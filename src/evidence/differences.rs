@@ -1,4 +1,4 @@
-//! What differs between two looks at the files of a project, and how.
+//! Files that differ between two looks, and how they differ.
 
 use super::comments::Hashes;
 use super::contents::Contents;
@@ -8,11 +8,11 @@ use crate::engine::Hasher;
 use crate::engine::order::sorted;
 use crate::engine::proof::{ChangedFile, FileChange};
 
-/// What the mode of a file has besides.
+/// Our own bits in the mode of a file.
 const MARKS: u64 = IGNORED | ASIDE;
 
 impl Contents {
-    /// Returns the files that differ since an earlier look, in the order of their paths, and how.
+    /// In the order of their paths.
     pub fn changed_since(&self, earlier: &Self) -> Vec<ChangedFile> {
         let file = |(file, change): (SeenFile<'_>, FileChange)| ChangedFile {
             path: String::from_utf8_lossy(file.path()).into_owned(),
@@ -22,8 +22,8 @@ impl Contents {
         self.differences(earlier).into_iter().map(file).collect()
     }
 
-    /// Returns the same with what is known of them, or was known of one that is gone. A file that was checked out into another
-    /// work tree is no new one, nor is one gone that goes with it.
+    /// The files that differ, with their current entry, or the last one of a file that is gone. A file that was checked
+    /// out into another work tree is not new, and a file that vanishes with a work tree is not gone.
     pub fn differences<'a>(&'a self, earlier: &'a Self) -> Vec<(SeenFile<'a>, FileChange)> {
         let (mut changed, mut new, mut gone) = (Vec::new(), Vec::new(), Vec::new());
         let mut checked_out = 0;
@@ -69,7 +69,7 @@ impl Contents {
         sorted(changed, |(one, _), (other, _)| one.path().cmp(other.path()))
     }
 
-    /// Returns the path of each of them, with whether it is gone, and whether it is in another work tree or the log of a repository.
+    /// Paths of these files; the file is gone; the file is in another work tree or the log of a repository.
     #[cfg(feature = "cli")]
     pub fn changed_places<'a>(
         &'a self,
@@ -82,7 +82,7 @@ impl Contents {
         })
     }
 
-    /// Returns a number that is another one where any file contains something else.
+    /// Changes with the content of any file.
     #[cfg(feature = "cli")]
     pub fn hash(&self) -> u64 {
         let one = |file: SeenFile<'_>| {
@@ -94,12 +94,11 @@ impl Contents {
 }
 
 impl FileSeen {
-    /// Returns a number for what it contains, and its mode.
+    /// A number for content and mode.
     pub fn number(&self) -> u64 {
         Hasher::default().with_number(self.content.bytes).with_number(self.mode & !MARKS).finish()
     }
 
-    /// How it differs from what it was, `None` where it does not.
     fn differs_from(&self, before: &Self) -> Option<FileChange> {
         let (now, then) = (&self.content, &before.content);
         match () {
@@ -114,13 +113,12 @@ impl FileSeen {
         }
     }
 
-    /// Whether it is a file that is gone, at another path.
+    /// The file is the vanished one, at another path.
     fn is_moved_from(&self, gone: &Self) -> bool {
         let (now, then) = (&self.content, &gone.content);
         now.words != Hashes::of_nothing().words && now.bytes == then.bytes
     }
 
-    /// How a new file differs from none.
     fn as_new(&self, path: &[u8]) -> FileChange {
         let nothing = Hashes::of_nothing();
         match () {

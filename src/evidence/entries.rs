@@ -1,5 +1,5 @@
-//! What is known of the files of a project, as it is kept: one entry behind another, in the order in which a look met them. A
-//! later look compares thousands of them where they are: as a rule it meets the same files in the same order.
+//! The kept entries of a project's files, one behind another in the order of a look. A later look compares thousands of
+//! them in place: usually it meets the same files in the same order.
 
 use memchr::arch::all::is_equal;
 
@@ -7,52 +7,51 @@ use super::comments::Hashes;
 use crate::engine::order::sorted;
 use crate::world::FileTime;
 
-/// The bytes of an entry before its path: the length of the path and five numbers, 8 bytes each, the lowest one first.
+/// Bytes of an entry before its path: the length of the path and five numbers, 8 bytes each, the lowest byte first.
 const HEAD: usize = 6 * 8;
-/// How many bytes are compared at once.
+/// Bytes compared at once.
 const STEP: usize = 1 << 10;
-/// How many paths are searched for from end to end, before the entries are sorted for it.
+/// Searches from end to end before the entries are sorted.
 const SCANS: usize = 16;
 
-/// How many spots the paths of named files are spread over.
+/// Spots for the paths of named files.
 const SPOTS: usize = 1024;
 
-/// What is known of one file.
+/// One file in a look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileSeen {
-    /// Its content.
     pub content: Hashes,
-    /// Its kind, and whether it may be run.
+    /// Kind, permission to run, and our own bits.
     pub mode: u64,
-    /// When it was changed last, by the clock of the files; not known for one that was changed shortly before the look.
+    /// By the files' clock; unknown for a change shortly before the look.
     pub changed: FileTime,
 }
 
-/// A file that a look has met, as its entry.
+/// The entry of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeenFile<'a>(&'a [u8]);
 
-/// What is known of each file, each path once.
+/// Entries of files, each path once.
 #[derive(Clone, Debug, Default)]
 pub struct Entries {
     bytes: Vec<u8>,
-    /// Where they begin among the bytes, and where the last one begins that was added.
+    /// Places in `bytes`: of the first entry, and of the newest one.
     start: usize,
     last: usize,
     files: usize,
 }
 
-/// The entries that are still to come.
+/// The entries still to come.
 #[derive(Clone)]
 pub struct EntriesLeft<'a>(&'a [u8]);
 
-/// Finds what is known of files, fastest in the order of the entries.
+/// Finds entries, fastest in their order.
 pub struct EntrySearch<'a> {
     all: &'a Entries,
-    /// What comes behind the one that was found last.
+    /// The entries behind the last found one.
     rest: EntriesLeft<'a>,
     scans: usize,
-    /// All of them by their paths, each with what comes behind it, once that was needed.
+    /// All entries by path, each with the entries behind it; filled on first need.
     by_path: Vec<(SeenFile<'a>, EntriesLeft<'a>)>,
 }
 
@@ -65,31 +64,30 @@ impl PartialEq for Entries {
 impl Eq for Entries {}
 
 impl Entries {
-    /// Returns the entries in these bytes behind a place among them, `None` where they are cut off.
+    /// The entries from `start` on; `None` if they are cut off.
     pub fn parse(bytes: Vec<u8>, start: usize) -> Option<Self> {
         let mut rest = EntriesLeft(bytes.get(start..)?);
         let files = rest.by_ref().filter(|file| !file.is_folder()).count();
         rest.0.is_empty().then_some(Self { bytes, start, last: start, files })
     }
 
-    /// Returns them as bytes.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[self.start..]
     }
 
-    /// Returns none, with room for as many as these are, and a few more.
+    /// Empty, with room for as many entries and a few more.
     pub fn with_room_of(others: &Self) -> Self {
         Self { bytes: Vec::with_capacity(others.bytes.len() + (1 << 12)), ..Self::default() }
     }
 
-    /// Adds the entry of a file that is not among them.
+    /// Adds an entry with a new path.
     pub fn push_file(&mut self, file: SeenFile<'_>) {
         self.last = self.bytes.len();
         self.bytes.extend_from_slice(file.0);
         self.files += usize::from(!file.is_folder());
     }
 
-    /// Adds a file that is not among them.
+    /// Adds a file with a new path.
     pub fn push(&mut self, path: &[u8], seen: FileSeen) {
         let FileSeen { content: Hashes { bytes, words, code }, mode, changed } = seen;
         let mut head = [0; HEAD];
@@ -103,22 +101,20 @@ impl Entries {
         self.files += usize::from(!path.ends_with(b"/"));
     }
 
-    /// Returns whether the last one that was added has this path.
+    /// The newest entry has this path.
     pub fn ends_with(&self, path: &[u8]) -> bool {
-        EntriesLeft(&self.bytes[self.last..]).next().is_some_and(|it| it.path() == path)
+        EntriesLeft(&self.bytes[self.last..]).next().is_some_and(|file| file.path() == path)
     }
 
-    /// Returns how many files there are; folders with nothing in them are none.
+    /// Files without empty folders.
     pub const fn len(&self) -> usize {
         self.files
     }
 
-    /// Returns them in their order.
     pub fn iter(&self) -> EntriesLeft<'_> {
         EntriesLeft(self.as_bytes())
     }
 
-    /// Returns what finds a file among them.
     pub fn search(&self) -> EntrySearch<'_> {
         EntrySearch { all: self, rest: self.iter(), scans: 0, by_path: Vec::new() }
     }
@@ -136,17 +132,16 @@ impl<'a> Iterator for EntriesLeft<'a> {
 }
 
 impl<'a> SeenFile<'a> {
-    /// Returns its path relative to the project.
+    /// Relative to the project.
     pub fn path(self) -> &'a [u8] {
         self.0.get(HEAD..).unwrap_or_default()
     }
 
-    /// Returns whether it is a folder with nothing in it.
+    /// An empty folder.
     pub fn is_folder(self) -> bool {
         self.0.ends_with(b"/")
     }
 
-    /// Returns what is known of it.
     pub fn seen(self) -> FileSeen {
         let number = |place: usize| {
             let bytes = self.0.get(place * 8..).and_then(<[u8]>::first_chunk);
@@ -158,7 +153,7 @@ impl<'a> SeenFile<'a> {
 }
 
 impl<'a> EntrySearch<'a> {
-    /// Goes on in both as long as the next files are the same and the same is known of them.
+    /// Skips entries in both as long as they are equal.
     pub fn skip_same(&mut self, files: &mut EntriesLeft<'_>) {
         let (now, then) = (files.0, self.rest.0);
         let both = now.chunks_exact(STEP).zip(then.chunks_exact(STEP));
@@ -175,7 +170,7 @@ impl<'a> EntrySearch<'a> {
         self.rest.0 = &then[now.len() - files.0.len()..];
     }
 
-    /// Returns the next file where it has this name in this folder.
+    /// The next entry, if it has this folder and name.
     pub fn next_in(&mut self, folder: &[u8], name: &[u8]) -> Option<SeenFile<'a>> {
         let mut rest = self.rest.clone();
         let file = rest.next()?;
@@ -186,7 +181,6 @@ impl<'a> EntrySearch<'a> {
         })
     }
 
-    /// Returns the file with this path, `None` for none.
     pub fn find(&mut self, path: &[u8]) -> Option<SeenFile<'a>> {
         let mut rest = self.rest.clone();
         let next = rest.next().filter(|file| is_equal(file.path(), path));
@@ -197,7 +191,7 @@ impl<'a> EntrySearch<'a> {
         next
     }
 
-    /// The same where it is not the next one. A few such paths are searched for from end to end.
+    /// Finds an entry out of order. The first few are searched from end to end.
     fn find_anywhere(&mut self, path: &[u8]) -> Option<SeenFile<'a>> {
         if self.scans < SCANS {
             self.scans += 1;
@@ -225,22 +219,21 @@ impl<'a> EntrySearch<'a> {
     }
 }
 
-/// Whether all bytes are the same. With `==`, musl compares one by one.
+/// With `==`, musl compares byte by byte.
 fn is_same(one: &[u8], other: &[u8]) -> bool {
     let ((steps, end), (others, other_end)) = (one.as_chunks::<32>(), other.as_chunks::<32>());
     one.len() == other.len() && steps.iter().eq(others) && is_equal(end, other_end)
 }
 
-/// The files that are looked at also where git ignores them, each with whether the look has met it.
+/// Files that are looked at also where git ignores them; `true` for those that the look has met.
 pub struct NamedFiles<'a> {
     /// In the order of their paths.
     pub files: Vec<(&'a str, bool)>,
-    /// Which spots they have: few of the other files have one of them.
+    /// Spots of `files`; few other files share one.
     spots: [bool; SPOTS],
 }
 
 impl<'a> NamedFiles<'a> {
-    /// Returns those with these paths, none of them met.
     pub fn of(named: &'a [String]) -> Self {
         let files = named.iter().map(|path| (path.as_str(), false)).collect();
         let mut files = sorted(files, |(one, _): &(&str, bool), (other, _)| one.cmp(other));
@@ -252,7 +245,7 @@ impl<'a> NamedFiles<'a> {
         Self { files, spots }
     }
 
-    /// Notes that the look has met the file with this path, where it is one of them.
+    /// Notes that the look has met a file.
     pub fn meet(&mut self, path: &[u8]) {
         if self.spots[spot_of(path)] {
             let place = self.files.binary_search_by(|(other, _)| other.as_bytes().cmp(path));
@@ -263,7 +256,7 @@ impl<'a> NamedFiles<'a> {
     }
 }
 
-/// A number below [`SPOTS`] for a path, of its end and its length.
+/// A number below [`SPOTS`] from the end and length of a path.
 fn spot_of(path: &[u8]) -> usize {
     let end = path.last_chunk::<8>().map_or(0, |end| u64::from_le_bytes(*end));
     let mixed = (end ^ path.len() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -310,7 +303,7 @@ mod tests {
                 prop_assert_eq!(in_folders.next_in(b"e", name), None);
                 prop_assert_eq!(in_folders.next_in(folder, name), Some(file));
             }
-            // The first file that is another one in a second look.
+            // The first file that differs in a second look.
             let other = paths.keys().position(|path| asked.contains(path));
             let mut second = Entries::default();
             for (place, (path, number)) in paths.iter().enumerate() {

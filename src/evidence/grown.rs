@@ -1,29 +1,28 @@
-//! A project that has grown to more than can be looked at, and where it has.
+//! A project that has outgrown a look, and the folder that grew.
 
 use crate::engine::order::sorted;
 
-/// How many new files make a look that takes too long one of too much.
+/// New files that make a slow look one of a large project.
 pub const MANY_NEW: usize = 2_000;
-/// The same for the bytes of new files.
+/// Bytes of new files that do the same.
 pub const MUCH_NEW: u64 = 32 << 20;
 
-/// Why there is no look.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoLook {
-    /// There are more files or bytes than are looked at, or it took too long and much of it is new.
+    /// More files or bytes than are looked at, or a slow look with many new ones.
     TooLarge {
-        /// The folder with most of what is new since the earlier look, with its last slash; empty where that is not known.
+        /// The folder with most of the new files, with its last slash; empty if unknown.
         folder: String,
     },
-    /// It took too long, or the project cannot be read: it may be otherwise the next time.
+    /// The look took too long, or the project cannot be read: the next look may succeed.
     NotNow,
 }
 
-/// Returns the deepest folder that has more than half of these files by their weights, with its last slash; empty without any.
+/// The deepest folder with more than half of the files' weight, with its last slash; empty without one.
 pub fn fullest(mut files: Vec<(Vec<u8>, u64)>) -> String {
     files = sorted(files, |(one, _), (other, _)| one.cmp(other));
     let all: u64 = files.iter().map(|(_, weight)| weight).sum();
-    // What has more than half of them has the middle one.
+    // A folder with more than half of the weight has the middle file.
     let mut before = 0;
     let middle = files.iter().find(|(_, weight)| {
         before += weight;

@@ -1,6 +1,6 @@
-//! What git ignores in a work tree: the `.gitignore` of each folder, `info/exclude`, and a person's own list.
+//! The rules by which git ignores files: the `.gitignore` of each folder, `info/exclude`, and a person's own list.
 //!
-//! Nothing here starts a program. Where something is not known, a file is not ignored.
+//! Nothing here starts a program. In doubt a file is not ignored.
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -10,15 +10,15 @@ use super::pattern::{Pattern, end_bits};
 use crate::store::read;
 use crate::world;
 
-/// The most that is read of one list, in bytes.
+/// Bytes of one list.
 pub const MOST: u64 = 1 << 20;
-/// What holds no work where there is no git. A `.gitignore` that says `!target/` takes a name out.
+/// Files that hold no work where there is no git. A `.gitignore` with `!target/` takes a name out.
 const WITHOUT_GIT: &str = include_str!("without_git.gitignore");
 
-/// What programs leave behind, and the folders of agents: never work, also where git tracks it.
+/// Leftovers of programs and the folders of agents: never work, also where git tracks them.
 const NOISE: &str = include_str!("noise.names");
 
-/// The first two bytes of the names of noise, and the last two of its endings, each a bit.
+/// A bit for the first two bytes of each name of noise, and for the last two of each ending.
 static BEGINS: [u64; 16] = marks(false);
 static ENDS: [u64; 16] = marks(true);
 
@@ -43,9 +43,9 @@ const fn place(one: u8, other: u8) -> usize {
     ((one as usize) << 3 ^ other as usize) % 1024
 }
 
-/// Returns whether a file or folder of this name is never work.
+/// A file or folder of this name is never work.
 pub fn is_noise(name: &[u8]) -> bool {
-    // Most names begin and end in another way.
+    // Fast, since most names begin and end in another way.
     let is_in = |marks: &[u64; 16], [one, other]: &[u8; 2]| {
         let place = place(*one, *other);
         marks[place / 64] >> (place % 64) & 1 == 1
@@ -60,20 +60,20 @@ pub fn is_noise(name: &[u8]) -> bool {
             && ending().is_some_and(|end| find(&[b"*", end].concat())))
 }
 
-/// The patterns that hold in one folder: its own list, then those above it.
+/// The patterns of one folder: its own list, then those above.
 #[derive(Debug, Default)]
 pub struct Rules {
     patterns: Vec<Pattern>,
-    /// The places of those that may match a file, each with the bits of the ends of the names that it matches.
+    /// Places of patterns that may match a file, with [`Pattern::end_bits`].
     of_files: Vec<(u64, usize)>,
-    /// How long the path of the list's folder is, from the top of the repository, in bytes.
+    /// Bytes of the list's folder in a path from the top of the repository.
     base: usize,
     above: Option<Rc<Rules>>,
 }
 
 impl Rules {
-    /// Returns these rules with another list before them; `base` is how long the path of its folder is,
-    /// from the top of the repository and with its last slash, in bytes.
+    /// Another list before these rules. `base` is the length of its folder's path from the top of the repository, with
+    /// the last slash, in bytes.
     pub fn with(self: &Rc<Self>, text: &[u8], base: usize) -> Rc<Self> {
         let patterns = Pattern::all(text);
         if patterns.is_empty() {
@@ -84,7 +84,7 @@ impl Rules {
         Rc::new(Self { patterns, of_files, base, above: Some(Rc::clone(self)) })
     }
 
-    /// Returns whether a path from the top of the repository is ignored; the folders above it are not.
+    /// `path` is relative to the top of the repository, and no folder above is ignored.
     pub fn ignore(&self, path: &[u8], name: &[u8], is_folder: bool) -> bool {
         let (mut level, end) = (Some(self), end_bits(name));
         while let Some(rules) = level {
@@ -105,19 +105,19 @@ impl Rules {
     }
 }
 
-/// A repository, or what stands in for one where there is none.
+/// A repository, or its stand-in without git.
 #[derive(Debug, Default)]
 pub struct Repository {
-    /// The folder with its data, `None` without git.
+    /// The repository's data; `None` without git.
     pub data: Option<PathBuf>,
-    /// The path of the folder that is looked at from the top of the repository, with its last slash.
+    /// The path of the folder from the top of the repository, with its last slash.
     pub prefix: Vec<u8>,
-    /// The rules for that folder's own `.gitignore` to come before.
+    /// The rules above the folder's own `.gitignore`.
     pub rules: Rc<Rules>,
 }
 
 impl Repository {
-    /// Returns the repository that a folder is a part of; one that ignores the folder is none.
+    /// The repository around a folder, unless the repository ignores the folder.
     pub fn around(folder: &Path) -> Self {
         let without_git = || Self {
             rules: Rc::new(Rules::default()).with(WITHOUT_GIT.as_bytes(), 0),
@@ -144,7 +144,7 @@ impl Repository {
         Self { data: Some(data), prefix, rules }
     }
 
-    /// Returns the repository whose top a folder is, as it is found inside of another one.
+    /// The repository with this top, as a look meets it inside of another one.
     pub fn at(top: &Path) -> Self {
         let data = repository_of(top);
         let rules = data.as_deref().map(rules_of_all_folders).unwrap_or_default();
@@ -152,7 +152,7 @@ impl Repository {
     }
 }
 
-/// The lists that hold in the whole work tree: a person's own, then the repository's.
+/// The lists for the whole work tree: a person's own, then the repository's.
 fn rules_of_all_folders(data: &Path) -> Rc<Rules> {
     let common = common_folder(data);
     let own = excludes_file(&common).map(|path| list(&path)).unwrap_or_default();
@@ -160,14 +160,14 @@ fn rules_of_all_folders(data: &Path) -> Rc<Rules> {
     rules.with(&list(&common.join("info").join("exclude")), 0)
 }
 
-/// Returns the data that all work trees of a repository share.
+/// The data that all work trees of a repository share.
 pub fn common_folder(data: &Path) -> PathBuf {
     let named = read::read(&data.join("commondir"), 4096).ok();
     let named = named.and_then(|content| String::from_utf8(content.bytes).ok());
     named.map_or_else(|| data.to_owned(), |named| data.join(named.trim()))
 }
 
-/// Returns where git looks for its configuration, the nearest first, whether there is a file or not.
+/// Places of git's configuration, the nearest first, with or without a file.
 pub fn config_files(common: &Path) -> Vec<PathBuf> {
     let own = git_folder_of_home().map(|folder| folder.join("config"));
     let home = world::home().map(|home| home.join(".gitconfig"));
@@ -181,7 +181,7 @@ fn git_folder_of_home() -> Option<PathBuf> {
     settings.map(|folder| folder.join("git"))
 }
 
-/// A person's own list: `core.excludesFile`, or the one that git reads without it.
+/// A person's own list: `core.excludesFile`, or git's default.
 fn excludes_file(common: &Path) -> Option<PathBuf> {
     let configs = config_files(common);
     let named = configs.iter().find_map(|path| excludes_in(&list(path)));
@@ -194,13 +194,13 @@ fn excludes_file(common: &Path) -> Option<PathBuf> {
     }
 }
 
-/// The value of `core.excludesFile` in a configuration of git's.
+/// The value of `core.excludesFile`.
 fn excludes_in(text: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(text);
     let (mut in_core, mut found) = (false, None);
     for line in text.lines().map(str::trim) {
-        if let Some(section) = line.strip_prefix('[') {
-            in_core = section.split(']').next().is_some_and(|it| it.eq_ignore_ascii_case("core"));
+        if let Some(head) = line.strip_prefix('[') {
+            in_core = head.split(']').next().is_some_and(|name| name.eq_ignore_ascii_case("core"));
         }
         let Some((key, value)) = line.split_once('=').filter(|_| in_core) else { continue };
         if key.trim().eq_ignore_ascii_case("excludesfile") {
@@ -211,7 +211,7 @@ fn excludes_in(text: &[u8]) -> Option<String> {
     found.filter(|value| !value.is_empty())
 }
 
-/// The bytes of a list, empty where there is none that can be read.
+/// Empty if the list cannot be read.
 fn list(path: &Path) -> Vec<u8> {
     read::read(path, MOST).map(|content| content.bytes).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! The names of the files that git tracks, out of a repository's index.
+//! The names of tracked files in a repository's index.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 
 use crate::store::read;
 
-/// The longest name that is taken.
+/// Bytes of one name.
 const LONGEST: usize = 4096;
-/// Shorter than the place of an entry's flags: its times, numbers, mode and size.
+/// Bytes of an entry before its hash: times, numbers, mode and size.
 const STATS: usize = 40;
 
-/// Shows `visit` the name of every tracked file, in git's own order, until it returns `false`.
+/// Shows `visit` the name of every tracked file, in git's order, until `visit` returns `false`.
 ///
-/// A repository that has no index, or one that cannot be understood, tracks nothing that is known.
+/// A missing or broken index tracks nothing.
 pub fn tracked(repository: &Path, visit: &mut dyn FnMut(&[u8]) -> bool) {
-    // The length of a hash is in no index: the first entry shows which one fits.
+    // No index tells the length of its hashes: the first entry shows which length fits.
     for hash in [20, 32] {
         if read_whole(&repository.join("index"), hash, visit).is_ok() {
             break;
@@ -34,18 +34,18 @@ pub fn tracked(repository: &Path, visit: &mut dyn FnMut(&[u8]) -> bool) {
     }
 }
 
-/// Returns whether git tracks the file of this name, relative to the top of the work tree and without regard to
-/// case, or a link or a submodule that one of its folders is; `None` where the index cannot be read or understood.
+/// Git tracks this file, or a link or submodule in place of one of its folders. `name` is relative to the top of the
+/// work tree; letter case is ignored. `None` if the index cannot be read or understood.
 pub fn tracks(repository: &Path, name: &[u8]) -> Option<bool> {
     let index = repository.join("index");
     let is_shared = |path: &PathBuf| {
-        path.file_name().is_some_and(|it| it.as_encoded_bytes().starts_with(b"sharedindex."))
+        path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"sharedindex."))
     };
     let entries = std::fs::read_dir(repository).ok()?.flatten().map(|entry| entry.path());
     let mut files: Vec<PathBuf> = entries.filter(is_shared).collect();
     match index.symlink_metadata() {
         Ok(_) => files.push(index),
-        // Nothing was ever added to a repository without an index.
+        // A repository without an index never had a file added.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(_) => return None,
     }
@@ -64,8 +64,7 @@ pub fn tracks(repository: &Path, name: &[u8]) -> Option<bool> {
     Some(found)
 }
 
-/// Whether a tracked name is this one, or that of a folder above it; a folder that git has not taken apart
-/// ends with a slash.
+/// A tracked name is `name` or a folder above it. A folder that git keeps whole ends with a slash.
 fn is_or_holds(tracked: &[u8], name: &[u8]) -> bool {
     let tracked = tracked.strip_suffix(b"/").unwrap_or(tracked);
     name.get(..tracked.len()).is_some_and(|start| start.eq_ignore_ascii_case(tracked))
@@ -90,7 +89,7 @@ fn read_whole(path: &Path, hash: usize, visit: &mut dyn FnMut(&[u8]) -> bool) ->
     let mut name = Vec::new();
     for _ in 0..count {
         read_entry(&mut file, version, hash, &mut name)?;
-        // A split index has no name where it replaces an entry of the other file.
+        // An entry without a name replaces one of the shared file.
         if !name.is_empty() && !visit(&name) {
             break;
         }
@@ -98,7 +97,7 @@ fn read_whole(path: &Path, hash: usize, visit: &mut dyn FnMut(&[u8]) -> bool) ->
     Ok(())
 }
 
-/// Reads one entry; `name` is the name of the one before, and that of this one afterwards.
+/// Reads one entry into `name`, which holds the name of the entry before.
 fn read_entry(
     file: &mut BufReader<File>,
     version: u32,
@@ -134,7 +133,7 @@ fn read_entry(
         length += 1;
     }
     if version < 4 {
-        // Each entry is filled up with zeros to a multiple of eight bytes, one at least.
+        // One to eight zeros fill each entry up to a multiple of eight bytes.
         let read = length + name.len() - before;
         let rest = if told < 0xfff { 8 - read % 8 } else { (8 - read % 8) % 8 };
         let mut zeros = [0; 8];
@@ -146,7 +145,7 @@ fn read_entry(
     Ok(())
 }
 
-/// A number as git packs it: seven bits a byte, each further byte counts from one.
+/// A number as git packs it: seven bits a byte, and each further byte counts from one.
 fn varint(file: &mut BufReader<File>) -> io::Result<usize> {
     let mut value = 0_usize;
     loop {

@@ -1,36 +1,35 @@
-//! One line of a `.gitignore`, and whether it matches a path: the rules of git's own `wildmatch`.
+//! One line of a `.gitignore` and its matches, by the rules of git's `wildmatch`.
 
 use crate::text;
 
-/// The longest pattern that is looked at, in bytes; a longer one matches nothing.
+/// Bytes of the longest pattern; a longer one matches nothing.
 const LONGEST: usize = 1024;
-/// The most steps that one comparison may take: a pattern of many stars would take forever.
+/// Steps of one comparison: a pattern of many stars would take forever.
 const STEPS: u32 = 20_000;
 
-/// One line of a `.gitignore`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     text: Vec<u8>,
-    /// Whether it takes a path back in (`!` before it).
+    /// `!` in front: takes a path back in.
     pub negated: bool,
-    /// Whether it matches folders alone (`/` behind it).
+    /// `/` at the end: matches only folders.
     pub only_folders: bool,
-    /// Whether it has no slash: the name alone is compared, at any depth.
+    /// Without a slash the name alone is compared, at any depth.
     name_only: bool,
-    /// How many bytes at its beginning stand for themselves.
+    /// Bytes at the beginning that stand for themselves.
     literal: usize,
-    /// How long what a name ends with is, where it is a star and that.
+    /// Bytes behind a star at the beginning, if they stand for themselves.
     ending: Option<usize>,
 }
 
 impl Pattern {
-    /// Returns the patterns of a whole file, in its order.
+    /// In the order of the file.
     pub fn all(text: &[u8]) -> Vec<Self> {
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
         text.split(|byte| *byte == b'\n').filter_map(Self::parse).collect()
     }
 
-    /// Returns the pattern of one line, `None` for a comment, an empty line, and one that is too long.
+    /// `None` for a comment, an empty line and a pattern that is too long.
     pub fn parse(line: &[u8]) -> Option<Self> {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if line.first() == Some(&b'#') {
@@ -52,25 +51,25 @@ impl Pattern {
         let literal = text.iter().position(|byte| is_special(*byte)).unwrap_or(text.len());
         let name_only = !text.contains(&b'/');
         let ending = text.strip_prefix(b"*");
-        let ending = ending.filter(|it| !it.iter().any(|byte| is_special(*byte))).map(<[u8]>::len);
+        let ending = ending.filter(|rest| !rest.iter().copied().any(is_special)).map(<[u8]>::len);
         Some(Self { text: text.to_vec(), negated, only_folders, name_only, literal, ending })
     }
 
-    /// Returns the pattern of files that are protected, `None` for a text that is none, or frees files (`!` before it).
+    /// `None` for a text that is no pattern of protected files; `!` would free files.
     pub fn protecting(text: &str) -> Option<Self> {
         let is_plain = !text.trim().is_empty() && text::is_plain(text);
         Self::parse(text.as_bytes()).filter(|pattern| is_plain && !pattern.negated)
     }
 
-    /// Returns a bit for the end of each name that it can match, all bits where that can be any.
+    /// A bit for each end of a name that can match; all bits for any end.
     pub fn end_bits(&self) -> u64 {
-        // What follows its last star, set or backslash stands for itself.
+        // Bytes behind the last star, set or backslash stand for themselves.
         let is_special = |byte: &u8| is_special(*byte) || *byte == b']';
         let end = self.text.iter().rposition(is_special).map_or(0, |last| last + 1);
         end_bits(&self.text[end..])
     }
 
-    /// Returns whether it matches a path below the folder of its file; `name` is the path's last part.
+    /// `path` is relative to the folder of the list; `name` is its last part.
     pub fn matches(&self, path: &[u8], name: &[u8], is_folder: bool) -> bool {
         if self.only_folders && !is_folder {
             return false;
@@ -96,12 +95,12 @@ impl Pattern {
     }
 }
 
-/// Returns a bit for how a name or a path ends, all bits for a short one: two names that end alike have a bit in common.
+/// One bit for the end of a name or path; all bits for a short one. Names that end alike share a bit.
 pub fn end_bits(name: &[u8]) -> u64 {
     name.last_chunk().map_or(u64::MAX, |[one, last]| 1 << ((one.wrapping_mul(31) ^ last) % 64))
 }
 
-/// Blanks at the end do not count, unless a backslash protects them.
+/// A backslash protects blanks at the end of a line.
 fn without_blanks(line: &[u8]) -> &[u8] {
     let (mut at, mut end) = (0, None);
     while at < line.len() {
@@ -123,14 +122,14 @@ fn is_special(byte: u8) -> bool {
     matches!(byte, b'*' | b'?' | b'[' | b'\\')
 }
 
-/// Whether a slash is a byte as any other, or parts a path.
+/// A slash is a byte like any other, or separates folders.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Slash {
     Usual,
     Special,
 }
 
-/// What became of a comparison; the last two tell the stars before that looking further is in vain.
+/// The last two tell the stars before that a further search is in vain.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum MatchOutcome {
     Match,
@@ -144,7 +143,7 @@ fn wild(pattern: &[u8], text: &[u8], slash: Slash) -> bool {
     compare(pattern, text, slash, &mut steps) == MatchOutcome::Match
 }
 
-/// The byte at a place, 0 after the end.
+/// 0 after the end.
 fn at(bytes: &[u8], place: usize) -> u8 {
     bytes.get(place).copied().unwrap_or(0)
 }
@@ -170,7 +169,7 @@ fn compare(pattern: &[u8], text: &[u8], slash: Slash, steps: &mut u32) -> MatchO
                 if let Some(outcome) = star(pattern, &mut p, text, &mut t, slash, steps) {
                     return outcome;
                 }
-                // The next folder: the slash of both is taken below.
+                // Both places are at a slash, which is taken below.
             }
             b'[' => match set(pattern, &mut p, now) {
                 None => return MatchOutcome::AbortAll,
@@ -195,7 +194,7 @@ fn compare(pattern: &[u8], text: &[u8], slash: Slash, steps: &mut u32) -> MatchO
     if t < text.len() { MatchOutcome::NoMatch } else { MatchOutcome::Match }
 }
 
-/// One star or several at `p`; `None` when both places are at a slash now.
+/// One star or several at `p`; `None` when both places are at a slash.
 fn star(
     pattern: &[u8],
     p: &mut usize,
@@ -261,8 +260,7 @@ fn star(
     Some(MatchOutcome::AbortAll)
 }
 
-/// Whether a byte is in the set that begins at `p`, which is at its end afterwards; `None` for a
-/// set that has no end.
+/// The byte is in the set that begins at `p`; `p` moves to the set's end. `None` for a set without an end.
 fn set(pattern: &[u8], p: &mut usize, now: u8) -> Option<bool> {
     *p += 1;
     let negated = matches!(at(pattern, *p), b'!' | b'^');
@@ -352,7 +350,7 @@ mod tests {
         }
     }
 
-    /// Three of these, in each order and any of them again.
+    /// Three of these, in each order and with repeats.
     fn all<const N: usize>(of: [&'static str; N]) -> impl Iterator<Item = [&'static str; 3]> {
         let places = (0..N).flat_map(|one| (0..N).map(move |two| (one, two)));
         let places = places.flat_map(|(one, two)| (0..N).map(move |three| [one, two, three]));

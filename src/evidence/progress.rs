@@ -1,7 +1,7 @@
-//! For how many iterations the files of a project have stayed unchanged.
+//! The number of iterations without a changed file.
 //!
-//! A stop remembers only when it ended. The files are looked at where a loop would end because of them,
-//! and before checks run that may write some; all other stops cost the same in a small and a large project.
+//! A stop remembers only its time. The files are looked at where a loop would end because of them, and before checks
+//! that may write some. All other stops cost the same in a small and a large project.
 
 use std::path::Path;
 use std::time::Duration;
@@ -14,47 +14,46 @@ use crate::engine::{Difference, Hasher, UnchangedFiles, hash_of};
 use crate::store::loops::Marks;
 use crate::world::{self, Deadline, FileTime, WallTime};
 
-/// The longest that a look may take, and what the rest of a stop needs of its time.
+/// The limit of a look, and the time that the rest of a stop needs.
 const LIMIT: Duration = Duration::from_millis(1_500);
 const REST: Duration = Duration::from_millis(300);
-/// How far a file's time may lie ahead: one from the future says nothing of this loop.
+/// A file's time may be ahead by this much; a later time says nothing about this loop.
 const AHEAD: Duration = Duration::from_mins(1);
-/// The most files and folders whose contents are remembered one by one, and the most that is read of them, in bytes.
+/// Files and folders whose contents are remembered one by one, and bytes read of them.
 const COMPARED: usize = 128;
 const READ: u64 = 16 << 20;
 
-/// When a look at the files happens.
+/// The moment of a look at the files.
 #[derive(Clone, Copy, Debug)]
 pub struct LookMoment {
-    /// When the loop was judged before.
+    /// The time of the last judgement.
     pub seen_at: WallTime,
-    /// When the stop has to be answered.
+    /// The stop has to be answered by then.
     pub deadline: Deadline,
 }
 
 impl LookMoment {
-    /// Returns the moment of a look at the files that checks may have changed, which began now.
+    /// A look at files that checks may have changed, from now on.
     pub fn after_checks() -> Self {
         Self { seen_at: world::now(), deadline: Deadline::after(LIMIT + REST) }
     }
 
-    /// Returns how long a look may take.
+    /// The time that a look may take.
     pub fn time(&self) -> Duration {
         LIMIT.min(self.deadline.left().saturating_sub(REST))
     }
 
-    /// The latest time that a file may have now, by its own clock.
+    /// The latest possible time of a file, by the files' clock.
     fn latest(&self, last: FileTime) -> FileTime {
         last.after(self.seen_at.age()).after(AHEAD)
     }
 }
 
-/// Returns for how many iterations no file has changed, this one included; remembers in the marks what
-/// the next look needs.
+/// Iterations without a changed file, this one included. The marks take in what the next look needs.
 ///
-/// The times of change tell what may have changed, for nobody can set them back. It has changed where it contains something else
-/// than it did at an earlier look, or in `kept`; what nobody had looked at has. What was removed shows in the names in its folder.
-/// A file that only programs write says nothing by its change; in folders of any name, the others do.
+/// Times of change tell which files may have changed, since nobody can set them back. A file has changed if its content
+/// differs from an earlier look or from `kept`, or if nobody had looked at it. A removal shows in the names of the
+/// folder. Files of noise do not count by their change.
 pub fn still(
     root: &Path,
     marks: &mut Marks,
@@ -100,7 +99,7 @@ pub fn still(
     if whole != Whole::Seen {
         return UnchangedFiles::Unknown;
     }
-    // More than are remembered are one content, whatever their order.
+    // More contents than are remembered become one, in any order.
     if found.len() > COMPARED {
         let since = found.iter().map(|(_, since)| *since).max().unwrap_or_default();
         let hash = |content: &[u64; 2]| {
@@ -120,7 +119,7 @@ pub fn still(
     UnchangedFiles::Still(marks.ends.iter().filter(|end| **end >= newest).count() as u32)
 }
 
-/// Returns whether a file has changed since a time.
+/// Links and folders count, too.
 pub fn changed_since(root: &Path, since: FileTime, moment: LookMoment) -> Difference {
     if !since.is_known() {
         return Difference::Unknown;
@@ -143,8 +142,8 @@ pub fn changed_since(root: &Path, since: FileTime, moment: LookMoment) -> Differ
     }
 }
 
-/// Returns how many of the checks, from the first on, had ended when a file changed for the last time: what a later one
-/// has changed, or somebody meanwhile, they have not seen. `began` is when each of them began.
+/// The number of checks, from the first on, that ended before the last change of a file: they have not seen what a
+/// later check or somebody else changed. `began` has the beginning of each check.
 pub fn outdated(root: &Path, began: &[FileTime], moment: LookMoment) -> usize {
     let changed = |since: &FileTime| changed_since(root, *since, moment) == Difference::Changed;
     match began.get(1) {
@@ -159,8 +158,8 @@ mod tests {
     use crate::store::lock::Lock;
     use crate::system::files;
 
-    /// For how many iterations nothing has changed in a folder with one file, whose time is the end of the last of six
-    /// iterations; a check ran from a moment before until that end or a moment after it.
+    /// Iterations without a change in a folder with one file, whose time is the end of the last of six iterations. A
+    /// check ran from a moment before until that end or a moment after it.
     fn still_since_checks(later: u64) -> UnchangedFiles {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("main.rs");

@@ -1,4 +1,4 @@
-//! The one reader of a task list on the disk: `tasks.md` of a feature or a change, within one limit.
+//! The one reader of `tasks.md`, within one limit.
 
 use std::path::Path;
 
@@ -8,47 +8,43 @@ use crate::store::read::{self, Problem};
 use crate::store::settled;
 use crate::world::Deadline;
 
-/// The name of a task list.
 pub const TASKS: &str = "tasks.md";
-/// The most that is read of a task list, in bytes.
+/// Bytes of a task list.
 pub const MOST: u64 = 8 << 20;
 
-/// A task list as it is on the disk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskFile {
-    /// The tasks.
     pub list: TaskList,
     /// All bytes of the file.
     pub bytes: Vec<u8>,
 }
 
 impl TaskFile {
-    /// Returns a hash of the bytes: it differs where the content does.
+    /// Differs with the content.
     pub fn hash(&self) -> u64 {
         hash_of_long(&self.bytes)
     }
 
-    /// The list in these bytes.
     pub fn of(bytes: Vec<u8>) -> Self {
         Self { list: TaskList::parse(&bytes), bytes }
     }
 }
 
-/// Returns the task list in a folder, which is a real path; waits for nobody.
+/// Reads the task list in a folder, which is a real path, and waits for nobody.
 ///
-/// A link that leads out of the folder, whatever is no regular file, and a file of more than 8 MiB are refused.
+/// A link out of the folder, anything but a regular file, and a file of more than 8 MiB are refused.
 pub fn read(folder: &Path) -> Result<TaskFile, Problem> {
     read::read_in(folder, TASKS, MOST).map(|content| TaskFile::of(content.bytes))
 }
 
-/// Returns the same once nobody has changed the file for 100 ms; at the deadline, what is there.
+/// Waits until nobody has changed the file for 100 ms, at most until the deadline.
 pub fn read_settled(folder: &Path, deadline: Deadline) -> Result<TaskFile, Problem> {
     let content = settled::read_settled(folder, TASKS, MOST, deadline, |_| true)?;
     Ok(TaskFile::of(content.bytes))
 }
 
-/// Returns whether a folder has a task list, also one that cannot be read at the moment; a link out of the
-/// folder and whatever is no regular file is none.
+/// A list counts also if it cannot be read at the moment. A link out of the folder does not count, and neither does
+/// anything but a regular file.
 pub fn is_in(folder: &Path) -> bool {
     let found = read::read_in(folder, TASKS, MOST);
     !matches!(found, Err(Problem::Missing | Problem::Outside | Problem::NotAFile(_)))

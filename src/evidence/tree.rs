@@ -1,4 +1,4 @@
-//! The files of a work tree that git tracks or does not ignore, from names, sizes and times alone.
+//! The files of a work tree that git tracks or does not ignore, by names, sizes and times alone.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -14,99 +14,93 @@ use crate::system::folders::{FileStat, FolderEntry, NameRoom, OpenFolder};
 use crate::system::names;
 use crate::world::{Deadline, FileTime, WallTime};
 
-/// The loop's own files: they change at every iteration and prove nothing.
+/// The loop's own files change at every iteration and prove nothing.
 const OWN_FILES: [&[u8]; 2] = [b".speckit-state.json", b".progress.md"];
-/// How many folders in an ignored one are looked at for repositories.
+/// For each ignored folder: the folders, itself included, that are searched for repositories.
 const MOST_IGNORED: usize = 200;
-/// What the mode of a file has besides where git ignores it.
+/// Our own bit in the mode of a file that git ignores.
 pub const IGNORED: u64 = 1 << 63;
-/// The same for a file in another work tree, and for the log of a repository in this one.
+/// Our own bit in the mode of a file in another work tree, and of a repository's log in this one.
 pub const ASIDE: u64 = 1 << 62;
-/// How many names are read for each one that may be looked at: what is ignored is passed over at once.
+/// Names that are read for each one that may be looked at: ignored names are skipped at once.
 const IGNORED_FOR_ONE: usize = 10;
-/// How far the times of a folder and of what was put into it may lie apart: the clock of
-/// the files goes in steps.
+/// The times of a folder and of a new entry may differ by this much: the files' clock goes in steps.
 const STEP: Duration = Duration::from_millis(20);
-/// How long before it was put into its folder a file is written.
+/// A file is written at most this long before the move into its folder.
 const WRITTEN: Duration = Duration::from_secs(1);
 
-/// Whether all of a tree was looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whole {
     /// All of it.
     Seen,
-    /// There are too many files and folders.
+    /// Too many files and folders.
     TooLarge,
-    /// It took too long, or its top cannot be opened.
+    /// Too slow, or the top cannot be opened, or a folder cannot be listed.
     Unfinished,
     /// The visitor had seen enough.
     Stopped,
 }
 
-/// What is found on the way through a tree; paths are relative to its root.
+/// Paths are relative to the root of the look.
 #[derive(Clone, Copy, Debug)]
 pub enum FoundFile<'a> {
     /// A file or a link that is work.
     File {
-        /// The path of its folder, with the last slash.
+        /// The path of the folder, with its last slash.
         folder: &'a [u8],
-        /// Its name.
         name: &'a [u8],
-        /// When its content, name or mode last changed.
+        /// The last change of content, name or mode.
         changed: FileTime,
-        /// What the system says of it.
         stat: &'a FileStat,
-        /// [`IGNORED`] or [`ASIDE`], where it is that.
+        /// [`IGNORED`], [`ASIDE`], both or none.
         marks: u64,
     },
-    /// A folder in which something was removed or renamed: nothing that is in it changed at the same time.
+    /// A folder with a removed or renamed entry: no entry changed at the same time.
     Folder {
-        /// Its path, with the last slash.
+        /// With the last slash.
         path: &'a [u8],
-        /// When it was changed.
         changed: FileTime,
-        /// A number for the names of the work in it.
+        /// A number for the names of the folder's work.
         names: u64,
     },
-    /// A folder with nothing in it; only a look at all files shows these.
+    /// An empty folder; only a look at all files shows these.
     Empty {
-        /// Its path, with the last slash.
+        /// With the last slash.
         path: &'a [u8],
     },
 }
 
-/// What a visitor says after each thing it was shown.
+/// The visitor's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Go {
-    /// Show more.
     On,
-    /// It has seen enough.
+    /// The visitor has seen enough.
     Stop,
 }
 
-/// How far a look goes.
+/// The bounds of a look.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
-    /// Only what changed at this time or later is shown, in nanoseconds since the Unix epoch; all files
-    /// and no folders with 0.
+    /// Only changes at this time or later are shown. An unknown time shows all files, and no changed folders.
     pub since: FileTime,
-    /// The most files and folders that are looked at; what is ignored counts little.
+    /// Files and folders; ignored ones count little.
     pub entries: usize,
-    /// The longest that it may take.
     pub time: Duration,
-    /// When the run began whose agents have made other work trees, `None` for no run.
+    /// The beginning of the run whose agents made other work trees.
     pub run: Option<WallTime>,
 }
 
-/// Shows `visit` the files below `root` that are work: what git tracks or does not ignore, the loop's
-/// own notes left out. Links are not followed. The log of the head is shown of each repository that is not ignored, of an ignored
-/// folder that is one, and of those directly in it; and
-/// at last the files of the other work trees in which the project's work goes on, by paths that may begin with `../`.
+/// Shows `visit` the work files below `root`: what git tracks or does not ignore, without the loop's own notes. Links
+/// are not followed.
+///
+/// The logs of heads are shown, too: of repositories that are not ignored, of ignored folders that are repositories,
+/// and of repositories inside ignored folders, where at most `MOST_IGNORED` folders are searched. The last files are
+/// those of other work trees with the project's work, by paths that may begin with `../`.
 pub fn look(root: &Path, bounds: Bounds, visit: &mut dyn FnMut(FoundFile<'_>) -> Go) -> Whole {
     look_with(root, bounds, false, visit)
 }
 
-/// Does the same without what is never a task's work: what programs leave behind, and the folders of agents.
+/// Like [`look`], without noise: leftovers of programs, and the folders of agents.
 pub fn look_at_work(
     root: &Path,
     bounds: Bounds,
@@ -146,12 +140,12 @@ fn look_with(
     walk.all().err().unwrap_or(Whole::Seen)
 }
 
-/// A part of the tree that is a repository of its own.
+/// A repository of its own in the tree.
 struct Part {
     found: Repository,
-    /// The path of its top from the root, with its last slash; empty where the root is not above it.
+    /// The path of its top from the root, with its last slash; empty if the root is not above the top.
     top: Vec<u8>,
-    /// What its rules ignore, from the top of the repository: files, and folders with a slash.
+    /// Ignored paths from the top of the repository; a folder ends with a slash.
     left_out: Vec<Vec<u8>>,
     /// [`ASIDE`] for another work tree of a repository.
     marks: u64,
@@ -179,34 +173,33 @@ struct Walk<'a> {
     skips_noise: bool,
     visit: &'a mut dyn FnMut(FoundFile<'_>) -> Go,
     deadline: Deadline,
-    /// The files and folders so far, without those that are ignored.
+    /// Files and folders so far, without ignored ones.
     entries: usize,
     /// All names so far.
     listed: usize,
     parts: Vec<Part>,
     folders: Vec<Folder>,
-    /// The path of what is looked at from the top of its repository.
+    /// The current path from the top of its repository.
     path: Vec<u8>,
-    /// How long that of its folder is, with its last slash.
+    /// Bytes of the folder in `path`, with its last slash.
     folder_length: usize,
-    /// The paths of folders that are ignored.
+    /// Ignored folders.
     ignored: Vec<Vec<u8>>,
-    /// Where the system puts the names of a folder.
     room: NameRoom,
 }
 
-/// When something was put into a folder, renamed in it or removed from it.
+/// The last time that an entry was added to a folder, renamed or removed.
 #[derive(Clone, Copy)]
 struct FolderChange {
     at: FileTime,
-    /// Whether something is in it that changed at the same time, and speaks for itself.
+    /// An entry changed at the same time and explains the change.
     explained: bool,
 }
 
 impl FolderChange {
     fn compare(&mut self, stat: Option<&FileStat>) {
         let is_same = |stat: &FileStat| stat.changed().distance(self.at) <= STEP;
-        // What was not written just before was there under another name.
+        // A file that was not written just before existed under another name.
         let is_new = |stat: &FileStat| stat.modified().after(WRITTEN) >= self.at;
         self.explained = self.explained || stat.is_some_and(|stat| is_same(stat) && is_new(stat));
     }
@@ -221,7 +214,7 @@ impl Walk<'_> {
             if self.parts.iter().skip(1).any(|part| path.starts_with(&part.top)) {
                 continue;
             }
-            // A project that can be looked at stays so beside another work tree.
+            // Another work tree does not make the project too large.
             self.entries = 0;
             self.enter(path, Repository::around(&copy))?;
             self.folders()?;
@@ -236,7 +229,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Goes into a part that is a repository of its own; the log of its head is shown.
+    /// Enters a repository of its own, and shows the log of its head.
     fn enter(&mut self, path: Vec<u8>, found: Repository) -> Result<(), Whole> {
         if let Some(data) = &found.data {
             self.show_log(&work_trees::path_from(self.root, data))?;
@@ -247,7 +240,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Shows the log of the head of the repository with its data there.
+    /// Shows the log of the repository with this data.
     fn show_log(&mut self, data: &[u8]) -> Result<(), Whole> {
         let folder = &[data, b"logs/"].concat();
         let path = [folder, &b"HEAD"[..]].concat();
@@ -267,7 +260,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Shows the logs of repositories that are ignored: such a folder itself, or those in it, the outer ones first.
+    /// Shows the logs of ignored repositories: the ignored folders themselves, then folders inside, the outer ones
+    /// first.
     fn repositories(&mut self) -> Result<(), Whole> {
         for path in std::mem::take(&mut self.ignored) {
             let mut tops = vec![path];
@@ -311,7 +305,9 @@ impl Walk<'_> {
         let mut room = std::mem::take(&mut self.room);
         let listed = open.list(&mut room, &mut |entry| self.entry(&folder, entry, change.as_mut()));
         self.room = room;
-        listed?;
+        if !listed? {
+            return Err(Whole::Unfinished);
+        }
         if is_asked && self.listed == before {
             self.show(FoundFile::Empty { path: &folder.path })?;
         }
@@ -396,14 +392,14 @@ impl Walk<'_> {
         self.show(FoundFile::File { folder: &folder.path, name, changed, stat: &stat, marks })
     }
 
-    /// What is tracked is work, whatever the rules say of it.
+    /// Tracked files are work, whatever the rules say.
     fn tracked(&mut self) -> Result<(), Whole> {
         for Part { found, top, mut left_out, marks } in std::mem::take(&mut self.parts) {
             let Some(data) = found.data.filter(|_| !left_out.is_empty()) else { continue };
             left_out.sort_unstable();
             let mut work = Vec::new();
             index::tracked(&data, &mut |name| {
-                // No folder that is left out has another one in it: only the last one before can have it.
+                // No left out folder contains another: only the last one before the name can contain it.
                 let after = left_out.partition_point(|out| out.as_slice() <= name);
                 if after > 0 && is_in(&left_out[after - 1], name) {
                     work.push(name.to_vec());
@@ -413,7 +409,7 @@ impl Walk<'_> {
             });
             for name in work {
                 let Some(below) = name.strip_prefix(&found.prefix[..]) else { continue };
-                // The folder of an agent may be where another work tree is.
+                // An agent's folder may hold another work tree.
                 if !self.skips_noise || !below.split(|byte| *byte == b'/').any(is_noise) {
                     self.tracked_file(&[&top, below].concat(), marks)?;
                 }
@@ -422,7 +418,6 @@ impl Walk<'_> {
         if self.deadline.is_over() { Err(Whole::Unfinished) } else { Ok(()) }
     }
 
-    /// Counts a file or folder that is work.
     fn count(&mut self) -> Result<(), Whole> {
         self.entries += 1;
         if self.entries > self.bounds.entries { Err(Whole::TooLarge) } else { Ok(()) }
@@ -450,7 +445,7 @@ impl Walk<'_> {
         }
     }
 
-    /// A number for the names of the work in a folder.
+    /// A number for the names of the folder's work.
     fn names(&mut self, folder: &Folder, open: &OpenFolder) -> u64 {
         let mut sum = 0_u64;
         let mut room = std::mem::take(&mut self.room);
@@ -461,7 +456,7 @@ impl Walk<'_> {
             }
             self.path_from_top(name);
             if !folder.rules.ignore(&self.path, name, entry.kind() == EntryKind::Folder) {
-                // A sum does not depend on the order in which the system lists them.
+                // A sum does not depend on the order of the listing.
                 sum = sum.wrapping_add(hash_of(name));
             }
             Ok(())
@@ -470,7 +465,7 @@ impl Walk<'_> {
         sum
     }
 
-    /// Puts the path of a folder into `path`.
+    /// Sets `path` to a folder.
     fn go_into(&mut self, folder: &Folder) {
         let part = &self.parts[folder.part];
         self.path.clear();
@@ -479,13 +474,13 @@ impl Walk<'_> {
         self.folder_length = self.path.len();
     }
 
-    /// Puts the path of a name in that folder into `path`.
+    /// Sets `path` to a name in that folder.
     fn path_from_top(&mut self, name: &[u8]) {
         self.path.truncate(self.folder_length);
         self.path.extend_from_slice(name);
     }
 
-    /// Notes that what `path` names is ignored.
+    /// Notes that `path` is ignored.
     fn leave_out(&mut self, part: usize, end: &[u8]) {
         let part = &mut self.parts[part];
         if part.found.data.is_some() {
@@ -494,12 +489,12 @@ impl Walk<'_> {
     }
 }
 
-/// Whether a path is the one that is left out, or in the folder that is.
+/// The path is left out, or lies in a left out folder.
 fn is_in(left_out: &[u8], path: &[u8]) -> bool {
     left_out == path || (left_out.ends_with(b"/") && path.starts_with(left_out))
 }
 
-/// Returns whether a path holds the notes of a loop, in whichever project of the tree.
+/// The path holds a loop's notes, in any project of the tree.
 pub fn is_own(path: &Path) -> bool {
     let name = path.file_name().map(OsStr::as_encoded_bytes).unwrap_or_default();
     let above = path.parent().and_then(Path::file_name).map(OsStr::as_encoded_bytes);
@@ -514,9 +509,9 @@ fn is_note(above: &[u8], name: &[u8]) -> bool {
     }
 }
 
-/// Whether a name in a folder is the loop's own, or a leftover of a write in progress.
+/// The name is the loop's own, or left by an unfinished write.
 fn is_left_out(folder: &[u8], name: &[u8]) -> bool {
-    // Most names are none of these.
+    // Fast, since most names are none of these.
     if !matches!(name.first(), Some(b'.' | b'r' | b'l')) {
         return false;
     }

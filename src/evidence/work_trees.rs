@@ -1,5 +1,5 @@
-//! The other work trees of a repository in which the work on a project goes on: that of the session, and those that the agents of
-//! a run have made. What other sessions do in theirs is not this project's work.
+//! Other work trees of a repository with work on the project: the session's own, and those of a run's agents. Work
+//! trees of other sessions are not this project's work.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,13 +12,13 @@ use crate::store::read;
 use crate::system::files::real_path;
 use crate::world::{self, WallTime};
 
-/// The most work trees that are looked at.
+/// Work trees that are looked at.
 const MOST: usize = 4;
-/// The most that are listed.
+/// Work trees that are listed.
 const MOST_LISTED: usize = 1_000;
 
-/// The copies of a project in the other work trees where its work goes on, as real paths; those that were made since a run began
-/// are of its agents.
+/// Real paths of the project's copies in work trees with its work. A work tree made since `run` belongs to the run's
+/// agents.
 pub fn copies(root: &Path, run: Option<WallTime>) -> Vec<PathBuf> {
     let here = || real_path(top_of(&world::current_folder()?)?).ok();
     let is_at_work = |copy: &PathBuf| {
@@ -29,7 +29,7 @@ pub fn copies(root: &Path, run: Option<WallTime>) -> Vec<PathBuf> {
     others.filter(is_at_work).take(MOST).collect()
 }
 
-/// Those in all other work trees, `None` where there are none.
+/// Copies in all other work trees; `None` without a repository that has some.
 pub fn all_copies(root: &Path) -> Option<Vec<PathBuf>> {
     let common = common_folder(&repository_of(root)?);
     let entries = fs::read_dir(common.join("worktrees")).ok()?.take(MOST_LISTED);
@@ -37,7 +37,7 @@ pub fn all_copies(root: &Path) -> Option<Vec<PathBuf>> {
     let below = root.strip_prefix(top_of(&root)?).ok()?;
     let others = entries.flatten().filter_map(|entry| top(&entry.path()));
     let tops = others.chain(common.parent().map(Path::to_owned));
-    // Without a slash at the end, which an empty path would add.
+    // `components` drops the slash that joining an empty path adds.
     let copies = tops.map(|top| top.join(below).components().collect());
     Some(copies.filter(|copy: &PathBuf| copy.is_dir() && *copy != root).collect())
 }
@@ -49,7 +49,7 @@ fn top(folder: &Path) -> Option<PathBuf> {
     real_path(git.parent()?).ok()
 }
 
-/// Whether an agent of a run has made the work tree, and no loop of its own is there. The main one has no file `.git`.
+/// A run's agent made the work tree, and no other loop is there. The main work tree has no file `.git`.
 fn is_of_run(top: &Path, run: Option<WallTime>) -> bool {
     let made = fs::metadata(top.join(".git")).ok().filter(fs::Metadata::is_file);
     let made = made.and_then(|meta| meta.modified().ok()).map(WallTime::from);
@@ -58,7 +58,7 @@ fn is_of_run(top: &Path, run: Option<WallTime>) -> bool {
         && !top.join(".spool/.state").exists()
 }
 
-/// Returns the path of a copy from its project, with its last slash.
+/// The path of a copy from the project, with its last slash.
 pub fn path_from(root: &Path, folder: &Path) -> Vec<u8> {
     let root = &real_path(root).unwrap_or_default();
     let both = root.components().zip(folder.components());
@@ -71,8 +71,8 @@ pub fn path_from(root: &Path, folder: &Path) -> Vec<u8> {
     path
 }
 
-/// Returns the task list in another work tree in which a task is ticked that is open in the project's own, which is in this folder
-/// of it.
+/// A task list in another work tree with a ticked task that is open in the project's own list. `folder` is the list's
+/// folder in the project.
 pub fn ticked_copy(root: &Path, folder: &Path, run: Option<WallTime>) -> Option<PathBuf> {
     let mut lists = copies(root, run).into_iter().map(|copy| copy.join(folder)).peekable();
     lists.peek()?;

@@ -1,4 +1,4 @@
-//! The checklists of a feature: spec-kit asks a person before it implements a feature that has open ones.
+//! The checklists of a feature. spec-kit asks a person before it implements a feature with open ones.
 
 use super::project::Feature;
 use crate::engine::order::sorted;
@@ -6,17 +6,16 @@ use crate::engine::tasks::TaskList;
 use crate::store::read::{self, Problem};
 use crate::text;
 
-/// The folder of a feature that holds them.
 const FOLDER: &str = "checklists";
-/// The most entries of the folder that are looked at.
+/// Entries of the folder.
 const MOST_FILES: usize = 200;
-/// The most that is read of one checklist, in bytes.
+/// Bytes of one checklist.
 const MOST: u64 = 1 << 18;
 
-/// The most checklists that are named.
+/// Checklists in one list.
 const NAMED: usize = 12;
 
-/// Returns the same as [`open`] for so many that a person can read them, and how many more there are.
+/// The open checklists, as many as a person can read, and the number of the others.
 pub fn named(feature: &Feature) -> Vec<String> {
     let mut open = open(feature);
     let more = open.len().saturating_sub(NAMED);
@@ -27,8 +26,8 @@ pub fn named(feature: &Feature) -> Vec<String> {
     open
 }
 
-/// Returns a few words for each checklist that has open items or cannot be read, such as `ux.md: 3 of 12 open`, by name.
-///
+/// A few words for each checklist with open items, or that cannot be read: `ux.md: 3 of 12 open`. In the order of
+/// names.
 fn open(feature: &Feature) -> Vec<String> {
     let unread = |name: &str, why: &dyn std::fmt::Display| {
         vec![[&text::title(name, 80), ": cannot be read: ", &why.to_string()].concat()]

@@ -1,15 +1,15 @@
-//! spec-kit's converge command: where a project has it. The agent runs it, this program never does.
+//! spec-kit's converge command in a project. The agent runs the command, this program never does.
 
 use std::path::Path;
 
 use crate::store::read::below;
 
-/// The name of the command in a session of Claude Code where it is a skill.
+/// The command's name in Claude Code as a skill.
 const SKILL: &str = "speckit-converge";
-/// The same where it is a file of commands.
+/// The command's name in Claude Code as a command file.
 const COMMAND: &str = "speckit.converge";
 
-/// Where spec-kit puts it, the places of Claude Code first; each with the name under which it is called.
+/// spec-kit's places for the command and its name there; Claude Code's places come first.
 const PLACES: [(&[&str], &str); 9] = [
     (&[".claude", "skills", SKILL, "SKILL.md"], SKILL),
     (&[".claude", "commands", "speckit.converge.md"], COMMAND),
@@ -21,24 +21,23 @@ const PLACES: [(&[&str], &str); 9] = [
     (&[".github", "agents", "speckit.converge.agent.md"], COMMAND),
     (&[".github", "skills", SKILL, "SKILL.md"], SKILL),
 ];
-/// How many of them Claude Code reads.
+/// Claude Code's part of `PLACES`.
 const OF_CLAUDE: usize = 2;
 
-/// spec-kit's converge command as a project has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ConvergeCommand {
-    /// Its name without the slash.
+    /// Without the slash.
     pub name: &'static str,
-    /// Its file, relative to the project.
+    /// Relative to the project.
     pub file: String,
 }
 
-/// Returns the command that a session of Claude Code can run in a project; an error names the files that were looked for.
+/// The command for a session of Claude Code; an error names the files that were searched.
 pub fn in_session(root: &Path) -> Result<ConvergeCommand, String> {
     first_of(root, &PLACES[..OF_CLAUDE])
 }
 
-/// Returns the command for any agent program: it is told to read the file. An error names the files that were looked for.
+/// The command for any agent program, which is told to read the file. An error names the files that were searched.
 pub fn for_any_agent(root: &Path) -> Result<ConvergeCommand, String> {
     first_of(root, &PLACES)
 }

@@ -1,6 +1,6 @@
-//! `.specify/extensions.yml`: what spec-kit's extensions want to be run before and after an implementation.
+//! `.specify/extensions.yml`: the commands of spec-kit's extensions before and after an implementation.
 //!
-//! It is text for the agent and nothing else: this program runs none of it. What is not understood is named.
+//! The commands are text for the agent: this program runs none of them. Anything that is not understood is named.
 
 use std::path::Path;
 
@@ -8,17 +8,17 @@ use super::settings::yaml::{Node, YamlValue, read_generated};
 use crate::store::due::{ExtensionHooks, name_of};
 use crate::store::read::{self, Problem};
 
-/// The file, relative to the project.
+/// Relative to the project.
 const FILE: &str = ".specify/extensions.yml";
-/// The most that is read of it, in bytes.
+/// Bytes of the file.
 const MOST: u64 = 1 << 18;
-/// The most commands before an implementation, and as many after it.
+/// Commands before an implementation, and as many after it.
 const MOST_HOOKS: usize = 20;
-/// The longest name of a command, in bytes.
+/// Bytes of a command's name.
 const LONGEST: usize = 80;
 
-/// Returns the commands that have to be run before and after spec-kit's implement command, by the rules of its template
-/// (enabled, `optional: false`, without a condition), and in words what is wrong with the file.
+/// The commands that the template of spec-kit's implement command demands (enabled, `optional: false`, without a
+/// condition), and the faults of the file in words.
 pub fn mandatory(root: &Path) -> (ExtensionHooks, Vec<String>) {
     let folder = read::folder_inside(root, &root.join(".specify"));
     match folder.and_then(|folder| read::read_in(&folder, "extensions.yml", MOST)) {
@@ -30,7 +30,7 @@ pub fn mandatory(root: &Path) -> (ExtensionHooks, Vec<String>) {
     }
 }
 
-/// Returns the same of a file with these bytes.
+/// As [`mandatory`], for the bytes of a file.
 pub fn mandatory_in(bytes: &[u8]) -> (ExtensionHooks, Vec<String>) {
     let mut hooks = ExtensionHooks::default();
     let mut wrong = Vec::new();
@@ -45,12 +45,12 @@ pub fn mandatory_in(bytes: &[u8]) -> (ExtensionHooks, Vec<String>) {
     (hooks, wrong)
 }
 
-/// What is wrong, with the name of the file before it.
+/// Puts the file's name before the words.
 fn in_file(why: &str) -> String {
     ["`", FILE, "`", why].concat()
 }
 
-/// The value of `hooks` in the file; `None` where there is none.
+/// The value of `hooks`.
 fn events(bytes: &[u8]) -> Result<Option<YamlValue>, String> {
     let text = std::str::from_utf8(bytes).map_err(|_| " is not UTF-8 text".to_owned())?;
     let file = read_generated(text.trim_start_matches('\u{feff}'));
@@ -63,7 +63,7 @@ fn events(bytes: &[u8]) -> Result<Option<YamlValue>, String> {
     }
 }
 
-/// The mandatory commands of one event, in the order of the file.
+/// In the order of the file.
 fn commands(events: &YamlValue, event: &str, wrong: &mut Vec<String>) -> Vec<String> {
     let mut found = Vec::new();
     let entries = match member(events, event) {
@@ -90,7 +90,7 @@ fn commands(events: &YamlValue, event: &str, wrong: &mut Vec<String>) -> Vec<Str
     found
 }
 
-/// Whether the template demands a hook: a condition is for spec-kit's own program, and such a hook is skipped.
+/// The template demands the hook. A condition is for spec-kit's own program, so hooks with one are skipped.
 fn is_mandatory(hook: &YamlValue) -> bool {
     let is_false = |name| match member(hook, name) {
         Some(YamlValue::Text(text)) => {
@@ -106,7 +106,7 @@ fn is_mandatory(hook: &YamlValue) -> bool {
     is_free && is_false("optional") && !is_false("enabled")
 }
 
-/// The name of a hook's command, `None` for one that may say something else to an agent than a name.
+/// A hook's command; `None` if the text could tell an agent anything but a name.
 fn command(hook: &YamlValue) -> Option<String> {
     let Some(YamlValue::Text(command)) = member(hook, "command") else { return None };
     let name = name_of(command);

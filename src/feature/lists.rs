@@ -1,4 +1,4 @@
-//! The lists in the folder of a feature or a change besides the one that a loop goes by.
+//! Lists in the folder of a feature or a change, besides the one that a loop goes by.
 
 use std::path::Path;
 
@@ -9,18 +9,17 @@ use crate::store::read;
 use crate::system::files::real_path;
 use crate::text;
 
-/// The most entries that are read of a folder with changes.
+/// Entries of a folder with changes.
 pub const MOST_NAMES: usize = 10_000;
 
-/// The most folders of a change that are searched for lists.
+/// Folders of a change that are searched.
 const MOST_FOLDERS: usize = 1_000;
-/// The most that is read of a file of OpenSpec, in bytes.
+/// Bytes of an OpenSpec file.
 const MOST_OF_YAML: u64 = 64 << 10;
-/// Words in the name of a list, or of a folder whose documents are lists.
+/// Words in the name of a list, or of a folder with lists.
 const LIST_WORDS: [&str; 3] = ["tasks", "todo", "todos"];
 
-/// The names in a folder that can be shown, in the order of the alphabet, and whether the folder has
-/// more than [`MOST_NAMES`] entries: those beyond are left out.
+/// The printable names in a folder, in alphabetical order; `true` if more than [`MOST_NAMES`] entries were there.
 pub fn names_in(folder: &Path) -> (Vec<String>, bool) {
     let found = read::entries(folder, MOST_NAMES);
     let names = found.entries.iter().filter_map(|entry| entry.file_name().into_string().ok());
@@ -29,7 +28,7 @@ pub fn names_in(folder: &Path) -> (Vec<String>, bool) {
     (names, found.has_more)
 }
 
-/// The same as [`other_lists`] in words, `None` where there are none.
+/// [`other_lists`] in words.
 pub fn others_in_words(own: &Path) -> Option<String> {
     let others = other_lists(own).join(", ");
     let words =
@@ -37,11 +36,11 @@ pub fn others_in_words(own: &Path) -> Option<String> {
     (!others.is_empty()).then_some(words)
 }
 
-/// The lists with open boxes in the folder of a feature or a change that no loop goes by, by their names there: documents with `tasks` or
-/// `todo` in their path, and what its schema of OpenSpec calls its list. A list that cannot be read is one of them.
+/// Lists with open boxes that no loop goes by, as paths in the folder: documents with `tasks` or `todo` in their path,
+/// and the list that OpenSpec's schema names. A list that cannot be read counts.
 pub fn other_lists(own: &Path) -> Vec<String> {
     let (tracked, mut found) = (tracked(own), Vec::new());
-    let is_project = |it: &&Path| it.join(".specify").is_dir() || it.join("openspec").is_dir();
+    let is_project = |at: &&Path| at.join(".specify").is_dir() || at.join("openspec").is_dir();
     let root = own.ancestors().find(is_project).unwrap_or(own);
     let mut folders = vec![String::new()];
     for at in 0.. {
@@ -65,7 +64,7 @@ pub fn other_lists(own: &Path) -> Vec<String> {
     found
 }
 
-/// What the schema of a change of OpenSpec calls the list of tasks.
+/// The name of the task list in the schema of an OpenSpec change.
 fn tracked(own: &Path) -> Option<String> {
     let mut around = own.ancestors().map(|folder| folder.join("openspec"));
     let openspec = around.find(|folder| folder.is_dir())?;
@@ -78,7 +77,7 @@ fn tracked(own: &Path) -> Option<String> {
     is_feature_name(&schema).then(|| value_of(&schemas.join(schema), "schema.yaml", "tracks"))?
 }
 
-/// Whether a box of a list is open, also one that does not count, or may be: the list cannot be read.
+/// A box is open, counted or not. A list that cannot be read may have one.
 fn has_work(root: &Path, path: &Path) -> bool {
     let real = real_path(path).ok().filter(|real| real.starts_with(root));
     let file = real.and_then(|real| read::read(&real, MOST).ok());
@@ -97,7 +96,7 @@ fn is_markdown(name: &str) -> bool {
         .is_some_and(|end| end.eq_ignore_ascii_case("md") || end.eq_ignore_ascii_case("markdown"))
 }
 
-/// The value of a key in a file of YAML, at any depth.
+/// The value of a key in a YAML file, at any depth.
 fn value_of(folder: &Path, name: &str, key: &str) -> Option<String> {
     let file = read::read_in(folder, name, MOST_OF_YAML).ok()?;
     let text = String::from_utf8_lossy(&file.bytes);
@@ -113,7 +112,7 @@ fn value_of(folder: &Path, name: &str, key: &str) -> Option<String> {
     lines.find_map(|line| line.match_indices(key).find_map(|(at, _)| value(line, at)))
 }
 
-/// Whether a path is the one that a schema names, where a star stands for anything.
+/// The schema names this path; a star stands for anything.
 fn is_called(path: &str, tracked: &str) -> bool {
     let tracked = tracked.trim_start_matches("./");
     match tracked.split_once('*') {

@@ -1,4 +1,4 @@
-//! Finding the project around a folder, and the feature that is worked on.
+//! Finds the project around a folder, and the feature at work.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -16,44 +16,42 @@ use crate::system::names;
 use crate::text;
 use crate::world;
 
-/// How far up a project's root is looked for.
+/// Folders up to a project's root.
 const LEVELS: usize = 64;
-/// The most that is read of a file that names the feature, in bytes.
+/// Bytes of a file that names the feature.
 const MOST: u64 = 1 << 16;
-/// The most names in such a folder that are looked at, and the most features that are taken from them.
+/// Names read from a folder with features, and features taken from it.
 const MOST_NAMES: usize = 20_000;
 const MOST_FEATURES: usize = 2_000;
-/// Where features are kept, in the order in which a name is looked up.
+/// Folders with features, in the order of a look-up.
 pub const SHELVES: [&str; 2] = [".specify/specs", "specs"];
 
-/// A spec-kit project; its root is a real path.
+/// A spec-kit project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Project {
-    /// The folder that holds `.specify`.
+    /// The folder with `.specify`, as a real path.
     pub root: PathBuf,
 }
 
-/// A feature of a project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Feature {
-    /// The name of its folder, such as `001-user-login`.
+    /// The folder's name, such as `001-user-login`.
     pub name: String,
-    /// Its folder, a real path inside the project.
+    /// A real path inside the project.
     pub folder: PathBuf,
-    /// The same, relative to the project.
+    /// Relative to the project.
     pub relative: String,
 }
 
-/// Why a feature cannot be found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FeatureError {
-    /// A name that no folder may have; control characters are already taken out.
+    /// No folder may have this name; control characters are already removed.
     BadName(String),
-    /// A link leads from its folder out of the project.
+    /// A link leads out of the project.
     Outside(String),
-    /// There is no folder for it in this project.
+    /// No such folder in this project.
     NoFolder(String, PathBuf),
-    /// The file that should name it cannot be read or understood.
+    /// The file that should name the feature cannot be read or understood.
     BadPointer(PathBuf, String),
 }
 
@@ -85,7 +83,7 @@ impl From<FeatureError> for Refusal {
         let what = lost.to_string();
         if let FeatureError::NoFolder(name, root) = lost {
             let known = Project { root }.features();
-            if let Some(near) = text::nearest(&name, known.iter().map(|it| it.name.as_str())) {
+            if let Some(near) = text::nearest(&name, known.iter().map(|one| one.name.as_str())) {
                 return Self::new(what, format!("did you mean `{near}`?"));
             }
         }
@@ -94,17 +92,16 @@ impl From<FeatureError> for Refusal {
 }
 
 impl Project {
-    /// The nearest project at or above a folder.
+    /// The nearest project at or above `start`.
     pub fn around(start: &Path) -> Option<Self> {
         let start = begin(start).ok()?;
         let mut folders = start.ancestors().take(LEVELS);
         folders.find(|folder| folder.join(".specify").is_dir()).and_then(Self::at)
     }
 
-    /// Returns the project that this session has a loop in, or the nearest one.
+    /// The project with this session's loop, else the nearest one.
     ///
-    /// The agent's folder drifts with its `cd`, also into a project inside the project; a session
-    /// stays with the loop it has.
+    /// An agent's `cd` may lead into a project inside the project; a session stays with its loop.
     pub fn around_session(start: &Path, session: &str) -> Option<Self> {
         let begun = begin(start);
         let start = begun.as_deref().unwrap_or(start);
@@ -121,14 +118,14 @@ impl Project {
                 nearest = Some(folder);
             }
         }
-        // The notes of its loop may have been taken away.
+        // The notes of the session's loop may have been removed.
         let others = with_loops.into_iter().filter(|folder| Some(*folder) != nearest);
         let is_kept = |project: &Self| project.keeps(session);
         others.filter_map(Self::at).find(is_kept).or_else(|| nearest.and_then(Self::at))
     }
 
-    /// The project above in which a person armed the loop of this session, otherwise this one: notes in a
-    /// folder of the project are quickly made, what was armed is not.
+    /// The project above that keeps a record of this session, else this one: anybody can make notes in a folder of the project,
+    /// but not a record.
     fn unless_kept_above(self, session: &str) -> Self {
         if self.keeps(session) {
             return self;
@@ -138,24 +135,23 @@ impl Project {
         root.map(Path::to_owned).map_or(self, |root| Self { root })
     }
 
-    /// Returns whether the loop of this session is kept where no agent makes notes; opens no file.
+    /// A record of this session exists where no agent makes notes; it is not opened.
     pub fn keeps(&self, session: &str) -> bool {
         Loops::has_kept(&self.root, session)
     }
 
-    /// Returns the folder in which this session has a loop, or the nearest one that has loops or is
-    /// a project.
+    /// The folder with this session's loop, or the nearest one that has loops or is a project.
     pub fn with_loops(start: &Path, session: Option<&str>) -> Option<Self> {
         let begun = begin(start);
         let start = begun.as_deref().unwrap_or(start);
         let mut folders = start.ancestors().take(LEVELS);
-        let own = session.and_then(|session| folders.find(|it| Loops::has_known(it, session)));
+        let own = session.and_then(|session| folders.find(|at| Loops::has_known(at, session)));
         let mut folders = start.ancestors().take(LEVELS);
-        let is_near = |it: &&Path| it.join(".specify").is_dir() || Loops::of(it).folder().is_dir();
+        let is_near = |at: &&Path| at.join(".specify").is_dir() || Loops::of(at).folder().is_dir();
         own.or_else(|| folders.find(is_near).filter(|_| begun.is_ok())).and_then(Self::at)
     }
 
-    /// Returns whether a search that begins at `start` comes past this folder.
+    /// A search from `start` comes past this folder.
     pub fn looks_at(start: &Path, folder: &Path) -> bool {
         start.ancestors().take(LEVELS).any(|above| above == folder)
     }
@@ -166,8 +162,8 @@ impl Project {
         Some(Self { root })
     }
 
-    /// Returns the feature that is worked on: `SPECIFY_FEATURE_DIRECTORY`, `.specify/feature.json`,
-    /// then `.specify/.current-feature`; `None` when nothing names one.
+    /// The feature at work, by `SPECIFY_FEATURE_DIRECTORY`, `.specify/feature.json`, then `.specify/.current-feature`;
+    /// `None` if nothing names one.
     pub fn current_feature(&self) -> Result<Option<Feature>, FeatureError> {
         if let Some(feature) = self.feature_of_folder()? {
             return Ok(Some(feature));
@@ -177,7 +173,7 @@ impl Project {
         named.map(|name| self.feature(name)).transpose()
     }
 
-    /// The feature whose folder a variable or a file names, wherever in the project that is.
+    /// The feature that a variable or a file names by its folder, anywhere in the project.
     fn feature_of_folder(&self) -> Result<Option<Feature>, FeatureError> {
         if let Some(folder) = world::variable("SPECIFY_FEATURE_DIRECTORY") {
             return self.feature_at(&folder).map(Some);
@@ -191,7 +187,7 @@ impl Project {
         folder.map(|folder| self.feature_at(folder)).transpose()
     }
 
-    /// The text of a file of spec-kit that names the feature, `None` where there is none.
+    /// The text of spec-kit's file that names the feature; `None` without the file.
     fn pointed_at(&self, name: &str) -> Result<Option<String>, FeatureError> {
         let folder = self.root.join(".specify");
         let real = read::folder_inside(&self.root, &folder);
@@ -207,7 +203,7 @@ impl Project {
         }
     }
 
-    /// Returns the feature that is meant: the named one, the one the session drives, or the current one.
+    /// The named feature, else that of the session's loop, else the current one.
     pub fn feature_meant(
         &self,
         named: Option<&str>,
@@ -227,7 +223,6 @@ impl Project {
         self.current_feature()
     }
 
-    /// Returns the feature of this name.
     pub fn feature(&self, name: &str) -> Result<Feature, FeatureError> {
         if !is_feature_name(name) {
             return Err(FeatureError::BadName(printable(name)));
@@ -257,8 +252,8 @@ impl Project {
         })
     }
 
-    /// Returns the feature that a person means: by its name, its folder or the list in that; by the number or the title alone,
-    /// where only one has it.
+    /// The feature that a person typed: its name, its folder, the list in the folder; or its number or title, if only
+    /// one feature has that.
     pub fn feature_typed(&self, typed: &str) -> Result<Feature, FeatureError> {
         if typed.contains(['/', '\\']) {
             return self.feature_at(typed).or_else(|error| {
@@ -279,8 +274,8 @@ impl Project {
         })
     }
 
-    /// Returns the feature in a folder, given as a path relative to the project or inside it, or as that of its list; Windows
-    /// may have written it.
+    /// The feature in a folder, whose path is relative to the project or inside it, or is that of its list. Windows may
+    /// have written the path.
     pub fn feature_at(&self, folder: &str) -> Result<Feature, FeatureError> {
         let path = self.root.join(folder_typed(folder));
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -294,13 +289,13 @@ impl Project {
         }
     }
 
-    /// Returns the features that have a folder, by name; not all where there are more than anybody has.
+    /// Features with a folder, by name; beyond a large number the others are left out.
     pub fn features(&self) -> Vec<Feature> {
         let mut found: Vec<Feature> = self.feature_of_folder().ok().flatten().into_iter().collect();
         for shelf in SHELVES {
             let entries = std::fs::read_dir(self.root.join(shelf)).into_iter().flatten().flatten();
-            // What is no folder says so itself; a link may lead to one.
-            let is_file = |entry: &DirEntry| entry.file_type().is_ok_and(|it| it.is_file());
+            // A link may lead to a folder; only plain files are skipped.
+            let is_file = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| kind.is_file());
             let entries =
                 entries.take(MOST_NAMES).filter(|entry| !is_file(entry)).take(MOST_FEATURES);
             let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
@@ -328,8 +323,8 @@ impl Project {
     }
 }
 
-/// Where the search for a project begins: spec-kit's variable names a project inside of this folder, or of one above, for an agent
-/// changes its folder.
+/// The start of a search for a project. spec-kit's variable names a project inside of `start`, or of a folder above: an
+/// agent changes its folder.
 pub fn begin(start: &Path) -> Result<Cow<'_, Path>, Refusal> {
     let Some(named) = world::variable("SPECIFY_INIT_DIR") else { return Ok(start.into()) };
     let mut folders = start.ancestors().take(LEVELS).map(|above| above.join(&named));
@@ -344,14 +339,14 @@ pub fn begin(start: &Path) -> Result<Cow<'_, Path>, Refusal> {
     })
 }
 
-/// The folder in a typed path, which may be that of its list; Windows may have written it.
+/// The folder in a typed path, which may be that of its list. Windows may have written the path.
 pub fn folder_typed(path: &str) -> String {
     let path = path.replace('\\', "/");
     let path = path.trim_end_matches('/');
     path.strip_suffix("/tasks.md").unwrap_or(path).trim_end_matches('/').to_owned()
 }
 
-/// Returns whether a name may be a feature's: no path, no control characters, no leading `-` or `.`.
+/// A feature's name is no path, and has no control characters and no `-` or `.` in front.
 pub fn is_feature_name(name: &str) -> bool {
     !name.is_empty()
         && name.len() <= 200
@@ -361,7 +356,7 @@ pub fn is_feature_name(name: &str) -> bool {
         && text::is_plain(name)
 }
 
-/// Returns a text as one line of at most 200 characters that a terminal only shows.
+/// One line of at most 200 characters without control characters.
 pub fn printable(text: &str) -> String {
     text::title(text, 200)
 }

@@ -1,4 +1,4 @@
-//! What `spec.md` asks for: every requirement and acceptance criterion, by its id.
+//! The requirements and acceptance criteria in `spec.md`, each with an id.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,20 +7,20 @@ use crate::engine::markdown::{self, Kind, Line};
 use crate::store::read::read_in;
 use crate::text;
 
-/// What the ids of requirements begin with.
+/// Beginnings of requirement ids.
 const PREFIXES: [&str; 5] = ["NFR-", "FR-", "SC-", "AC-", "REQ-"];
-/// The most letters of a requirement that are kept for messages.
+/// Letters of a requirement in messages.
 const TITLE: usize = 200;
-/// The most letters of an item without an id.
+/// Letters of an item without an id.
 const NAMED: usize = 80;
-/// The longest label of a list that has no colon, in bytes.
+/// Bytes of a list's label without a colon.
 const LABEL: usize = 60;
 
-/// The most of a specification that is read, in bytes.
+/// Bytes of a specification.
 const MOST: u64 = 1 << 20;
 
-/// Returns the bytes of the `spec.md` in a folder, and what it asks for; an error says in words why a review has nothing to
-/// judge: it cannot be read, or names no requirement. `shown` is the folder as a person knows it.
+/// The bytes of the `spec.md` in a folder, and its requirements. An error tells why a review has nothing to judge: the
+/// file cannot be read, or names no requirement. `shown` is the folder's path for a person.
 pub fn specification(folder: &Path, shown: &str) -> Result<(Vec<u8>, Vec<Requirement>), String> {
     let path = ["`", shown, "/spec.md`"].concat();
     let content =
@@ -37,46 +37,45 @@ pub fn specification(folder: &Path, shown: &str) -> Result<(Vec<u8>, Vec<Require
 /// A requirement or an acceptance criterion.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Requirement {
-    /// Its id: `FR-001` as it is written, `US1.2` for the second acceptance scenario or criterion of user story 1, `AS1` for
-    /// the first one that belongs to no story.
+    /// `FR-001` as written; `US1.2` for the second acceptance scenario or criterion of user story 1; `AS1` for the
+    /// first one without a story.
     pub id: String,
-    /// The line that names it, shortened.
+    /// The line that names the requirement, shortened.
     pub title: String,
-    /// Each text that names it, whole: a line, and those that belong to it.
+    /// Each whole text that names the requirement: a line, and those that belong to it.
     pub texts: Vec<String>,
 }
 
-/// What a specification asks for; what is in code or a comment is nothing.
+/// The demands of a specification, without code and comments.
 #[derive(Default)]
 pub struct AskedFor {
     /// Each requirement once, in the order of the text.
     pub all: Vec<Requirement>,
-    /// The items that look like requirements and have no id, shortened.
+    /// Items that look like requirements without an id, shortened.
     pub unnamed: Vec<String>,
-    /// The user story that the lines belong to, with the level of its heading.
+    /// The user story around the current line, with its heading's level.
     story: Option<(usize, String)>,
-    /// What the items are that follow, by the letter of [`LABELS`], and how far the first of them is indented.
+    /// The kind of the following items, by the letter of [`LABELS`], and the column of the first one.
     section: Option<(u8, Option<usize>)>,
-    /// How many scenarios each story has so far; one that is headed twice continues its count.
+    /// Scenarios of each story so far; a story with a second heading counts on.
     scenarios: BTreeMap<String, usize>,
-    /// The places of those that the last line names; what follows may belong to them.
+    /// Places of the requirements in the last line; following lines may belong to them.
     last: Vec<usize>,
-    /// The places of those that the heading begins with: what stands below it belongs to them.
+    /// Places of the requirements at the beginning of the heading: the lines below belong to them.
     headed: Vec<usize>,
     is_behind_blank: bool,
 }
 
-/// What a label says of the items below it, in several languages: that they are scenarios, criteria or requirements.
+/// Words of labels for scenarios, criteria or requirements, in several languages.
 const LABELS: &str = include_str!("requirements.labels");
-/// What a scenario begins with, in several languages.
+/// Beginnings of scenarios, in several languages.
 const GIVEN: &str = include_str!("requirements.given");
 
-/// All requirements of a specification.
 pub fn requirements(spec: &[u8]) -> Vec<Requirement> {
     asked(spec).all
 }
 
-/// What a specification asks for.
+/// The demands of a specification.
 pub fn asked(spec: &[u8]) -> AskedFor {
     let mut asked = AskedFor::default();
     markdown::lines(spec).iter().filter(|line| !line.is_hidden()).for_each(|line| asked.line(line));
@@ -136,7 +135,7 @@ impl AskedFor {
         }
     }
 
-    /// Whether a line is the label of a list, which it opens then.
+    /// `true` for the label of a list, which begins a section.
     fn label(&mut self, line: &Line<'_>, plain: &str) -> bool {
         let is_short = plain.len() <= LABEL && !plain.ends_with('.') && line.column == 0;
         let is_label = plain.ends_with(':') || line.kind == Kind::Text && is_short;
@@ -157,7 +156,7 @@ impl AskedFor {
         let is_bold = words.starts_with("**") && words.matches("**").count() > 2;
         let words = words.replace("**", "");
         let (words, lower) = (words.trim(), words.to_lowercase());
-        let is_given = is_bold || GIVEN.split_whitespace().any(|it| lower.starts_with(it));
+        let is_given = is_bold || GIVEN.split_whitespace().any(|word| lower.starts_with(word));
         let is_asked = match section {
             b's' => is_given || plain.starts_with(|first: char| first.is_ascii_digit()),
             _ => section == b'c' && !begins_with_id(words),
@@ -174,7 +173,7 @@ impl AskedFor {
         }
     }
 
-    /// Adds one, or what else is said of it.
+    /// Adds a requirement, or another text that names it.
     fn add(&mut self, id: String, line: &str) {
         let known = self.all.iter().position(|known| known.id == id);
         let place = known.unwrap_or(self.all.len());
@@ -190,15 +189,15 @@ impl AskedFor {
     }
 }
 
-/// The words of a line, however far they are apart.
+/// The words with one blank between them.
 fn in_a_row(line: &str) -> String {
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What a label or a heading says of the items below it.
+/// The kind of items below a label or a heading.
 fn section_of(plain: &str) -> Option<u8> {
     let lower = plain.to_lowercase();
-    let is_its = |line: &&str| line.split(' ').skip(1).any(|it| lower.contains(it));
+    let is_its = |line: &&str| line.split(' ').skip(1).any(|word| lower.contains(word));
     LABELS.lines().find(is_its).map(|line| line.as_bytes()[0])
 }
 
@@ -215,7 +214,7 @@ fn ids_in(plain: &str) -> impl Iterator<Item = String> {
             let is_number = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
             let before = ids.last().and_then(|last| last.rsplit_once('-')).filter(|_| is_number);
             let next = before.map(|(before, _)| [before, "-", part].concat());
-            // What begins otherwise is a path.
+            // Any other beginning is that of a path.
             let Some(id) = id_of(part).map(str::to_owned).or(next) else { break };
             ids.push(id);
         }
@@ -223,14 +222,14 @@ fn ids_in(plain: &str) -> impl Iterator<Item = String> {
     })
 }
 
-/// The id that a word begins with: groups such as `AUTH`, then a number.
+/// The id at the beginning of a word: groups such as `AUTH`, then a number.
 fn id_of(word: &str) -> Option<&str> {
     let word = word.trim_start_matches('.');
     let prefix = PREFIXES.iter().find(|prefix| word.starts_with(**prefix))?;
     let (mut at, mut end) = (prefix.len(), None);
     for part in word[at..].split_inclusive(['-', '_']) {
         let name = part.trim_end_matches(['-', '_', '.']);
-        let is_group = name.bytes().all(|it| it.is_ascii_uppercase() || it.is_ascii_digit());
+        let is_group = name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
         if is_number(name) {
             end = Some(at + name.len());
         } else if end.is_some() || !is_group {
@@ -241,12 +240,12 @@ fn id_of(word: &str) -> Option<&str> {
     end.map(|end| &word[..end])
 }
 
-/// Whether this is a number such as `001`, `A1`, `1.2` or `003a`.
+/// A number such as `001`, `A1`, `1.2` or `003a`.
 fn is_number(name: &str) -> bool {
-    let number = name.trim_start_matches(|it: char| it.is_ascii_uppercase());
-    let number = number.strip_suffix(|it: char| it.is_ascii_alphabetic()).unwrap_or(number);
-    let is_digit = |it: char| it.is_ascii_digit();
-    number.starts_with(is_digit) && number.chars().all(|it| is_digit(it) || it == '.')
+    let number = name.trim_start_matches(|letter: char| letter.is_ascii_uppercase());
+    let number = number.strip_suffix(|letter: char| letter.is_ascii_alphabetic()).unwrap_or(number);
+    let is_digit = |letter: char| letter.is_ascii_digit();
+    number.starts_with(is_digit) && number.chars().all(|letter| is_digit(letter) || letter == '.')
 }
 
 #[cfg(test)]
@@ -254,7 +253,7 @@ mod tests {
     use super::*;
 
     fn found(spec: &str) -> Vec<String> {
-        requirements(spec.as_bytes()).into_iter().map(|it| it.id).collect()
+        requirements(spec.as_bytes()).into_iter().map(|requirement| requirement.id).collect()
     }
 
     #[test]
@@ -279,7 +278,8 @@ mod tests {
         let spec = "Why: FR-001.\n\n- **FR-001**: MUST log\n  each   try,\n  also FR-001's\n- a note\n\nno more\n\
             - FR-002: x\n### Rest\nnothing\n| FR-003 | y |\n| z |\n## User Story 1\nAcceptance Scenarios\n1. Given a\n   and b\n2. Given c\n";
         let all = requirements(spec.as_bytes());
-        let texts: Vec<&[String]> = all.iter().map(|it| it.texts.as_slice()).collect();
+        let texts: Vec<&[String]> =
+            all.iter().map(|requirement| requirement.texts.as_slice()).collect();
         let wanted: [&[&str]; 5] = [
             &["Why: FR-001.", "- FR-001: MUST log each try, also FR-001's"],
             &["- FR-002: x"],
@@ -323,7 +323,8 @@ mod tests {
         ] {
             let spec = format!("### User Story 2 - Log\n{list}");
             let all = requirements(spec.as_bytes());
-            let titles: Vec<_> = all.iter().map(|it| (it.id.as_str(), it.title.as_str())).collect();
+            let titles: Vec<_> =
+                all.iter().map(|asked| (asked.id.as_str(), asked.title.as_str())).collect();
             assert_eq!(titles, [("US2.1", "it logs"), ("US2.2", "95% are fast")], "{spec}");
         }
     }
@@ -346,7 +347,7 @@ mod tests {
             ## Edge Cases\n- what if?\n## Akzeptanzszenarien\n- a note\n";
         let asked = asked(spec.as_bytes());
         assert_eq!(asked.unnamed, ["The system logs", "SEC-1: MUST mask"]);
-        let ids: Vec<_> = asked.all.iter().map(|it| it.id.as_str()).collect();
+        let ids: Vec<_> = asked.all.iter().map(|requirement| requirement.id.as_str()).collect();
         assert_eq!(ids, ["FR-001"]);
     }
 
@@ -355,7 +356,7 @@ mod tests {
         let spec = "### FR-001: Login\n\nIt locks after 3 tries.\n\n- at once\n\n### Notes\nnone\n\
             - FR-002: MUST log\n\n  each try\n\n  - also FR-003's\n\nno more\n";
         let all = requirements(spec.as_bytes());
-        let texts: Vec<_> = all.iter().map(|it| it.texts.join(" / ")).collect();
+        let texts: Vec<_> = all.iter().map(|requirement| requirement.texts.join(" / ")).collect();
         let first = "FR-001: Login It locks after 3 tries. - at once";
         let second = "- FR-002: MUST log each try - also FR-003's";
         assert_eq!(texts, [first, second, "- also FR-003's"]);

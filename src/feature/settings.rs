@@ -1,7 +1,7 @@
 //! `.claude/ralph-speckit.local.md`: a person's switch and checks, in the file's front matter (spec 003, FR-3).
 //!
-//! Only a missing file means that nothing is set. What cannot be read or is not understood is
-//! an error with its line: a check that a person wrote is never left out silently.
+//! Only a missing file sets nothing. A file that cannot be read or understood is an error with a line: a person's check
+//! is never skipped silently.
 
 mod error;
 mod front;
@@ -23,12 +23,11 @@ pub use error::{SETTINGS, SettingsError};
 pub use keys::{Settings, review_by};
 pub use misnamed::misnamed;
 
-/// The most that is read of it, in bytes.
+/// Bytes of the settings.
 const MOST: u64 = 1 << 16;
 
 impl Settings {
-    /// Returns the settings of the project at `root`, a real path; the defaults where there is no
-    /// file, and an error for every file that cannot be read or is not understood.
+    /// The settings of the project at `root`, a real path; the defaults without a file.
     pub fn read(root: &Path) -> Result<Self, SettingsError> {
         let content = match read_inside(root) {
             Ok(bytes) => bytes,
@@ -41,7 +40,7 @@ impl Settings {
         Self::parse(&content)
     }
 
-    /// Returns the same; a file that was meant as the settings is refused, too.
+    /// As [`Self::read`], but refuses a file that was meant as the settings.
     pub fn meant(root: &Path) -> Result<Self, Refusal> {
         let settings = Self::read(root).map_err(|error| Refusal::Worded(error.to_string()))?;
         match misnamed(root) {
@@ -50,7 +49,7 @@ impl Settings {
         }
     }
 
-    /// Returns the same for a loop that is to be armed: settings that switch it off are refused.
+    /// As [`Self::meant`], for a loop that is to be armed: refuses settings that switch the loop off.
     pub fn to_arm(root: &Path) -> Result<Self, Refusal> {
         let settings = Self::meant(root)?;
         if settings.chosen.enabled() {
@@ -62,19 +61,17 @@ impl Settings {
         ))
     }
 
-    /// Returns whether the settings of the project at `root` switch the loop off.
+    /// The project's settings switch the loop off.
     pub fn switch_off(root: &Path) -> bool {
         Self::read(root).map_or_else(|error| error.is_off, |settings| !settings.chosen.enabled())
     }
 
-    /// Returns the settings in a file's bytes, or what is wrong with them.
-    ///
-    /// The keys are YAML between two lines of `---` at the top, or alone in the file. `checks` is a
-    /// list of commands, or of `run` with a `limit` in seconds.
+    /// The keys are YAML between two lines of `---` at the top, or alone in the file. `checks` is a list of commands,
+    /// or of `run` with a `limit` in seconds.
     pub fn parse(bytes: &[u8]) -> Result<Self, SettingsError> {
         let parsed = front::text_of(bytes).and_then(front::matter_of).and_then(|front| {
             let value = yaml::read(front.yaml, front.lines_before)?;
-            // Nothing between two lines of `---` sets nothing; a file of headings is something else.
+            // Nothing between two lines of `---` sets nothing. A file of headings is no settings file.
             let prose = front.lines_before == 0 && value.value == yaml::YamlValue::Nothing;
             if prose { Err(keys::no_settings(1)) } else { keys::settings_of(value) }
         });
@@ -86,7 +83,7 @@ impl Settings {
     }
 }
 
-/// Returns checks and then these, without those of them that run the same command as an earlier one.
+/// Adds the checks whose command is new.
 pub fn with_more(mut checks: Vec<Check>, more: impl IntoIterator<Item = Check>) -> Vec<Check> {
     for check in more {
         // A block of text ends with a line break, and means the same command.
@@ -97,12 +94,11 @@ pub fn with_more(mut checks: Vec<Check>, more: impl IntoIterator<Item = Check>) 
     checks
 }
 
-/// Returns whether the settings of the project at `root` come with a repository: git tracks them, the file that
-/// a link leads to, or a link or submodule on the way there, or its index cannot be understood. It may be that no person on this
-/// machine has read them.
+/// The settings come with a repository: git tracks them, the target of their link, or a link or submodule on the way;
+/// or the index cannot be understood. Perhaps no person on this machine has read them.
 pub fn come_with_the_repository(root: &Path) -> bool {
     let path = root.join(SETTINGS);
-    // The repository that names the file and the one that holds it may differ.
+    // The file's name and the file may lie in two repositories.
     if is_tracked(root, &path) {
         return true;
     }
@@ -112,7 +108,7 @@ pub fn come_with_the_repository(root: &Path) -> bool {
     }
 }
 
-/// Whether the repository that a folder is in tracks a file below it, or may track it.
+/// The repository around a folder tracks a file below it, or may track it.
 fn is_tracked(folder: &Path, file: &Path) -> bool {
     let Some(top) = commits::top_of(folder) else {
         return false;
@@ -123,7 +119,7 @@ fn is_tracked(folder: &Path, file: &Path) -> bool {
     index::tracks(&repository, name.as_os_str().as_encoded_bytes()).unwrap_or(true)
 }
 
-/// Returns what is said of a file that was meant as the settings, and what to do on a line of its own.
+/// The words about a file that was meant as the settings, and a line about what to do.
 pub fn not_read(name: &str) -> String {
     format!(
         "`{}` is not the settings file, and nothing in it counts\ndid you mean `{SETTINGS}`? rename it, or remove it",
@@ -133,11 +129,11 @@ pub fn not_read(name: &str) -> String {
 
 const REPLACE: &str = "put a readable text file in its place, or remove it";
 
-/// The bytes of the file, unless it is not there or a link leads out of the project.
+/// A link out of the project is an error.
 fn read_inside(root: &Path) -> Result<Vec<u8>, Problem> {
     let path = root.join(SETTINGS);
     let is_link = |path: &Path| path.symlink_metadata().map(|meta| meta.is_symlink());
-    // Without settings this one look is all that they cost.
+    // Without settings this is the only look.
     let linked = is_link(&path)?;
     if linked || path.parent().is_some_and(|folder| is_link(folder).unwrap_or(true)) {
         let real = real_path(&path).map_err(|error| match error.kind() {

@@ -1,4 +1,4 @@
-//! The files of a feature as one stop found them: its state, its task list, and what cannot be read of either.
+//! The files of a feature at one stop: the state, the task list, and what cannot be read.
 
 use std::io;
 use std::path::PathBuf;
@@ -19,24 +19,22 @@ use crate::store::settled::PATIENCE;
 use crate::text::counted;
 use crate::world::Deadline;
 
-/// The files of a feature as they are now.
+/// The files of a feature.
 #[derive(Clone, Debug)]
 pub struct FeatureSnapshot {
-    /// The feature.
     pub feature: Feature,
-    /// Its state, as far as it can be read.
+    /// Default where the state cannot be read.
     pub state: State,
-    /// Its task list, `None` where there is none.
+    /// `None` without a list.
     pub tasks: Option<TaskList>,
-    /// What cannot be read: the file and why.
     pub unreadable: Option<Unreadable>,
-    /// The limits of its loop; those of a loop that no person armed until [`FeatureSnapshot::under`] says otherwise.
+    /// The limits of the loop: those of a loop that no person armed, until [`FeatureSnapshot::under`] sets others.
     pub limits: LoopLimits,
-    /// Whether the agent works by the outline of spec-kit's own command.
+    /// The agent works by the outline of spec-kit's own command.
     pub by_outline: bool,
-    /// Whether the list has only the tasks that somebody named.
+    /// The list has only the tasks that somebody named.
     is_part: bool,
-    /// The bytes of its task list.
+    /// The bytes of the task list.
     pub text: Vec<u8>,
     tasks_hash: u64,
 }
@@ -44,22 +42,18 @@ pub struct FeatureSnapshot {
 /// A file of the feature that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreadable {
-    /// The file.
     pub path: PathBuf,
-    /// What is wrong with it.
     pub why: String,
-    /// Tells one broken content from another.
+    /// Differs with the broken content.
     pub hash: u64,
-    /// Whether there is a content at all.
     pub content: UnreadableContent,
 }
 
-/// What was found of a file that cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnreadableContent {
-    /// A content that is none of ours.
+    /// The content is not ours.
     Broken,
-    /// Nothing: it cannot be opened at the moment, and may be as good as ever.
+    /// The file cannot be opened at the moment, and may be whole.
     Nothing,
 }
 
@@ -70,21 +64,21 @@ impl Unreadable {
     }
 }
 
-/// The present task and how many are done, in the words of spec 003.
+/// The present task and the number of done ones, in the words of spec 003.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TaskPosition {
-    /// The present task, from 1; at most `total`.
+    /// From 1, at most `total`.
     pub task: u64,
     /// All tasks.
     pub total: u64,
     /// Finished tasks.
     pub done: u64,
-    /// Whether these are the tasks that somebody named, and not the whole list.
+    /// These are the tasks that somebody named, not the whole list.
     pub named: bool,
 }
 
 impl TaskPosition {
-    /// Returns how many tasks are done, such as `3 of 5 tasks`, or `3 of 5 named tasks` for a part of a list.
+    /// `3 of 5 tasks`, or `3 of 5 named tasks` for a part of a list.
     pub fn words(self) -> String {
         let what = if self.named { "named task" } else { "task" };
         format!("{} of {}", self.done, counted(self.total, what))
@@ -92,12 +86,12 @@ impl TaskPosition {
 }
 
 impl FeatureSnapshot {
-    /// Returns the files of a feature, `None` when it has no state file.
+    /// `None` without a state file.
     pub fn read(feature: &Feature) -> Option<Self> {
         Self::read_by(feature, Deadline::after(PATIENCE))
     }
 
-    /// Returns the same; waits until the deadline for other programs that are writing the files.
+    /// Waits until the deadline for other programs that write the files.
     pub fn read_by(feature: &Feature, deadline: Deadline) -> Option<Self> {
         match State::read_by(feature, deadline) {
             Err(StateError::Missing) => None,
@@ -105,24 +99,24 @@ impl FeatureSnapshot {
         }
     }
 
-    /// Returns the files of a feature; without a state file its state is empty.
+    /// Without a state file the state is empty.
     pub fn read_even_without_state(feature: &Feature) -> Self {
         let deadline = Deadline::after(PATIENCE);
         Self::with(feature, State::read_by(feature, deadline), deadline)
     }
 
-    /// Returns the files of a feature as the record of a loop over it has it; does not wait.
+    /// Under the terms of a loop's record; does not wait.
     pub fn of_record(feature: &Feature, record: &Record) -> Self {
         Self::of_loop(feature, &PinState::Nobody, Some(record))
     }
 
-    /// Returns the files of a feature as a loop over it that stands so has it; does not wait.
+    /// Under the terms of a loop's pin and record; does not wait.
     pub fn of_loop(feature: &Feature, standing: &PinState, record: Option<&Record>) -> Self {
         let found = Self::read_even_without_state(feature);
         found.under(standing, record, Deadline::after(Duration::ZERO))
     }
 
-    /// Returns the files of a feature whose state is about to be this one; does not wait.
+    /// The files with a state that is about to be written; does not wait.
     pub fn with_state(feature: &Feature, state: &State) -> Self {
         Self::with(feature, Ok(state.clone()), Deadline::after(Duration::ZERO))
     }
@@ -159,10 +153,10 @@ impl FeatureSnapshot {
         snapshot
     }
 
-    /// Returns an error for a file that cannot be opened at the moment: nothing can be judged by it, and
-    /// nothing is wrong with it.
+    /// An error for a file that cannot be opened at the moment: nothing can be judged by the file, and nothing is wrong
+    /// with it.
     pub fn opened(&self) -> io::Result<()> {
-        match self.unreadable.as_ref().filter(|it| it.content == UnreadableContent::Nothing) {
+        match self.unreadable.as_ref().filter(|file| file.content == UnreadableContent::Nothing) {
             Some(Unreadable { path, why, .. }) => {
                 Err(io::Error::other(format!("`{}` cannot be read: {why}", path.display())))
             }
@@ -170,8 +164,8 @@ impl FeatureSnapshot {
         }
     }
 
-    /// Returns the same files under the limits of the loop that was armed, with only those tasks in the list that it
-    /// is about; waits until the deadline where the list has to be read again for that.
+    /// Sets the limits of the armed loop, and keeps only its tasks in the list. Waits until the deadline if that needs
+    /// another reading of the list.
     #[must_use]
     pub fn under(
         mut self,
@@ -202,13 +196,13 @@ impl FeatureSnapshot {
         }
     }
 
-    /// Reads the task list, as far as it is what was asked for.
+    /// Reads the part of the task list that was asked for.
     fn read_tasks(&mut self, deadline: Deadline, asked: &Asked) {
         let folder = &self.feature.folder;
         let within = |file: TaskFile| TaskFile { list: asked.part_of(file.list), ..file };
         let mut found = task_list::read(folder).map(within);
-        // A list that is being written may end after its ticked tasks: "all done" is believed
-        // only of a list that was left alone for a moment.
+        // A half-written list may end behind its ticked tasks: "all done" is believed only of a list that was left
+        // alone for a moment.
         if found.as_ref().is_ok_and(|file| all_done(&file.list)) {
             found = task_list::read_settled(folder, deadline).map(within);
         }
@@ -234,14 +228,14 @@ impl FeatureSnapshot {
         }
     }
 
-    /// Returns whether this feature is in the phase that the loop drives.
+    /// The feature is in the phase that the loop drives.
     ///
-    /// A corrupt state has no phase; it is spoken about all the same (spec 003, AC-2.1).
+    /// A corrupt state has no phase, but the loop speaks about it (spec 003, AC-2.1).
     pub fn in_execution(&self) -> bool {
         self.unreadable.is_some() || self.state.phase() == "execution"
     }
 
-    /// Returns the present task and how many are done: by the task list, otherwise by the state file.
+    /// By the task list, else by the state file.
     pub fn place(&self) -> TaskPosition {
         let (done, total, next) = match &self.tasks {
             Some(list) if !list.tasks.is_empty() => {
@@ -256,7 +250,7 @@ impl FeatureSnapshot {
         TaskPosition { task: (next + 1).min(total.max(1)), total, done, named: self.is_part }
     }
 
-    /// Returns whether there are tasks and every one is done.
+    /// There are tasks, and every one is done.
     pub fn all_done(&self) -> bool {
         let place = self.place();
         place.total > 0 && place.done == place.total
@@ -270,8 +264,7 @@ impl FeatureSnapshot {
         }
     }
 
-    /// Returns the contract of this feature: the limits of its loop (spec 003, FR-8), and the checks that
-    /// a person armed (spec 000).
+    /// The limits of the loop (spec 003, FR-8), and the checks that a person armed (spec 000).
     pub fn contract(&self, standing: &PinState) -> Contract {
         Contract {
             token: Some(SIGNAL.to_owned()),
@@ -285,7 +278,7 @@ impl FeatureSnapshot {
         }
     }
 
-    /// Returns the cheap part of the fingerprint: list and place. What a commit holds was progress when it was written.
+    /// The cheap part of the fingerprint: list and place. A commit adds nothing: its work counted when it was written.
     pub fn work_fingerprint(&self) -> Fingerprint {
         let work = Hasher::default()
             .with_number(self.tasks_hash)
@@ -294,22 +287,22 @@ impl FeatureSnapshot {
         Fingerprint { work, tree: Tree::NotTaken }
     }
 
-    /// Returns a hash of the task list's bytes, 0 without one.
+    /// 0 without a list.
     pub fn tasks_hash(&self) -> u64 {
         self.tasks_hash
     }
 
-    /// Returns the open tasks, a line for each.
+    /// A line for each open task.
     pub fn open_tasks(&self) -> OpenTasks {
         self.tasks.as_ref().map(TaskList::open_lines).unwrap_or_default()
     }
 
-    /// Returns what became of tasks that were open: those that are gone or reworded, and the ids of those that are ticked.
+    /// Compares with earlier open tasks: those that are gone or reworded, and the ids of ticked ones.
     pub fn since(&self, before: &str) -> (Tampered, Vec<String>) {
         self.tasks.as_ref().map(|list| list.since(before)).unwrap_or_default()
     }
 
-    /// Returns what is left to do; `had_list` is whether an earlier stop saw a task list with tasks.
+    /// `had_list`: an earlier stop saw a list with tasks.
     pub fn work(&self, had_list: bool) -> Work {
         if let Some(unreadable) = &self.unreadable {
             return Work::Unreadable { hash: unreadable.hash };
@@ -317,8 +310,8 @@ impl FeatureSnapshot {
         let (index, total) = (self.state.task_index(), self.state.total_tasks());
         match &self.tasks {
             None if had_list => Work::List { done: 0, open: 0 },
-            // An empty list beside a state that counts nothing is no work; beside one that counts
-            // tasks, or where an earlier stop saw some, it is a list that was emptied.
+            // An empty list beside a state that counts nothing is no work. Beside a state that counts tasks, or after a
+            // list with some, it is a list that was emptied.
             Some(list) if !list.tasks.is_empty() || total > 0 || had_list => {
                 Work::List { done: list.done(), open: list.open().count() }
             }
@@ -326,11 +319,11 @@ impl FeatureSnapshot {
         }
     }
 
-    /// Returns the attempt at the present task, or at any open one that has used up its attempts.
+    /// The attempt at the present task, or at an open task without attempts left.
     pub fn attempt(&self, place: TaskPosition, record: &Record) -> Attempt {
         let limit = self.limits.max_task_iterations;
         let failures = |task: &Task| {
-            // The state file may have been made to forget some.
+            // The state file may have lost some.
             let counted = record.attempts.get(&task.id).copied().unwrap_or_default();
             self.state.failures(&task.id).max(counted)
         };
@@ -349,8 +342,8 @@ impl FeatureSnapshot {
     }
 }
 
-/// Returns the limits of a feature's loop: what a person armed, otherwise what the state file says, which
-/// can make them shorter than the defaults and not longer.
+/// The limits of a feature's loop: those that a person armed, else those of the state file, which can be shorter than
+/// the defaults and not longer.
 pub fn limits_of(standing: &PinState, state: &State) -> LoopLimits {
     if let Some(pin) = standing.pin() {
         return pin.limits;

@@ -11,38 +11,36 @@ use crate::store::settled::{PATIENCE, read_settled};
 use crate::store::write::{Flush, write_whole};
 use crate::world::Deadline;
 
-/// A feature's state: the fields of the file, in its order.
+/// The fields of the file, in its order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct State {
     fields: Map<String, Value>,
 }
 
-/// Why there is no state to work with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StateError {
-    /// There is no file.
     Missing,
-    /// It cannot be opened or read at the moment, and may be as good as ever.
+    /// The file cannot be opened or read at the moment, and may be whole.
     Unopened {
         /// The system's words.
         why: String,
     },
-    /// It is not a file of ours, or no JSON object.
+    /// The file is not ours, or no JSON object.
     Corrupt {
-        /// What is wrong with it, with the line where the text breaks.
+        /// With the line of the fault.
         why: String,
-        /// The bytes that were found, empty when none could be read.
+        /// Empty when nothing could be read.
         bytes: Vec<u8>,
     },
 }
 
 impl State {
-    /// Returns the settled state of a feature; waits at most 2 s for a writer to finish.
+    /// Waits at most 2 s for a writer to finish.
     pub fn read(feature: &Feature) -> Result<Self, StateError> {
         Self::read_by(feature, Deadline::after(PATIENCE))
     }
 
-    /// Returns the settled state of a feature; waits until the deadline for a writer to finish.
+    /// Waits until the deadline for a writer to finish.
     pub fn read_by(feature: &Feature, deadline: Deadline) -> Result<Self, StateError> {
         let whole = |bytes: &[u8]| Self::parse(bytes).is_ok();
         match read_settled(&feature.folder, STATE, MOST_STATE, deadline, whole) {
@@ -58,8 +56,7 @@ impl State {
         }
     }
 
-    /// Returns the state as it is, for a reader that keeps others from writing; waits only for a
-    /// file that is no whole document yet.
+    /// For a reader that keeps others from writing; waits only if the file is no whole document yet.
     pub fn read_at_once(feature: &Feature) -> Result<Self, StateError> {
         let found = read_in(&feature.folder, STATE, MOST_STATE).ok();
         match found.and_then(|content| Self::parse(&content.bytes).ok()) {
@@ -68,9 +65,9 @@ impl State {
         }
     }
 
-    /// Returns the state in these bytes, or what is wrong with them and on which line.
+    /// An error names the fault and its line.
     pub fn parse(bytes: &[u8]) -> Result<Self, String> {
-        // An editor on Windows writes a mark of the byte order first.
+        // An editor on Windows writes a byte order mark first.
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         if bytes.trim_ascii().is_empty() {
             return Err("the file is empty (line 1)".to_owned());
@@ -81,79 +78,76 @@ impl State {
         }
     }
 
-    /// Writes the state whole, flushed to the disk.
+    /// Writes the whole file, flushed to the disk.
     pub fn write(&self, feature: &Feature) -> io::Result<()> {
         let mut bytes = serde_json::to_vec_pretty(&self.fields)?;
         bytes.push(b'\n');
         write_whole(&feature.folder.join(STATE), &bytes, Flush::ToDisk)
     }
 
-    /// Returns the phase, empty when the file names none.
+    /// Empty when the file names none.
     pub fn phase(&self) -> &str {
         self.fields.get("phase").and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// Returns how many tasks are finished by the file's own count, from 0.
+    /// Finished tasks by the file's own count.
     pub fn task_index(&self) -> u64 {
         self.number("taskIndex", 0)
     }
 
-    /// Returns how many tasks there are by the file's own count, from 0.
+    /// All tasks by the file's own count.
     pub fn total_tasks(&self) -> u64 {
         self.number("totalTasks", 0)
     }
 
-    /// Returns the attempt that the present task is at, from 1.
+    /// The attempt at the present task, from 1.
     pub fn task_iteration(&self) -> u32 {
         self.count("taskIteration", 1)
     }
 
-    /// Returns how many attempts a task has (default 5).
+    /// Default 5.
     pub fn max_task_iterations(&self) -> u32 {
         self.count("maxTaskIterations", 5)
     }
 
-    /// Returns the iteration that the file counts, from 1.
+    /// The iteration by the file's own count, from 1.
     pub fn global_iteration(&self) -> u32 {
         self.count("globalIteration", 1)
     }
 
-    /// Returns the iteration limit (default 100).
+    /// Default 100.
     pub fn max_global_iterations(&self) -> u32 {
         self.count("maxGlobalIterations", 100)
     }
 
-    /// Returns whether the file names an iteration limit of its own.
     pub fn has(&self, name: &str) -> bool {
         self.fields.contains_key(name)
     }
 
-    /// Returns whether the loop is waiting for a person's approval.
+    /// The loop waits for a person's approval.
     pub fn awaits_approval(&self) -> bool {
         self.fields.get("awaitingApproval").is_some_and(|value| *value == Value::Bool(true))
     }
 
-    /// Returns whether a failed task gets a repair task (`recoveryMode`).
+    /// A failed task gets a repair task (`recoveryMode`).
     pub fn recovers(&self) -> bool {
         self.fields.get("recoveryMode").is_some_and(|value| *value == Value::Bool(true))
     }
 
-    /// Returns how many repairs one original task may have (default 3).
+    /// Repairs of one original task; default 3.
     pub fn max_fix_tasks(&self) -> u64 {
         self.number("maxFixTasksPerOriginal", 3)
     }
 
-    /// Returns a field that is an object.
     pub fn object(&self, name: &str) -> Option<&Map<String, Value>> {
         self.fields.get(name).and_then(Value::as_object)
     }
 
-    /// Sets one field and leaves all others as they are.
+    /// Other fields stay.
     pub fn set(&mut self, name: &str, value: impl Into<Value>) {
         self.fields.insert(name.to_owned(), value.into());
     }
 
-    /// Sets one field unless the file has it already.
     pub fn set_default(&mut self, name: &str, value: impl Into<Value>) {
         if !self.has(name) {
             self.set(name, value);
@@ -164,7 +158,7 @@ impl State {
         u32::try_from(self.number(name, missing)).unwrap_or(u32::MAX)
     }
 
-    /// A whole number, also one that is written as text or with a point; anything else is missing.
+    /// A whole number, also as text or with a point; `missing` for anything else.
     fn number(&self, name: &str, missing: u64) -> u64 {
         match self.fields.get(name) {
             Some(Value::Number(number)) => match number.as_u64() {

@@ -217,7 +217,6 @@ pub struct RunnerEnd {
 }
 
 impl EventForm {
-    /// Returns the line of what happens now.
     pub fn now(event: RunnerEvent, words: impl Into<String>) -> Self {
         let at = JsonTime::of(crate::world::now());
         Self { at, event, words: words.into() }

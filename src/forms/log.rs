@@ -61,8 +61,7 @@ pub struct LogForm {
 }
 
 impl LogForm {
-    /// Returns an entry of the journal of a session or a runner; no session for a runner, and for what a person did in a
-    /// terminal where no session has the loop.
+    /// `session` is `None` for a runner, and for a person's step in a terminal while no session has the loop.
     pub fn of(entry: &Entry, driver: LoopDriver, session: Option<&str>) -> Self {
         let some = |number: u64| Some(number.into()).filter(|_| number > 0);
         Self {
@@ -73,10 +72,10 @@ impl LogForm {
             about: entry.about.clone(),
             iteration: Some(entry.iteration).filter(|number| *number > 0),
             task: words(&entry.task),
-            verdict: Some(entry.verdict.clone()).filter(|it| !it.is_none()),
-            reason: Some(entry.reason.clone()).filter(|it| *it != EndName::None),
-            status: Some(entry.status.clone()).filter(|it| !it.is_none()),
-            promise: Some(entry.promise.clone()).filter(|it| !it.is_none()),
+            verdict: Some(entry.verdict.clone()).filter(|verdict| !verdict.is_none()),
+            reason: Some(entry.reason.clone()).filter(|reason| *reason != EndName::None),
+            status: Some(entry.status.clone()).filter(|status| !status.is_none()),
+            promise: Some(entry.promise.clone()).filter(|promise| !promise.is_none()),
             check: words(&entry.check),
             tool_calls: some(entry.tool_calls),
             tokens: some(entry.tokens),

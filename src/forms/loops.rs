@@ -226,7 +226,7 @@ pub struct ConvergeForm {
 }
 
 impl ConvergeForm {
-    /// Returns what came of this command; `None` where it is empty.
+    /// `None` for an empty command.
     pub fn of(command: &str, ledger: &Ledger) -> Option<Self> {
         let Converging { rounds, passed, .. } = ledger.converging;
         let command = super::plain::words(command)?;

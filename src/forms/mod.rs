@@ -1,7 +1,7 @@
-//! What `spool` prints for programs (`--json`): plain types; `docs/reference/json.md` has them all.
+//! The types that `spool` prints for programs (`--json`); `docs/reference/json.md` lists them.
 //!
-//! The schemas in `schemas/` are made from these types by a test (`cli::schemas`), so a field is described here, and once.
-//! What a loop is inside of the program never stands in a form: no hash, no offset, no form of a file.
+//! A test (`cli::schemas`) makes `schemas/` from these types: a field is described here, and only here. No form shows
+//! inner state: no hash, no offset, no form of a file.
 
 pub mod doctor;
 pub mod events;
@@ -30,10 +30,10 @@ use serde::Serialize;
 
 use crate::text;
 
-/// The version of all forms. Fields are only ever added under the same number.
+/// The version of all forms. The same version may only gain fields.
 pub const VERSION: u32 = 2;
 
-/// A form with the version that all of them begin with.
+/// All forms begin with the version.
 #[derive(Serialize)]
 pub struct Versioned<F> {
     version: u32,
@@ -42,18 +42,17 @@ pub struct Versioned<F> {
 }
 
 impl<F> Versioned<F> {
-    /// Returns a form with its version.
     pub fn of(form: F) -> Self {
         Self { version: VERSION, form }
     }
 }
 
-/// Returns a document in several lines.
+/// A document in several lines.
 pub fn document(form: &impl Serialize) -> serde_json::Result<String> {
     Ok(text::json(&serde_json::to_string_pretty(&Versioned::of(form))?).into_owned())
 }
 
-/// Returns a document in one line.
+/// A document in one line.
 pub fn line(form: &impl Serialize) -> serde_json::Result<String> {
     Ok(text::json(&serde_json::to_string(&Versioned::of(form))?).into_owned())
 }

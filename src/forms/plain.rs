@@ -1,4 +1,4 @@
-//! What all forms are made of: times, numbers that every reader can hold, and words that may be missing.
+//! Values in all forms: times, numbers that every reader can hold, and optional words.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ pub use crate::text::LARGEST;
 pub struct JsonTime(Timestamp);
 
 impl JsonTime {
-    /// Returns the time as programs read it, `None` for one that is not known or that no calendar has.
+    /// `None` for an unknown time and for one outside of the calendar.
     pub fn of(time: WallTime) -> Option<Self> {
         let millis = i64::try_from(time.millis()).ok().filter(|_| time.is_known())?;
         Timestamp::from_millisecond(millis).ok().map(Self)
@@ -23,7 +23,6 @@ impl JsonTime {
 }
 
 impl JsonTime {
-    /// Returns the time by the clock on the wall.
     pub fn wall(self) -> WallTime {
         WallTime::from_millis(u64::try_from(self.0.as_millisecond()).unwrap_or_default())
     }
@@ -47,7 +46,6 @@ impl Serialize for JsonTime {
 pub struct JsonNumber(u64);
 
 impl JsonNumber {
-    /// Returns the number.
     pub fn get(self) -> u64 {
         self.0
     }
@@ -65,16 +63,15 @@ impl From<u64> for JsonNumber {
     }
 }
 
-/// Returns words, `None` for an empty text.
+/// `None` for an empty text.
 pub fn words(text: &str) -> Option<String> {
     Some(text.to_owned()).filter(|text| !text.is_empty())
 }
 
-/// A value that our files and outputs have as null where it is empty or 0; for `#[serde(with)]`.
+/// For `#[serde(with)]`: null stands for an empty value or 0.
 pub mod or_null {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    /// Writes the value, or null.
     pub fn serialize<T: Default + PartialEq + Serialize, S: Serializer>(
         value: &T,
         writer: S,
@@ -82,7 +79,7 @@ pub mod or_null {
         Some(value).filter(|value| **value != T::default()).serialize(writer)
     }
 
-    /// Reads the value; null is read as the empty one.
+    /// Reads null as the empty value.
     pub fn deserialize<'de, T: Default + Deserialize<'de>, D: Deserializer<'de>>(
         reader: D,
     ) -> Result<T, D::Error> {
@@ -90,7 +87,7 @@ pub mod or_null {
     }
 }
 
-/// Returns millionths of a dollar as dollars, `None` for nothing.
+/// From millionths of a dollar; `None` for 0.
 pub fn dollars(micros: u64) -> Option<f64> {
     #[expect(clippy::cast_precision_loss, reason = "no loop costs a billion dollars")]
     (micros > 0).then_some(micros as f64 / 1e6)

@@ -37,16 +37,16 @@ pub struct ByWordForm {
 }
 
 impl ProofsForm {
-    /// Returns the form of a scoreboard, `None` for one without a task.
+    /// `None` for a scoreboard without a task.
     pub fn of(board: &Scoreboard) -> Option<Self> {
         let number = |count: usize| (count as u64).into();
-        let by_word = |it: &ScoredTask| ByWordForm { task: it.task.clone(), why: it.why.clone() };
+        let form = |one: &ScoredTask| ByWordForm { task: one.task.clone(), why: one.why.clone() };
         (!board.line().is_empty()).then(|| Self {
             by_review: number(board.reviewed()),
             by_command: number(board.count(Proof::Command)),
             by_files: number(board.count(Proof::Files)),
-            by_tick: board.of(Proof::Tick).map(|it| it.task.clone()).collect(),
-            by_word: board.of(Proof::Word).map(by_word).collect(),
+            by_tick: board.of(Proof::Tick).map(|task| task.task.clone()).collect(),
+            by_word: board.of(Proof::Word).map(form).collect(),
             look_first: board.look_first(),
             receipts: number(board.receipts),
         })

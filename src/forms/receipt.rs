@@ -82,7 +82,7 @@ impl From<&Receipt> for ReceiptForm {
 }
 
 impl ReceiptForm {
-    /// Returns the same in one line, for a person.
+    /// One line for a person.
     pub fn words(&self) -> String {
         let mut parts = vec![match self.by {
             Witness::Done => "Receipt of `spool task done`".to_owned(),
@@ -134,5 +134,5 @@ impl ReceiptForm {
     }
 }
 
-/// The most files that are named in a line.
+/// Files in one line.
 const SHOWN: usize = 5;

@@ -62,7 +62,7 @@ pub struct Review {
 }
 
 impl Review {
-    /// Returns the review in a file; version 1 had milliseconds, millionths of a dollar and empty texts.
+    /// Reads version 1, too: milliseconds, millionths of a dollar and empty texts.
     pub fn read(bytes: &[u8]) -> serde_json::Result<Self> {
         let mut fields: Value = serde_json::from_slice(bytes)?;
         if let Some(began_at) = fields["began_at"].as_u64().map(WallTime::from_millis) {
@@ -170,7 +170,7 @@ pub enum ReviewJudgement {
 }
 
 impl ReviewJudgement {
-    /// Returns the words that a person reads and a reader writes.
+    /// The words for a person, which a reader writes, too.
     pub fn words(self) -> String {
         name_of(self).replace('_', " ")
     }

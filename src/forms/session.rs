@@ -1,4 +1,4 @@
-//! The loops of sessions in the form that all loops have.
+//! The loops of sessions in the form of all loops.
 
 use super::loops::{
     ConvergeForm, EndForm, LoopArmer, LoopCheck, LoopForm, LoopSubject, NotBlocked, PauseForm,
@@ -17,20 +17,20 @@ impl From<&FeatureReport> for FeatureForm {
     fn from(report: &FeatureReport) -> Self {
         let command =
             |(task, run): (&String, &String)| TaskCommand { task: task.clone(), run: run.clone() };
-        let r#loop = report.r#loop.as_ref().map(|it| LoopForm {
+        let r#loop = report.r#loop.as_ref().map(|own| LoopForm {
             kind: LoopSubject::Feature,
             verify_commands: report.verify.iter().map(command).collect(),
             proofs: ProofsForm::of(&report.proofs),
             not_blocked: report.let_go.iter().map(NotBlocked::from).collect(),
-            ..it.into()
+            ..own.into()
         });
         Self { facts: report.facts.clone(), r#loop }
     }
 }
 
 impl From<&SessionLoop> for LoopForm {
-    fn from(it: &SessionLoop) -> Self {
-        let (record, live, pin) = (it.record.as_ref(), it.live.as_ref(), it.pin.as_ref());
+    fn from(known: &SessionLoop) -> Self {
+        let (record, live, pin) = (known.record.as_ref(), known.live.as_ref(), known.pin.as_ref());
         let ledger = record.map(|record| record.ledger.clone()).unwrap_or_default();
         let turn = live.filter(|_| record.is_some());
         let calls = turn.and_then(|turn| turn.turn_tool_calls).unwrap_or_default();
@@ -41,9 +41,9 @@ impl From<&SessionLoop> for LoopForm {
         let hooks_ran = record.map(|record| record.hooks_ran.clone()).unwrap_or_default();
         let due = pin.map(|pin| pin.hooks.left(&hooks_ran)).unwrap_or_default();
         LoopForm {
-            about: it.about.clone(),
+            about: known.about.clone(),
             task: record.and_then(Record::ralph).map(|assignment| assignment.task.clone()),
-            state: it.state,
+            state: known.state,
             session: record.and_then(|record| words(&record.session)),
             session_state: turn.map(|live| live.session_state),
             process: live.and_then(|live| live.process),
@@ -51,10 +51,10 @@ impl From<&SessionLoop> for LoopForm {
             armed_by: armed_by.and_then(LoopArmer::of),
             pinned: pin.is_some(),
             last_sign_at: record.and_then(|record| JsonTime::of(record.last_sign())),
-            end: it.end.clone().map(|(name, words)| EndForm { name, words }),
+            end: known.end.clone().map(|(name, words)| EndForm { name, words }),
             pause: record.and_then(Record::pause).map(PauseForm::from),
             iterations: ledger.iterations,
-            max_iterations: it.max_iterations,
+            max_iterations: known.max_iterations,
             tokens: record.map(|_| turn.map_or(ledger.tokens, |turn| turn.tokens).into()),
             tokens_complete: record.is_some(),
             review_tokens: ledger.review_tokens.into(),
@@ -63,7 +63,7 @@ impl From<&SessionLoop> for LoopForm {
             tool_calls: record.map(|_| ledger.tool_calls.saturating_add(calls).into()),
             tool_calls_complete: record.is_some()
                 && !ledger.more_calls
-                && turn.is_none_or(|it| it.turn_tool_calls.is_some() && !it.turn_more_calls),
+                && turn.is_none_or(|turn| turn.turn_tool_calls.is_some() && !turn.turn_more_calls),
             commits: ledger.commits.into(),
             sent_back: ledger.continued,
             refused_claims: ledger.refused_claims,
@@ -73,14 +73,14 @@ impl From<&SessionLoop> for LoopForm {
                 Some(StopForm { at: JsonTime::of(record.seen_at)?, words: record.last_words() })
             }),
             checks: pin.iter().flat_map(|pin| pin.checks.iter().map(LoopCheck::from)).collect(),
-            running_check: words(&it.checking),
+            running_check: words(&known.checking),
             hooks_due: [due.before, due.after].concat(),
             converge: pin.and_then(|pin| ConvergeForm::of(&pin.converge, &ledger)),
             notify: pin.and_then(|pin| words(&pin.notify)),
-            only_tasks: asked.map(|it| it.tasks.clone()).filter(|tasks| !tasks.is_empty()),
-            words_for_agent: asked.and_then(|it| words(&it.words)),
+            only_tasks: asked.map(|asked| asked.tasks.clone()).filter(|tasks| !tasks.is_empty()),
+            words_for_agent: asked.and_then(|asked| words(&asked.words)),
             waits_for: live.map(|live| live.waits_for.clone()).unwrap_or_default(),
-            next: live.and_then(|live| words(&live.next)).or_else(|| words(&it.next)),
+            next: live.and_then(|live| words(&live.next)).or_else(|| words(&known.next)),
             taken_over_from: record
                 .and_then(|record| record.adopted.as_ref())
                 .map(|adopted| adopted.from.clone()),
@@ -91,7 +91,7 @@ impl From<&SessionLoop> for LoopForm {
 }
 
 impl LoopArmer {
-    /// Returns who armed a loop, `None` for one that another version knows.
+    /// `None` for a word of another version.
     fn of(armed_by: &ArmedBy) -> Option<Self> {
         Some(match armed_by {
             ArmedBy::Command => Self::Command,
@@ -126,7 +126,7 @@ impl From<&Pause> for PauseForm {
 }
 
 impl From<&LetGo> for NotBlocked {
-    fn from(it: &LetGo) -> Self {
-        Self { session: it.session.clone(), at: JsonTime::of(it.at) }
+    fn from(stop: &LetGo) -> Self {
+        Self { session: stop.session.clone(), at: JsonTime::of(stop.at) }
     }
 }

@@ -1,4 +1,4 @@
-//! Tokens and money, as far as they are known.
+//! Tokens and money, as far as known.
 
 use serde::{Serialize, Serializer};
 
@@ -9,25 +9,22 @@ use crate::text::grouped;
 /// A sum as far as it is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Amount {
-    /// What is known: tokens, or millionths of a dollar.
+    /// Tokens, or millionths of a dollar.
     pub value: u64,
-    /// Whether a part of it is an estimate.
+    /// A part of the sum is an estimate.
     pub estimated: bool,
-    /// Whether there is more that nothing tells.
+    /// There is more, which nothing tells.
     pub partial: bool,
 }
 
-/// What something used and cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
-    /// Tokens.
     pub tokens: Amount,
     /// In millionths of a dollar.
     pub cost: Amount,
 }
 
 impl Amount {
-    /// Returns both together.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {
@@ -37,34 +34,32 @@ impl Amount {
         }
     }
 
-    /// Returns it in words, each number as it is `shown`: `~` is an estimate, and `at least` stands where a part is not known.
-    /// `None` for nothing.
+    /// The sum with each number as `shown`: `~` marks an estimate, and `at least` an unknown part. `None` for nothing.
     pub fn words(self, shown: impl Fn(u64) -> String) -> Option<String> {
         let least = if self.partial { "at least " } else { "" };
         let about = if self.estimated { "~" } else { "" };
         (self.value > 0).then(|| format!("{least}{about}{}", shown(self.value)))
     }
 
-    /// Returns a number of tokens in words.
     pub fn tokens(self) -> String {
         let none = if self.partial { "unknown" } else { "0" };
         self.words(grouped).unwrap_or_else(|| none.to_owned())
     }
 
-    /// Returns a number of tokens in words that can stand in a sentence.
+    /// Tokens for the middle of a sentence.
     pub fn some_tokens(self) -> String {
         let is_unknown = self.partial && self.value == 0;
         if is_unknown { "tokens unknown".to_owned() } else { format!("{} tokens", self.tokens()) }
     }
 
-    /// Returns money in words, `None` for none.
+    /// `None` for no money.
     pub fn money(self) -> Option<String> {
         self.words(|micros| Dollars(micros).to_string())
     }
 }
 
 impl Spent {
-    /// Returns a use of tokens and of dollars, each with whether it is an estimate and whether there is more.
+    /// Tokens and dollars, each with two flags: estimated, partial.
     pub fn of(
         (tokens, [estimated, partial]): (u64, [bool; 2]),
         (dollars, [is_guess, is_part]): (f64, [bool; 2]),
@@ -75,24 +70,23 @@ impl Spent {
         }
     }
 
-    /// Returns both together.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self { tokens: self.tokens.plus(other.tokens), cost: self.cost.plus(other.cost) }
     }
 
-    /// Returns the tokens, `None` where nothing reports them.
+    /// `None` where nothing reports them.
     pub fn known_tokens(&self) -> Option<JsonNumber> {
         (self.tokens.value > 0 || !self.tokens.partial).then(|| self.tokens.value.into())
     }
 }
 
-/// Returns millionths of a dollar as dollars, for programs.
+/// From millionths of a dollar.
 pub fn in_dollars(micros: u64) -> f64 {
     micros as f64 / 1e6
 }
 
-/// Returns dollars in millionths, 0 for what is no sum of money, and the most that there is for what is more than that.
+/// Dollars in millionths: 0 for no sum of money, and the largest number for any larger sum.
 pub fn micros(dollars: f64) -> u64 {
     let most = if dollars > 1.0 { u64::MAX } else { 0 };
     format!("{:.0}", dollars * 1e6).parse().unwrap_or(most)

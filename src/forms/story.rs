@@ -45,7 +45,7 @@ pub enum CallOutcome {
 }
 
 impl CallOutcome {
-    /// Returns what came of a call; one that was denied has failed as well.
+    /// A denied call has failed as well.
     pub fn of(denied: bool, failed: bool) -> Self {
         match (denied, failed) {
             (true, _) => Self::Denied,
@@ -68,7 +68,7 @@ pub struct FileLines {
 }
 
 impl FileLines {
-    /// Returns a file of which that is not known.
+    /// A file whose lines are unknown.
     pub fn unknown(file: &str) -> Self {
         Self { file: file.to_owned(), added: None, removed: None }
     }

@@ -6,7 +6,7 @@ use super::plain::JsonNumber;
 use super::spent::Spent;
 use super::story::FileLines;
 
-/// The most files that are listed for programs.
+/// Files for programs.
 const FILES: usize = 200;
 
 /// What a run of a loop came to.

@@ -1,25 +1,25 @@
-//! The task list as it was when the loop was armed, and what became of its tasks.
+//! The task list at the arming of the loop, and the fate of its tasks.
 
 use crate::engine::tasks::{Task, TaskList};
 use crate::evidence::task_list::TaskFile;
 
 impl TaskFile {
-    /// The texts of the tasks that were open.
+    /// The texts of the open tasks.
     pub(super) fn open_text(&self) -> String {
         let blocks = self.list.open().filter_map(|task| self.bytes.get(task.block.clone()));
         blocks.map(String::from_utf8_lossy).collect()
     }
 
-    /// Whether this task is a repeat, and the first one is ticked in a later list; or tasks were nested in it, and all are.
+    /// The task repeats one that is ticked in a later list, or all tasks nested in it are ticked.
     pub(super) fn has_done_parts(&self, then: &Task, list: &TaskList) -> bool {
         let parts = self.list.nested_in(then);
         let done = || list.tasks.iter().filter(|task| task.done);
         let is_done = |part: &Task| {
-            // As a rule a list keeps its order.
-            let place = self.list.tasks.partition_point(|it| it.mark_at < part.mark_at);
+            // Usually a list keeps its order.
+            let place = self.list.tasks.partition_point(|other| other.mark_at < part.mark_at);
             let is_same = |now: &&Task| now.id == part.id && now.title == part.title;
             let near = list.tasks.get(place).filter(is_same);
-            let is_any = || done().any(|it| self.list.same_task(it, list) == Some(part));
+            let is_any = || done().any(|now| self.list.same_task(now, list) == Some(part));
             near.map_or_else(is_any, |now| now.done)
         };
         let first = then.id.split_once('~').and_then(|(first, _)| self.list.find(first));
@@ -30,12 +30,12 @@ impl TaskFile {
         is_repeat || (!parts.is_empty() && parts.iter().all(is_done))
     }
 
-    /// Returns the tasks that are ticked in a list, and were not when the loop was armed, each with the id that its receipt has.
-    pub fn ticked_since<'b>(&'b self, list: &'b TaskList) -> Vec<(&'b Task, &'b str)> {
+    /// The ticked tasks that were open when the loop was armed, or are `new`: open since; each with the id of its receipt.
+    pub fn ticked<'b>(&'b self, list: &'b TaskList, new: &[String]) -> Vec<(&'b Task, &'b str)> {
         let mut then = self.list.tasks.as_slice();
         let mut ticked = Vec::new();
         for task in list.tasks.iter().filter(|task| task.done) {
-            // As a rule the tasks are in the same order.
+            // Usually a list keeps its order.
             let is_same = |other: &Task| other.id == task.id && other.title == task.title;
             let (was_done, id) = if let Some(place) = then.iter().position(is_same) {
                 let was_done = then[place].done;
@@ -45,23 +45,22 @@ impl TaskFile {
                 let then = self.list.same_task(task, list);
                 (then.is_some_and(|then| then.done), self.id_of(task, list))
             };
-            if !was_done {
+            if !was_done || new.contains(&task.id) {
                 ticked.push((task, id));
             }
         }
         ticked
     }
 
-    /// Returns the id that the receipt of a task of this list has: that which it had when the loop was armed, where another
-    /// task of the list has it now.
+    /// The id in a task's receipt: the armed id, if another task of the list has that id now.
     pub fn id_of<'b>(&'b self, task: &'b Task, list: &TaskList) -> &'b str {
         let then = self.list.same_task(task, list).map(|then| then.id.as_str());
         then.filter(|id| *id != task.id && list.find(id).is_some()).unwrap_or(&task.id)
     }
 
-    /// Returns the tasks that were open and are in a list no more, neither by their id nor by their words.
+    /// Open tasks that have left the list by both id and words.
     pub fn missing(&self, list: &TaskList) -> Vec<String> {
-        // Nearly every list keeps its tasks, in their order.
+        // Nearly every list keeps its tasks in order.
         let mut now = list.tasks.iter();
         if self.list.open().all(|then| now.any(|task| task.id == then.id)) {
             return Vec::new();

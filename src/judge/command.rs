@@ -1,16 +1,17 @@
-//! What a command runs of the project: the files that its words name, however it is spelled, and its tests. They are a part of the
-//! judge: where they change, what the command proves is in doubt.
+//! The files of the project that a command runs: those that its words name in any spelling, and its tests. They are a
+//! part of the judge: a change of them casts doubt on what the command proves.
 
 use crate::evidence::pattern::Pattern;
 
 const SETTINGS: &str = ".spool/ralph.toml";
-/// Folders that tests are in, and what tests and folders of tests are called, or begin or end with.
+/// Folders of tests; then names of tests and test folders, or beginnings or ends of such names.
 const FOLDERS: &str = "__snapshots__ e2e testdata testing";
 const TESTS: [&str; 5] = ["test", "tests", "spec", "specs", "conftest"];
-/// What the words of a command that runs tests have in them.
+/// Parts of words in a command that runs tests.
 const RUNS_TESTS: &str = "test spec jest check mocha tox nox rake verify ava gradle mvn cypress playwright behave cucumber unit karma bats \
     busted ginkgo pest";
-/// What programs read that are called by their name alone, besides what is called after them, such as `pytest.ini` and `justfile`.
+/// Files that a program reads without their names in the command, besides files named after the program, such as
+/// `pytest.ini` and `justfile`.
 const DEFINED_IN: [(&str, &str); 6] = [
     ("npm pnpm yarn bun npx jest mocha ava", "package.json"),
     ("make", "GNUmakefile"),
@@ -19,34 +20,33 @@ const DEFINED_IN: [(&str, &str); 6] = [
     ("mvn mvnw", "pom.xml"),
     ("gradle gradlew", "build.gradle build.gradle.kts"),
 ];
-/// What follows the name of the program in the names of such files.
+/// What follows the program's name in the names of such files.
 const AFTER_PROGRAM: [&str; 6] = ["file", ".config.", ".conf.", "rc", ".ini", ".xml"];
-/// Programs that run what a pattern names, and do not only read that.
+/// Programs that run the files of a pattern, and do not only read them.
 const INTERPRETERS: &str = "sh bash zsh dash ksh source python python3 node ruby perl php";
 
-/// Commands, by their words.
+/// The words of each command.
 pub struct Commands(Vec<Vec<String>>);
 
 impl Commands {
-    /// Returns these commands.
     pub fn of<'a>(commands: impl Iterator<Item = &'a str>) -> Self {
         Self(commands.map(words_of).collect())
     }
 
-    /// Returns whether one of them runs this file of the project. `beside` is the folder of the feature, which has no tests.
+    /// A command runs this file of the project. `beside` is the folder of the feature, which has no tests.
     pub fn run(&self, path: &str, beside: &str) -> bool {
         self.0.iter().any(|words| names(words, path) || runs_test(words, path, beside))
     }
 
-    /// Returns what their words name that may be a file.
+    /// Words that may name a file.
     pub fn paths(&self) -> impl Iterator<Item = &String> {
         self.0.iter().flatten().filter(|word| word.contains(['.', '/']))
     }
 }
 
-/// The words of a command line without what a shell and its options put around them.
+/// The words of a command line without shell signs and options.
 fn words_of(line: &str) -> Vec<String> {
-    let is_end = |it: char| it.is_whitespace() || "'\"`;|&<>(){}=,".contains(it);
+    let is_end = |sign: char| sign.is_whitespace() || "'\"`;|&<>(){}=,".contains(sign);
     let words = line.split(is_end).filter_map(|word| {
         let word = word.split("::").next()?;
         let word = word.strip_prefix("$PWD/").unwrap_or(word);
@@ -61,7 +61,7 @@ fn is_one_of(words: &str, word: &str) -> bool {
     words.split_ascii_whitespace().any(|known| known == word)
 }
 
-/// Whether the words name this file, as it is called from the project or from a folder that they name.
+/// The words name this file, from the project's folder or from a folder among the words.
 fn names(words: &[String], path: &str) -> bool {
     let below = |word: &String| path.strip_prefix(word.as_str())?.strip_prefix('/');
     let is_absolute = |word: &String| word.ends_with(&["/", path].concat());
@@ -69,7 +69,7 @@ fn names(words: &[String], path: &str) -> bool {
         || words.iter().filter_map(below).chain([path]).any(|path| names_here(words, path))
 }
 
-/// Whether one of the words is this path, its module of Python, a pattern of what is run, or a program that reads it.
+/// A word is this path, its Python module, a pattern of files to run, or a program that reads the file.
 fn names_here(words: &[String], path: &str) -> bool {
     let module = path.strip_suffix(".py").unwrap_or_default();
     let module = module.strip_suffix("/__main__").unwrap_or(module).replace('/', ".");
@@ -82,12 +82,12 @@ fn names_here(words: &[String], path: &str) -> bool {
                 && (depth(word) == depth(path) || word.contains("**"))
                 && (word.ends_with("sh") || words.iter().any(|word| is_one_of(INTERPRETERS, word)))
                 && Pattern::parse(word.as_bytes())
-                    .is_some_and(|it| it.matches(path.as_bytes(), name.as_bytes(), false))
+                    .is_some_and(|pattern| pattern.matches(path.as_bytes(), name.as_bytes(), false))
         };
         let is_called_after = || {
             let lower = path.trim_start_matches('.').to_lowercase();
             let rest = lower.strip_prefix(word.as_str()).filter(|_| word.len() > 2);
-            rest.is_some_and(|rest| AFTER_PROGRAM.iter().any(|it| rest.starts_with(it)))
+            rest.is_some_and(|rest| AFTER_PROGRAM.iter().any(|end| rest.starts_with(end)))
                 || path.strip_prefix('.').is_some_and(|name| name == word)
         };
         let is_read =
@@ -100,10 +100,10 @@ fn names_here(words: &[String], path: &str) -> bool {
     })
 }
 
-/// Whether they run tests, and this file is one of those: in the folders and files that they name, where they name any.
+/// The words run tests, and this file is one: in the named folders and files, or anywhere without such names.
 fn runs_test(words: &[String], path: &str, beside: &str) -> bool {
     let runs = |word: &String| {
-        word == "t" || RUNS_TESTS.split_ascii_whitespace().any(|it| word.contains(it))
+        word == "t" || RUNS_TESTS.split_ascii_whitespace().any(|part| word.contains(part))
     };
     if !is_test(path) || path.starts_with(&[beside, "/"].concat()) || !words.iter().any(runs) {
         return false;
@@ -111,15 +111,16 @@ fn runs_test(words: &[String], path: &str, beside: &str) -> bool {
     let mut places = words
         .iter()
         .filter(|word| word.contains('/') && !word.ends_with("...") && !word.contains('*'))
-        // A script that is called `test.sh` runs the tests of other folders.
+        // A script `test.sh` runs the tests of other folders.
         .filter(|word| !word.rsplit('/').next().is_some_and(|name| name.starts_with("test.")));
     let is_in = |word: &String| {
-        path.strip_prefix(word.as_str()).is_some_and(|it| it.is_empty() || it.starts_with('/'))
+        path.strip_prefix(word.as_str()).is_some_and(|end| end.is_empty() || end.starts_with('/'))
     };
     words.iter().any(is_in) || places.all(|word| !is_test(word))
 }
 
-/// Returns whether a file is called a test, or is in a folder of tests. Texts are none, such as those of spec-kit in `specs/`.
+/// A file named like a test, or in a folder of tests. Markdown files are no tests, such as those of spec-kit in
+/// `specs/`.
 pub fn is_test(path: &str) -> bool {
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
     let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
@@ -127,18 +128,18 @@ pub fn is_test(path: &str) -> bool {
         is_one_of(FOLDERS, part) || TESTS.iter().any(|test| ends_with(part.trim_matches('_'), test))
     };
     let is_called =
-        |part: &str| TESTS.iter().any(|it| begins_with(part, it) || ends_with(part, it));
+        |part: &str| TESTS.iter().any(|test| begins_with(part, test) || ends_with(part, test));
     ending != "md" && (folders.split('/').any(is_folder) || stem.split('.').any(is_called))
 }
 
-/// Whether a name begins with this word and another one, or nothing, behind it: `test_sum`, `testSum`, `test1`, not `tester`.
+/// The word at the beginning, with another word or nothing behind: `test_sum`, `testSum`, `test1`, not `tester`.
 fn begins_with(name: &str, word: &str) -> bool {
     let rest = name.get(word.len()..).filter(|_| name[..word.len()].eq_ignore_ascii_case(word));
     let is_apart = |letter: char| !letter.is_alphabetic() || letter.is_uppercase();
     rest.is_some_and(|rest| rest.chars().next().is_none_or(is_apart))
 }
 
-/// Whether a name ends with this word: `sum_test`, `SumTest`, `Test`, not `latest`.
+/// The word at the end: `sum_test`, `SumTest`, `Test`, not `latest`.
 fn ends_with(name: &str, word: &str) -> bool {
     let at = name.len().saturating_sub(word.len());
     let Some((before, end)) = name.split_at_checked(at) else { return false };
@@ -146,8 +147,7 @@ fn ends_with(name: &str, word: &str) -> bool {
     end.eq_ignore_ascii_case(word) && (is_hump || !before.ends_with(char::is_alphabetic))
 }
 
-/// Returns whether one of these patterns matches a path, or a folder that it is in; the settings of the runner are always
-/// protected.
+/// A pattern matches the path or a folder above. The runner's settings are always protected.
 pub fn is_protected(patterns: &[String], path: &str) -> bool {
     if path == SETTINGS {
         return true;
@@ -162,7 +162,7 @@ pub fn is_protected(patterns: &[String], path: &str) -> bool {
     })
 }
 
-/// Returns the paths of protected files that are known without a look: they are looked at also where git ignores them.
+/// Protected paths that are no patterns: a look includes them also where git ignores them.
 pub fn protected_paths(patterns: &[String]) -> impl Iterator<Item = String> {
     let is_one =
         |text: &&String| !text.contains(['*', '?', '[', '!', '\\']) && !text.ends_with('/');

@@ -1,4 +1,4 @@
-//! What the ticks of a loop are judged by, for every driver: the stop, the iteration, `spool task done`, and the end.
+//! Judges the ticks of a loop, for every driver: the stop, the iteration, `spool task done`, and the end.
 
 mod armed_list;
 pub mod command;
@@ -33,21 +33,20 @@ use command::Commands;
 use names::{FileName, files_named_in, lower_files_in, names_in};
 use rules::{FileFacts, JudgedTask, TaskFacts, VerifyShown};
 
-/// The longest that the files are looked through.
+/// The limit of a look at the files.
 pub const LOOK: Duration = Duration::from_secs(2);
-/// The most paths that are followed through links at once: a stop has little time.
+/// Paths that are followed through links at once: a stop has little time.
 const MOST_LINKS: usize = 1_000;
 
-/// Verify commands, by the id of their task, which are read where somebody asks for them.
+/// Verify commands by the id of their task; read from disk on first use.
 pub type LazyCommands = LazyCell<VerifyCommands, Box<dyn FnOnce() -> VerifyCommands>>;
 
-/// What a person armed, as far as ticks are judged by it.
+/// The part of a person's arming that ticks are judged by.
 pub struct ArmedTerms {
     pub at: WallTime,
     pub least: LeastProof,
-    /// Patterns of files that nobody but a person may change.
+    /// Patterns of files that only a person may change.
     pub protect: Vec<String>,
-    /// The commands of its checks.
     pub checks: Vec<String>,
     pub verify: LazyCommands,
 }
@@ -60,42 +59,41 @@ impl Default for ArmedTerms {
     }
 }
 
-/// Where the files are that a loop is about.
+/// The files of a loop.
 #[derive(Clone, Debug, Default)]
 pub struct JudgedPlace {
-    /// The folder whose files are looked at.
+    /// The folder that is looked through.
     pub folder: PathBuf,
-    /// The path of the project in it, with its last slash; empty where they are the same.
+    /// The project's path in `folder`, with its last slash; empty for the same folder.
     pub above: String,
-    /// The path of the task list, relative to the project, and to that folder.
+    /// The task list's path, relative to the project, and to `folder`.
     pub list: String,
     pub list_at: String,
-    /// When the run began that the loop is, `None` in a session.
+    /// The beginning of the runner's run; `None` in a session.
     pub run: Option<WallTime>,
 }
 
-/// What the ticks of one loop are judged by.
 pub struct TickJudge {
     pub place: JudgedPlace,
     pub armed: ArmedTerms,
     pub receipts: Receipts,
-    /// The list as it was when the loop was armed, once somebody has asked for it.
+    /// The armed list, read on first use.
     list: OnceCell<Option<Rc<TaskFile>>>,
     looks: OnceCell<Looks>,
 }
 
-/// What the files contained when the loop was armed, and when a task was ticked last.
+/// The files' contents at arming, and at the last tick.
 #[derive(Clone, Debug, Default)]
 pub struct Looks {
-    /// `None` where there was more than can be looked through.
+    /// `None` for a project that is too large to look through.
     pub armed: Option<Contents>,
     pub tick: Option<Contents>,
 }
 
-/// What the files of a project show at one moment.
+/// The files of a project at one moment.
 #[derive(Clone, Debug, Default)]
 pub struct FilesSeen {
-    /// What they contain, `None` where there is more than can be looked through.
+    /// `None` without a whole look.
     pub now: Option<Contents>,
     pub facts: FileFacts,
 }
@@ -109,9 +107,10 @@ impl ArmedTerms {
         Commands::of(self.checks.iter().chain(self.verify.values()).map(String::as_str))
     }
 
-    /// The files that are looked at although git ignores them: those that are protected or run, and those that the list names.
+    /// Files that are looked at although git ignores them: protected ones, those that a command runs, and those that
+    /// the list names.
     fn looked_at(&self, list: &[u8]) -> Vec<String> {
-        // They come first: a list may name more than is looked at.
+        // Protected files first: a list may name more files than are looked at.
         let mut all: Vec<String> = command::protected_paths(&self.protect).collect();
         all.extend(self.commands().paths().cloned());
         all.extend(files_named_in(list, MOST_NAMED));
@@ -124,16 +123,16 @@ impl JudgedPlace {
         self.list.rsplit_once('/').map_or("", |(folder, _)| folder)
     }
 
-    /// Returns these paths of the project as paths of the folder that is looked at.
+    /// From paths of the project to paths of `folder`.
     pub fn looked_at(&self, paths: &[String]) -> Vec<String> {
         paths.iter().map(|path| [&self.above, path.as_str()].concat()).collect()
     }
 
-    /// Returns this path of that folder as one of the project; what is not in the project begins with `../`.
+    /// From a path of `folder` to a path of the project; outside of the project it begins with `../`.
     pub fn in_project(&self, path: &str) -> String {
         let (mut above, mut below) = (self.above.as_str(), path);
         while let Some((folder, rest)) = above.split_once('/') {
-            let Some(inside) = below.strip_prefix(folder).and_then(|it| it.strip_prefix('/'))
+            let Some(inside) = below.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/'))
             else {
                 break;
             };
@@ -142,7 +141,7 @@ impl JudgedPlace {
         "../".repeat(above.matches('/').count()) + below
     }
 
-    /// Returns the files of the project that differ since an earlier look, without the list and the handoff beside it.
+    /// The files of the project that changed between two looks, without the task list and the handoff beside it.
     pub fn changed(&self, now: &Contents, then: &Contents) -> Vec<ChangedFile> {
         let mut changed = now.changed_since(then);
         let handoff = [self.beside(), "/", HANDOFF].concat();
@@ -155,19 +154,18 @@ impl JudgedPlace {
 }
 
 impl TickJudge {
-    /// Returns what the ticks of a loop are judged by, which has these receipts.
     pub fn of(place: JudgedPlace, armed: ArmedTerms, receipts: Receipts) -> Self {
         Self { place, armed, receipts, list: OnceCell::new(), looks: OnceCell::new() }
     }
 
-    /// Returns the same of a run that knows these itself.
+    /// Sets list and looks, which a run knows without reading them from disk.
     #[must_use]
     pub fn knowing(self, list: Option<Rc<TaskFile>>, looks: Looks) -> Self {
         Self { list: OnceCell::from(list), looks: OnceCell::from(looks), ..self }
     }
 
-    /// Keeps what the files contain and which boxes are open when this is armed; looks no longer than that. A project that is
-    /// too large to be looked through is kept as that. Returns what the files contain.
+    /// Keeps the contents of the files and the task list. `limit` bounds the look; a project that is too large is kept
+    /// as such, without contents.
     pub fn arm(&self, list: &[u8], limit: Duration) -> io::Result<Option<Contents>> {
         let number = self.number();
         let contents = match self.look_with(&self.armed.looked_at(list), None, limit) {
@@ -180,12 +178,12 @@ impl TickJudge {
         Ok(kept.contents)
     }
 
-    /// Returns what tells the looks of this loop from those of another one.
+    /// Tells this loop's looks from those of other loops.
     pub fn number(&self) -> u64 {
         self.armed.at.millis()
     }
 
-    /// Returns those of these files of the project that its commands run.
+    /// The files that the loop's commands run.
     pub fn run_by_commands<'a>(&self, files: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
         let (commands, beside) = (self.armed.commands(), self.place.beside());
         let files = files.take_while(|_| self.armed.least == LeastProof::Files);
@@ -195,7 +193,7 @@ impl TickJudge {
 
     fn looks(&self) -> &Looks {
         let kept = |bytes: Option<Vec<u8>>| {
-            KeptContents::parse(bytes?).filter(|it| it.number == self.number())?.contents
+            KeptContents::parse(bytes?).filter(|kept| kept.number == self.number())?.contents
         };
         self.looks.get_or_init(|| Looks {
             armed: kept(self.receipts.armed_contents()),
@@ -203,7 +201,7 @@ impl TickJudge {
         })
     }
 
-    /// Returns the list as it was when the loop was armed, `None` where that is not known.
+    /// The list at arming; `None` if unknown.
     pub fn armed_list(&self) -> Option<&TaskFile> {
         let read =
             || self.receipts.armed_list(self.number()).map(|bytes| Rc::new(TaskFile::of(bytes)));
@@ -221,12 +219,12 @@ impl TickJudge {
         ContentsLook { root, without, named: &named, earlier, limit, run: *run }.look()
     }
 
-    /// Returns the files that are looked at although git ignores them.
+    /// Files that are looked at although git ignores them.
     pub fn looked_at(&self) -> Vec<String> {
         self.armed_list().map(|list| self.armed.looked_at(&list.bytes)).unwrap_or_default()
     }
 
-    /// Returns the same where the project alone is looked at.
+    /// Looks at the project alone.
     #[must_use]
     pub fn of_project(mut self, root: &Path) -> Self {
         let list = self.place.list.clone();
@@ -235,7 +233,7 @@ impl TickJudge {
         self
     }
 
-    /// Returns what the files contain now; what nobody has touched since an earlier look is not read again.
+    /// The current contents; files untouched since `earlier` are not read again.
     pub fn contents(
         &self,
         earlier: Option<&Contents>,
@@ -244,8 +242,8 @@ impl TickJudge {
         self.look_with(&self.looked_at(), earlier, limit)
     }
 
-    /// Returns what the files show now. A tree that was too large when the loop was armed is not looked through again; one that
-    /// has become too large since counts as that.
+    /// The files now. A project that was too large at arming is not looked through again; one that became too large
+    /// since is reported.
     pub fn look(&self, limit: Duration) -> FilesSeen {
         let Looks { armed, tick } = self.looks();
         let Some(earlier) = tick.as_ref().or(armed.as_ref()) else { return FilesSeen::default() };
@@ -258,7 +256,7 @@ impl TickJudge {
             Err(_) => return FilesSeen::default(),
         };
         let since_tick = tick.as_ref().map(|tick| self.place.changed(&now, tick));
-        // Where nobody armed anything, there is no other beginning, and until the first tick both are one.
+        // Without an armed look, and until the first tick, both beginnings are the same.
         let since_arming = match armed.as_ref().filter(|_| armed != tick) {
             Some(armed) => self.place.changed(&now, armed),
             None => since_tick.clone().unwrap_or_default(),
@@ -281,7 +279,7 @@ impl TickJudge {
         facts.judges = self.named_by_none(self.were_there(run));
     }
 
-    /// Those of these paths of the project at which a file was when the loop was armed.
+    /// The paths at which a file existed at arming.
     fn were_there(&self, paths: Vec<String>) -> Vec<String> {
         let Some(armed) = &self.looks().armed else { return Vec::new() };
         let is_there = armed.among(&self.place.looked_at(&paths));
@@ -289,14 +287,14 @@ impl TickJudge {
         found.map(|(path, _)| path).collect()
     }
 
-    /// Returns those of these files that are protected and that no task names.
+    /// The protected files that no task names.
     pub fn protected(&self, changed: &[ChangedFile]) -> Vec<String> {
         let all =
             changed.iter().filter(|file| command::is_protected(&self.armed.protect, &file.path));
         self.named_by_none(all.map(|file| file.path.clone()).collect())
     }
 
-    /// Those of these files that no task names which was open when the loop was armed: that is its work.
+    /// Drops files that an open task of the armed list names: they are that task's work.
     fn named_by_none(&self, mut files: Vec<String>) -> Vec<String> {
         if !files.is_empty() {
             let open = self.armed_list().map(TaskFile::open_text).unwrap_or_default();
@@ -310,24 +308,24 @@ impl TickJudge {
         files
     }
 
-    /// Adds receipts, with the files to compare the next tick with; where these are not known, the last ones stay.
+    /// `now` is the look that the next tick is compared with; without one the last look stays.
     pub fn add_receipts(&self, receipts: &[Receipt], now: Option<&Contents>) -> io::Result<()> {
         let Some(contents) = now else { return self.receipts.add_all(receipts) };
         let (head, files) = KeptContents::parts(self.number(), Some(contents));
         self.receipts.add_with(receipts, (&head, files))
     }
 
-    /// Returns the last receipt of each task of this loop, by its id.
+    /// The last receipt of each task of this loop, by id.
     pub fn known(&self) -> BTreeMap<String, KnownReceipt> {
         self.receipts.known(self.armed.at)
     }
 
-    /// Returns the id that the receipt of a task of this list has.
+    /// The id in the receipt of a task of this list.
     pub fn id_of(&self, task: &Task, list: &TaskList) -> String {
         self.armed_list().map_or(&*task.id, |armed| armed.id_of(task, list)).to_owned()
     }
 
-    /// Returns the Verify command that a person armed for what a task of this list was then, whatever its id was.
+    /// The Verify command that a person armed for this task, whatever its id was then.
     pub fn command_of(&self, task: &Task, list: &TaskList) -> Option<String> {
         if self.armed.verify.is_empty() {
             return None;
@@ -335,8 +333,8 @@ impl TickJudge {
         self.armed.verify.get(&self.armed_id(task, list)?).cloned()
     }
 
-    /// Returns the id under which the Verify command of a task of this list was armed: an agent may have renumbered the list. `None`
-    /// for a task that was added since; its own id where the armed list is not known.
+    /// The id under which the task's Verify command was armed: an agent may have renumbered the list. `None` for a task
+    /// added since; the task's own id if the armed list is unknown.
     pub fn armed_id(&self, task: &Task, list: &TaskList) -> Option<String> {
         match self.armed_list() {
             Some(armed) => armed.list.same_task(task, list).map(|then| then.id.clone()),
@@ -344,28 +342,27 @@ impl TickJudge {
         }
     }
 
-    /// Returns the receipts of this task of a list that were written since the loop was armed.
+    /// Receipts of this task since arming.
     pub fn receipts_of(&self, task: &Task, list: &TaskList) -> Vec<Receipt> {
         let id = self.id_of(task, list);
         let mut found = self.receipts.with(&[["\"task\":", &in_json(&id)].concat()]);
-        found.retain(|it| it.task == id && it.at >= self.armed.at);
+        found.retain(|receipt| receipt.task == id && receipt.at >= self.armed.at);
         found
     }
 
-    /// Returns the tasks of a list that were ticked by hand in this loop and that nobody has found proved yet; none where every
-    /// tick counts, or where the list is not known as it was when the loop was armed.
+    /// Tasks ticked by hand in this loop without a receipt; none where every tick counts, or where the armed list is
+    /// unknown.
     pub fn not_proved(&self, list: &TaskList) -> Vec<String> {
         let Some(armed) = self.armed_list().filter(|_| self.armed.least == LeastProof::Files)
         else {
             return Vec::new();
         };
         let known = self.known();
-        let ticked = armed.ticked_since(list).into_iter();
+        let ticked = armed.ticked(list, &[]).into_iter();
         ticked.filter(|(_, id)| !known.contains_key(*id)).map(|(task, _)| task.id.clone()).collect()
     }
 
-    /// Returns the facts of a task of a list, by what it said when the loop was armed where that is known; `text` are the bytes
-    /// of the list.
+    /// The facts of a task by its armed text, if known; `text` has the bytes of `list`.
     pub fn facts(&self, task: &Task, list: &TaskList, text: &[u8]) -> TaskFacts {
         let armed = self.armed_list();
         let then = armed.and_then(|armed| Some((armed.list.same_task(task, list)?, armed)));
@@ -380,7 +377,7 @@ impl TickJudge {
         }
     }
 
-    /// Returns how well these tasks are proved, which were ticked together.
+    /// Judges tasks that were ticked together.
     pub fn judge(&self, tasks: &[TaskFacts], seen: &FilesSeen) -> Vec<JudgedTask> {
         let mut facts = seen.facts.clone();
         facts.claimed = self.claims(&facts.since_arming);
@@ -407,7 +404,7 @@ impl TickJudge {
         };
         if let Some(armed) = &self.looks().armed {
             facts.known = self.were_there(named(true));
-            // With a slash it is the whole path.
+            // A name with a slash is a whole path.
             let (whole, bare): (Vec<String>, Vec<String>) =
                 named(false).into_iter().partition(|path| path.contains('/'));
             let ends = bare.iter().fold(0, |ends, name| ends | end_bits(name.as_bytes()));
@@ -420,9 +417,9 @@ impl TickJudge {
         rules::judge(&tasks, &facts, &|files| self.named_by_none(files))
     }
 
-    /// Puts where links lead in the place of what tasks name, and a path from a folder above as one of the project. A link that has
-    /// changed is not followed: an agent could make it lead to the work of another task. Returns those that are not there, although
-    /// their first folder is.
+    /// Replaces names of tasks by the targets of links, and paths from a folder above by paths of the project. A link
+    /// that changed is not followed: an agent could lead it to another task's work. The result: names of missing files
+    /// whose first folder exists.
     fn follow_links(&self, tasks: &mut [TaskFacts], changed: &[ChangedFile]) -> Vec<String> {
         let (root, mut missing) = (self.place.folder.join(&self.place.above), Vec::new());
         let Ok(top) = real_path(&root) else { return missing };
@@ -453,7 +450,7 @@ impl TickJudge {
         missing
     }
 
-    /// Whose work which of these files is by the receipts: the id of the task by the path; none for what a tick has left over.
+    /// Path and task of each file that receipts claim; an empty id for files that a tick left over.
     fn claims(&self, files: &[ChangedFile]) -> Vec<(String, String)> {
         let texts = match files.len() {
             ..=64 => files.iter().map(|file| in_json(&file.path)).collect(),
@@ -464,7 +461,7 @@ impl TickJudge {
             let left = receipt.files.into_iter().map(|path| (path, String::new()));
             receipt.own.into_iter().map(move |path| (path, receipt.task.clone())).chain(left)
         });
-        // Of several claims on one file the newest counts.
+        // The newest claim on a file counts.
         let mut claims = sorted(claims.collect(), |(path, task): &(String, String), other| {
             path.cmp(&other.0).then(task.is_empty().cmp(&other.1.is_empty()))
         });
@@ -472,16 +469,16 @@ impl TickJudge {
         claims
     }
 
-    /// Returns the ticked tasks of a list whose work is there no more, by their last receipts: none of their files differs from
-    /// what it was when the loop was armed, or none in more than blanks and comments.
+    /// Ticked tasks whose work has vanished by their last receipts: none of their files differs from arming, or none in
+    /// more than blanks and comments.
     pub fn gone(&self, list: &TaskList, seen: &FilesSeen) -> Vec<UnprovedTask> {
         let (Some(now), true) = (&seen.now, self.armed.least == LeastProof::Files) else {
             return Vec::new();
         };
         let changed = &seen.facts.since_arming;
         let mut newest: BTreeMap<String, KnownReceipt> = BTreeMap::new();
-        for (number, it) in self.receipts.since(self.armed.at).into_iter().enumerate() {
-            newest.insert(it.task.clone(), KnownReceipt { number, ..it });
+        for (number, receipt) in self.receipts.since(self.armed.at).into_iter().enumerate() {
+            newest.insert(receipt.task.clone(), KnownReceipt { number, ..receipt });
         }
         let stands = |receipt: &KnownReceipt| {
             let mut paths = receipt.paths().iter();
@@ -489,14 +486,14 @@ impl TickJudge {
                 || receipt.proof.is_none_or(|proof| proof == Proof::Word)
                 || paths.any(|path| match changed.binary_search_by(|file| file.path.cmp(path)) {
                     Ok(place) => match (changed[place].change, receipt.proof) {
-                        // That it goes was the work.
-                        (_, Some(Proof::Tick)) => true,
+                        // A removal can be a task's work.
+                        (_, Some(Proof::Tick))
+                        | (FileChange::Content | FileChange::Moved | FileChange::Stub, _) => true,
                         (FileChange::Gone, _) => false,
-                        // One of its files differed in more, unless that is not among those that are kept.
-                        (FileChange::Blanks | FileChange::Comments | FileChange::Mode, proof) => {
+                        // One of the task's files differed in more, unless the receipt did not keep that file.
+                        (_, proof) => {
                             proof != Some(Proof::Files) || receipt.own.len() == MOST_FILES
                         }
-                        _ => true,
                     },
                     Err(_) => {
                         path.ends_with('/')
@@ -511,12 +508,12 @@ impl TickJudge {
         let done = list.tasks.iter().filter(|task| task.done);
         let ticked: Vec<(&Task, String)> =
             done.map(|task| (task, self.id_of(task, list))).collect();
-        // A later task that names a file may have taken it away; one that is again as it was has only lost its work.
+        // A later task that names a file may have removed the file. A restored file has lost its work in any case.
         let is_excused = |receipt: &KnownReceipt| {
             let there = now.among(&self.place.looked_at(receipt.paths()));
             let away = receipt.paths().iter().zip(there).filter(|(_, is_there)| !is_there);
             let covers = |name: &FileName| away.clone().any(|(path, _)| name.covers(path));
-            // One without a receipt was ticked just now.
+            // A task without a receipt was ticked just now.
             let is_later = |id: &str| {
                 let its = newest.get(id);
                 its.is_none_or(|other| other.number > receipt.number && stands(other))
@@ -524,7 +521,7 @@ impl TickJudge {
             ticked.iter().any(|(task, id)| is_later(id) && names_in(&task.title).iter().any(covers))
         };
         let opened = ticked.iter().filter_map(|(task, id)| {
-            let receipt = fallen.iter().find(|it| it.task == *id && !is_excused(it))?;
+            let receipt = fallen.iter().find(|last| last.task == *id && !is_excused(last))?;
             let why = Unproved::WorkGone(receipt.paths().to_vec());
             Some(UnprovedTask { id: task.id.clone(), why })
         });
@@ -532,8 +529,8 @@ impl TickJudge {
     }
 }
 
-/// Takes out of these names of missing files what may be none: a folder, one that was there since the tick before, one in letters
-/// that can be written in two ways, and without a folder what is somewhere else or has an ending that no file has (`console.log`).
+/// Drops names that may be no missing files: folders, files of `since_tick`, names with letters outside of ASCII (which
+/// have two spellings), and bare names that exist elsewhere or whose ending no file has (`console.log`).
 fn without_known(missing: &mut Vec<String>, seen: &FilesSeen) {
     let since = seen.facts.since_tick.as_deref().unwrap_or_default();
     missing.retain(|name| {
@@ -549,14 +546,14 @@ fn without_known(missing: &mut Vec<String>, seen: &FilesSeen) {
         names.insert(name);
     }
     let is_new = |name: &str| !names.contains(name);
-    let is_file = |name: &str| name.rsplit_once('.').is_some_and(|it| endings.contains(it.1));
+    let is_file = |name: &str| name.rsplit_once('.').is_some_and(|parts| endings.contains(parts.1));
     missing.retain(|name| {
         let lower = name.to_ascii_lowercase();
         name.contains('/') || (is_new(&lower) && is_file(&lower))
     });
 }
 
-/// A text as it is in a receipt.
+/// The text as a receipt has it.
 fn in_json(text: &str) -> String {
     serde_json::to_string(text).unwrap_or_default()
 }

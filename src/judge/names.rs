@@ -1,4 +1,4 @@
-//! The words of a text that may name files and folders. Only the files of the project say which of them do.
+//! Words of a text that may name files and folders. Only the project's files decide which do.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -6,44 +6,43 @@ use std::collections::BTreeSet;
 use crate::engine::line::text_of;
 use crate::evidence::ignored::is_noise;
 
-/// A word of a text that may name a file or folder.
+/// A word that may name a file or folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileName {
-    /// Its path as it is written, without what leads to the project; a folder ends with a slash.
+    /// As written, without leads to the project; a folder ends with a slash.
     pub path: String,
-    /// Whether it has the look of a path: a slash and an ending, a slash at its end, or an ending and it is code.
+    /// The word looks like a path: it has a slash at its end, or an ending and either a slash or code quotes.
     pub looks: bool,
 }
 
-/// What stands around a path and is none of it.
+/// Signs around a path.
 const AROUND: &[char] =
     &['"', '\'', '*', '<', '>', ':', '[', ']', '{', '}', '|', '(', ')', '`', '?', '!', ','];
-/// What leads to the project: links of a list begin in `specs/NAME`, and `@/` is what web projects call their sources.
+/// Leads to the project: links of a list begin in `specs/NAME`, and web projects call their sources `@/`.
 const LEADS: [&str; 4] = ["../../", "./", "@/", "$PWD/"];
 
 impl FileName {
-    /// Returns whether it is a folder.
     pub fn is_folder(&self) -> bool {
         self.path.ends_with('/')
     }
 
-    /// Returns whether a path of a file is this one, is in it, or ends with it; capital letters make no difference.
+    /// The file is at this path, in this folder, or ends with this path; letter case does not matter.
     pub fn covers(&self, file: &str) -> bool {
         let (path, file) = (self.path.to_lowercase(), file.to_lowercase());
         if self.is_folder() {
             return file.starts_with(&path) || file.contains(&["/", &path].concat());
         }
-        // A text has the words of `my notes.md` apart.
+        // The words of `my notes.md` are apart in a text.
         file.strip_suffix(&path)
             .is_some_and(|before| before.is_empty() || before.ends_with(['/', ' ']))
     }
 }
 
-/// Returns the words of a text that may name files or folders, each once. Lines that begin with `Verify` name what a command reads.
+/// Each name once. Lines that begin with `Verify` are skipped: they name what a command reads.
 pub fn names_in(text: &str) -> Vec<FileName> {
     let mut found: Vec<FileName> = Vec::new();
     each_name(text, false, &mut |name| {
-        if found.iter().all(|it| it.path != name.path) {
+        if found.iter().all(|known| known.path != name.path) {
             found.push(name);
         }
         true
@@ -51,7 +50,7 @@ pub fn names_in(text: &str) -> Vec<FileName> {
     found
 }
 
-/// Returns the paths of the files that may be named in a text of any length, in small letters.
+/// The files that a text of any length may name, in small letters.
 pub fn lower_files_in(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     each_name(text, false, &mut |name| {
@@ -61,8 +60,8 @@ pub fn lower_files_in(text: &str) -> BTreeSet<String> {
     found
 }
 
-/// Returns the files that the task list in these bytes names, and the folders of noise, in the order of the alphabet; the first
-/// ones where it names more than that.
+/// Files, folders of noise and names with a point in front that a task list names: the first `most` of the list, in
+/// alphabetical order.
 pub fn files_named_in(list: &[u8], most: usize) -> Vec<String> {
     let mut found = BTreeSet::new();
     each_name(&text_of(list), true, &mut |name| {
@@ -75,7 +74,7 @@ pub fn files_named_in(list: &[u8], most: usize) -> Vec<String> {
     found.into_iter().collect()
 }
 
-/// Hands out each such word until `visit` wants no more; of a whole list only those with a point or a slash.
+/// Stops when `visit` returns `false`. `only_paths` skips words without a point or a slash.
 fn each_name(text: &str, only_paths: bool, visit: &mut dyn FnMut(FileName) -> bool) {
     let mut next = |word: &str, is_code| name_of(word, is_code).is_none_or(&mut *visit);
     for line in text.lines() {
@@ -90,12 +89,12 @@ fn each_name(text: &str, only_paths: bool, visit: &mut dyn FnMut(FileName) -> bo
             if is_code && part.contains(' ') && !next(part, true) {
                 return;
             }
-            // Neither blanks nor anything else stands between a path and the words of some languages.
-            let is_end = move |it: char| match it {
+            // Words of some languages stand right beside a path.
+            let is_end = move |sign: char| match sign {
                 '\t'..='\r' | ' ' | ',' | ';' | '"' | '|' | '<' | '>' | '«' | '»' => true,
                 '\0'..='\x7f' => false,
-                '\u{2010}'..='\u{206f}' => it != '\u{2019}',
-                _ => it.is_whitespace() || (it >= '\u{2e80}' && !is_code),
+                '\u{2010}'..='\u{206f}' => sign != '\u{2019}',
+                _ => sign.is_whitespace() || (sign >= '\u{2e80}' && !is_code),
             };
             let part = if only_paths { around_signs(part, is_end) } else { part };
             for word in part.split("](").flat_map(|part| part.split(is_end)) {
@@ -110,7 +109,7 @@ fn each_name(text: &str, only_paths: bool, visit: &mut dyn FnMut(FileName) -> bo
     }
 }
 
-/// The words of a text from the first one to the last one that has a point or a slash.
+/// The text from the first to the last word with a point or a slash.
 fn around_signs(text: &str, is_end: impl Fn(char) -> bool) -> &str {
     let [first, last] = [memchr::memchr3, memchr::memrchr3]
         .map(|find| find(b'.', b'/', b'\\', text.as_bytes()).unwrap_or(text.len()));
@@ -119,13 +118,13 @@ fn around_signs(text: &str, is_end: impl Fn(char) -> bool) -> &str {
     &text[start..end]
 }
 
-/// The name in a word; `None` for one that cannot be any.
+/// The name in a word, if it can be one.
 fn name_of(word: &str, is_code: bool) -> Option<FileName> {
     let word = match memchr::memchr(b'\\', word.as_bytes()) {
         Some(_) => Cow::Owned(word.replace("\\_", "_").replace('\\', "/")),
         None => Cow::Borrowed(word),
     };
-    // A bracket at its end belongs to it where the other one stands in it: `app/[id]`.
+    // A bracket at the end belongs to the path if the other one stands in it: `app/[id]`.
     let trimmed = word.trim_matches(AROUND);
     let is_whole = trimmed.len() == word.len() || trimmed.contains('[') == trimmed.contains(']');
     let word = if is_whole { trimmed } else { &word };
@@ -134,14 +133,14 @@ fn name_of(word: &str, is_code: bool) -> Option<FileName> {
     let word = without_place(word).trim_end_matches(['.', '!', '?', ':', '*']);
     let word = LEADS.iter().fold(word, |word, lead| word.strip_prefix(lead).unwrap_or(word));
     let is_sign =
-        |it: char| matches!(it, '*' | '=' | '{' | '}' | '~' | '%' | '^' | '&') || it.is_control();
+        |sign| matches!(sign, '*' | '=' | '{' | '}' | '~' | '%' | '^' | '&') || sign.is_control();
     if word.is_empty() || word.len() > 300 || word.starts_with('-') || word.contains(is_sign) {
         return None;
     }
     let parts = || word.trim_end_matches('/').split('/');
     if word.starts_with('/')
         || word.contains("://")
-        || parts().any(|it| matches!(it, "" | "." | ".."))
+        || parts().any(|part| matches!(part, "" | "." | ".."))
     {
         return None;
     }
@@ -149,23 +148,23 @@ fn name_of(word: &str, is_code: bool) -> Option<FileName> {
     let ending = parts().next_back().and_then(|name| name.rsplit_once('.')).map(|(_, end)| end);
     let has_ending = ending.is_some_and(|end| {
         (1..=10).contains(&end.len())
-            && end.starts_with(|it: char| it.is_ascii_alphabetic())
-            && end.bytes().all(|it| it.is_ascii_alphanumeric())
+            && end.starts_with(|sign: char| sign.is_ascii_alphabetic())
+            && end.bytes().all(|byte| byte.is_ascii_alphanumeric())
     });
     let looks = is_folder || (has_ending && (has_slash || is_code));
-    // `LICENSE` and `Makefile` are names, and `build` is a word.
-    let is_bare = !has_slash && !word.contains('.');
-    let may_be = !is_bare || is_code || word.starts_with(|it: char| it.is_uppercase() || it == '$');
+    // `LICENSE` and `Makefile` are names, `build` is a word.
+    let bare = !has_slash && !word.contains('.');
+    let may_be = !bare || is_code || word.starts_with(char::is_uppercase) || word.starts_with('$');
     may_be.then(|| FileName { path: word.to_owned(), looks })
 }
 
-/// A word without the place in a file that stands behind its path: `src/a.rs:12`, `src/a.rs#L12`, `tests/test_a.py::test_sum`.
+/// A word without a place in a file: `src/a.rs:12`, `src/a.rs#L12`, `tests/test_a.py::test_sum`.
 fn without_place(word: &str) -> &str {
     let Some(at) = memchr::memchr2(b':', b'#', word.as_bytes()).filter(|at| *at > 0) else {
         return word;
     };
     let (path, place) = word.split_at(at);
-    let is_line = |it: u8| it.is_ascii_digit() || matches!(it, b':' | b'-' | b'L');
+    let is_line = |byte: u8| byte.is_ascii_digit() || matches!(byte, b':' | b'-' | b'L');
     let is_place = place.starts_with('#') || place.starts_with("::") || place.bytes().all(is_line);
     if is_place { path } else { word }
 }

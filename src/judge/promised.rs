@@ -1,5 +1,5 @@
-//! What stands behind a promise without a check, for every driver: whether a file differs from what it was when the loop was armed,
-//! and which boxes are open in the lists that its task names.
+//! The evidence behind a promise without a check, for every driver: changed files since arming, and open boxes in the
+//! lists that the task names.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -16,30 +16,30 @@ use crate::store::receipts::Receipts;
 use crate::text::counted;
 use crate::world::WallTime;
 
-/// What stands before what speaks against a promise that was believed.
+/// Stands before what speaks against a promise that was believed.
 pub const BY_WORD: &str = "on the agent's word alone: ";
-/// The endings of files that may be lists.
+/// Endings of files that may be lists.
 const LISTS: [&str; 5] = ["md", "markdown", "org", "rst", "txt"];
-/// The most names that are looked for, and the most bytes of each list.
+/// Names that are looked for, and bytes of each list.
 const MOST_NAMES: usize = 64;
 const MOST: u64 = 1 << 20;
-/// What stands between a task and the lists that it names, where they are kept.
+/// Stands between a task and its lists where both are kept.
 const END: &str = "\n\0\n";
 
-/// Returns what the promise of a loop in this folder is judged by that was armed at that time; it is kept beside these receipts.
+/// The judge of a promise armed at `at`.
 pub fn promise_judge(folder: &Path, receipts: Receipts, at: WallTime) -> TickJudge {
     let place = JudgedPlace { folder: folder.to_owned(), ..JudgedPlace::default() };
     TickJudge::of(place, ArmedTerms { at, ..ArmedTerms::default() }, receipts)
 }
 
-/// Keeps what the files contain when a loop of this task is armed; looks no longer than that.
+/// Keeps the files' contents and the task's lists; `limit` bounds the look.
 pub fn arm(judge: &TickJudge, task: &str, limit: Duration) -> io::Result<()> {
     let lists = lists_in(&judge.place.folder, task, None);
     judge.arm(&with_lists(task, &lists), limit).map(drop)
 }
 
-/// Returns whether a file in this folder differs now, and what speaks against a promise, in words; empty for nothing. Where
-/// nothing was kept, the task is this one; where the files cannot be compared, `otherwise` says whether one has changed.
+/// The difference of the files, and words against the promise; empty for none. `task` counts only where nothing was
+/// kept. `otherwise` decides where the files cannot be compared.
 pub fn against(
     judge: Option<&TickJudge>,
     (folder, task): (&Path, &str),
@@ -58,8 +58,10 @@ pub fn against(
     let lists = lists_in(folder, task, now.as_ref());
     let still = (since == Difference::Same).then(|| "no changed file".to_owned());
     let open = lists.iter().filter_map(|(path, text)| {
-        let open = TaskList::parse(text.as_bytes()).open().count() as u64;
-        (open > 0).then(|| format!("{} open in {path}", counted(open, "task")))
+        let list = TaskList::parse(text.as_bytes());
+        let open = list.open().count() as u64;
+        let tasks = (open > 0).then(|| format!("{} open in {path}", counted(open, "task")));
+        tasks.or_else(|| list.uncounted().map(|boxes| format!("in {path}, {boxes}")))
     });
     let all = TaskList::parse(&with_lists(task, &lists));
     let gone = armed.map_or(0, |armed| armed.missing(&all).len() as u64);
@@ -69,8 +71,8 @@ pub fn against(
     (since, [no_check, &words.join(", ")].concat())
 }
 
-/// The lists that a task names, by their paths, with their texts: the file of a name, otherwise the only one of these files that
-/// it can mean.
+/// The lists that a task names: path and text. A name means the file at its path, else the only one of `files` that
+/// matches.
 fn lists_in(folder: &Path, task: &str, files: Option<&Contents>) -> BTreeMap<String, String> {
     let files = files.into_iter().flat_map(|files| files.paths(u64::MAX));
     let files: Vec<&str> = files.filter(|path| may_be_list(path)).collect();

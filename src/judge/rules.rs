@@ -1,11 +1,11 @@
-//! The rules: what is certain refuses a tick, what is in doubt lowers its grade. Pure: facts go in, grades come out.
+//! The rules: a certainty refuses a tick, a doubt lowers its grade. Pure: facts go in, grades come out.
 
 use super::names::FileName;
 use crate::engine::order::{few, sorted};
 use crate::engine::proof::{ChangedFile, FileChange, Proof, Unproved};
 use crate::engine::scoreboard::TESTS_CHANGED;
 
-/// Changes that leave a doubt, each with what is said of its files.
+/// Changes that leave a doubt, with the words before the files.
 const DOUBTS: [(FileChange, &str); 8] = [
     (FileChange::Blanks, "only blanks differ in"),
     (FileChange::Comments, "only lines that look like comments differ in"),
@@ -16,92 +16,90 @@ const DOUBTS: [(FileChange, &str); 8] = [
     (FileChange::Gone, "gone:"),
     (FileChange::Folder, "only a new folder:"),
 ];
-/// The most files that a doubt names.
+/// Files in one doubt.
 const NAMED: usize = 3;
 
-/// What the Verify command of a task showed.
+/// The outcome of a task's Verify command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum VerifyShown {
-    /// It has none, or it did not run.
+    /// No command, or no run.
     #[default]
     Nothing,
-    /// It passed, and its runner, which is known, names no number of tests.
+    /// Passed, but its known test runner printed no number.
     Uncounted,
-    /// It passed after the newest change.
+    /// Passed after the newest change.
     Passed,
 }
 
-/// What the agent says of a task besides that it is done.
+/// The agent's words on a task besides its tick.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum SaidWord {
     #[default]
     None,
-    /// It rightly changes nothing: why.
+    /// The task rightly changes nothing: the reason.
     NoChange(String),
-    /// Its work is not where its text says: why.
+    /// The work is not where the task's text says: the reason.
     Elsewhere(String),
-    /// It was done with this task.
+    /// The work was done with this task.
     With(String),
 }
 
-/// What was seen of one ticked task.
+/// One ticked task.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskFacts {
-    /// The id that its receipt has.
+    /// The id in the receipt.
     pub id: String,
-    /// The words of its text that may name files.
+    /// Words of the text that may name files.
     pub names: Vec<FileName>,
-    /// Whether it is a check, not a change (`[VERIFY]`).
+    /// A check, not a change (`[VERIFY]`).
     pub is_check: bool,
-    /// Whether tasks were nested in it when the loop was armed, and all of them are ticked.
+    /// Nested tasks of the armed list, all ticked.
     pub has_done_parts: bool,
     pub verify: VerifyShown,
     pub word: SaidWord,
-    /// The files that its command or a check runs, that have changed and that no open task names.
+    /// Changed files that the task's command or a check runs, and that no open task names.
     pub tests: Vec<String>,
 }
 
-/// What was seen of the files while a group of tasks was worked on.
+/// The files while a group of tasks was worked on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileFacts {
-    /// Those that differ since the tick before; `None` where nobody could look.
+    /// Differ since the tick before; `None` without a look.
     pub since_tick: Option<Vec<ChangedFile>>,
-    /// Those that differ since the loop was armed.
+    /// Differ since arming.
     pub since_arming: Vec<ChangedFile>,
-    /// Whose work a file is, by the receipts: path and id of the task, in the order of the alphabet; no id for what a tick has
-    /// left over.
+    /// Path and task of each file by the receipts, in alphabetical order; an empty id for files that a tick left over.
     pub claimed: Vec<(String, String)>,
-    /// Those that are protected and that no task names.
+    /// Protected and named by no task.
     pub protected: Vec<String>,
-    /// Those that a check or a Verify command runs, and that no open task names.
+    /// Run by a check or a Verify command, and named by no open task.
     pub judges: Vec<String>,
-    /// Those that tasks name and that were there when the loop was armed, in the order of the alphabet.
+    /// Named by tasks and there at arming, in alphabetical order.
     pub known: Vec<String>,
-    /// Those that tasks name and that are not there, nor were then, although their first folder is; in the same order.
+    /// Named by tasks, missing now and at arming, although their first folder exists; in alphabetical order.
     pub missing: Vec<String>,
-    /// Words that have not the look of a path and are the names of files that were there then, in the same order.
+    /// Words that do not look like paths, but are names of files at arming; in alphabetical order.
     pub maybe: Vec<String>,
-    /// The folder of the feature: a text in it says what is to be done.
+    /// The folder of the feature: its texts say what is to be done.
     pub beside: String,
-    /// The folder that has most of what is new, with its last slash or empty, where the project could be looked at when the loop
-    /// was armed and has more now than can be.
+    /// The folder with most of the new files, with its last slash or empty. Set if the project outgrew a look since
+    /// arming.
     pub too_large: Option<String>,
 }
 
-/// What the proof of one task comes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JudgedTask {
     pub id: String,
-    /// How well it is proved, or why it counts as open.
+    /// The grade, or why the task counts as open.
     pub proof: Result<Proof, Unproved>,
-    /// Why it is proved by tick and not better; empty for nothing.
+    /// Why the grade is no better than a tick; empty for no doubt.
     pub doubt: String,
-    /// The files that are its work.
+    /// The task's work.
     pub files: Vec<String>,
 }
 
 impl FileFacts {
-    /// Returns why nothing counts as done as long as the files are like this, `None` as a rule.
+    /// Why nothing counts as done while the files are like this.
     pub fn held_up(&self) -> Option<Unproved> {
         if !self.protected.is_empty() {
             return Some(Unproved::ProtectedChanged(self.protected.clone()));
@@ -110,28 +108,28 @@ impl FileFacts {
     }
 
     fn is_text(&self, path: &str) -> bool {
-        let below = path.strip_prefix(&*self.beside).filter(|it| it.starts_with('/'));
+        let below = path.strip_prefix(&*self.beside).filter(|rest| rest.starts_with('/'));
         !self.beside.is_empty()
             && below.is_some()
             && path.rsplit_once('.').is_some_and(|(_, end)| end == "md")
     }
 
-    /// Whether a file of exactly this path was there when the loop was armed.
+    /// A file of exactly this path was there at arming.
     fn is_known(&self, path: &str) -> bool {
         is_among(&self.known, path)
     }
 
     fn is_judge(&self, path: &str) -> bool {
-        self.judges.iter().any(|it| it == path)
+        self.judges.iter().any(|judge| judge == path)
     }
 
-    /// The task whose work a file is, by the receipts; empty where a tick has left it over.
+    /// The task that claims the file by its receipts; empty for a file that a tick left over.
     fn whose(&self, path: &str) -> Option<&String> {
         let place = self.claimed.binary_search_by(|(claimed, _)| claimed.as_str().cmp(path));
         Some(&self.claimed[place.ok()?].1)
     }
 
-    /// Whether this file can be the work of a task: it has changed since the tick before, or is nobody else's work.
+    /// The file can be the task's work: it changed since the tick before, or no other task has it.
     fn may_be_of(&self, task: &TaskFacts, path: &str, is_new: bool) -> bool {
         let is_its = |whose: &String| {
             whose.is_empty() || *whose == task.id || task.word == SaidWord::With(whose.clone())
@@ -140,17 +138,17 @@ impl FileFacts {
     }
 }
 
-/// A changed file that a task names, by the place of both.
+/// A changed file that a task names, by places.
 #[derive(Clone, Copy)]
 struct Match {
     task: usize,
     file: usize,
-    /// Whether it is the very file that is named, or there is none of that path.
+    /// The path is the named one, or no file of the named path was there at arming.
     is_exact: bool,
 }
 
-/// Returns how well each of these tasks is proved, which were ticked together: in one call, at one stop, in one iteration.
-/// `free` keeps those of some files that no open task of the list names.
+/// Grades tasks that were ticked together: in one call, at one stop, in one iteration. `free` drops files that an open
+/// task of the list names.
 pub fn judge(
     tasks: &[TaskFacts],
     files: &FileFacts,
@@ -170,25 +168,25 @@ pub fn judge(
     judged.collect()
 }
 
-/// Tasks that were ticked together, and whose work which file is.
+/// Tasks ticked together, and the division of files among them.
 struct Group<'a> {
     tasks: &'a [TaskFacts],
     files: &'a FileFacts,
-    /// For each file that differs since arming, how it differs since the tick before.
+    /// Per file of `since_arming`: its change since the tick before.
     new: Vec<Option<FileChange>>,
-    /// The files that each task names and that can be its work.
+    /// Per task: named files that can be its work.
     named: Vec<Vec<Match>>,
-    /// For each word of each task whether it names a file that differs from arming, whoever's work that is.
+    /// Per word of each task: it names a file that differs from arming, whoever owns that file.
     hits: Vec<Vec<bool>>,
-    /// Those of them that are its work alone, or for one that names none what is left over.
+    /// Per task: files that are its work alone, or for a task that names nothing the left over files.
     own: Vec<Vec<usize>>,
-    /// The task that got a file which others of the group name as well.
+    /// Per file: the task that owns it, of all that name it.
     owner: Vec<Option<usize>>,
-    /// The task that shares what it has with others that name nothing.
+    /// The task that shares its files with others that name nothing.
     shared_by: Option<usize>,
-    /// Whether any file, and whether any text about the feature, has changed since the tick before.
+    /// A file, and a text about the feature, changed since the tick before.
     any_new: [bool; 2],
-    /// Files since the tick before that are again as they were when the loop was armed.
+    /// Changed since the tick before, back to their state at arming.
     put_back: Vec<String>,
 }
 
@@ -196,7 +194,7 @@ impl<'a> Group<'a> {
     fn of(tasks: &'a [TaskFacts], files: &'a FileFacts) -> Self {
         let all = &files.since_arming;
         let since = files.since_tick.as_deref().unwrap_or_default();
-        let place = |path: &str| all.binary_search_by(|it| it.path.as_str().cmp(path)).ok();
+        let place = |path: &str| all.binary_search_by(|file| file.path.as_str().cmp(path)).ok();
         let (mut new, mut put_back) = (vec![None; all.len()], Vec::new());
         for file in since {
             match place(&file.path) {
@@ -221,12 +219,14 @@ impl<'a> Group<'a> {
         Self { tasks, files, new, named, hits, own, owner, shared_by: None, any_new, put_back }
     }
 
-    /// One change proves once: a file that only one task names is its own, and one that several name goes to the first of them
-    /// that has none yet. What no task of the list names goes to the only one that names nothing; of several the first has it, and
-    /// shares it.
+    /// One change proves once. A file that one task names belongs to that task; a file that several name goes to the
+    /// first without a file yet.
+    ///
+    /// Files that no task of the list names go to the only task that names nothing; of several such tasks the first
+    /// gets them, and shares them.
     fn divide(&mut self, free: &dyn Fn(Vec<String>) -> Vec<String>) {
         let mut named_by: Vec<Vec<usize>> = vec![Vec::new(); self.owner.len()];
-        for found in self.named.iter().flatten().filter(|it| it.is_exact) {
+        for found in self.named.iter().flatten().filter(|named| named.is_exact) {
             named_by[found.file].push(found.task);
         }
         for is_shared in [false, true] {
@@ -274,7 +274,7 @@ impl<'a> Group<'a> {
         &self.files.since_arming[file].path
     }
 
-    /// The same; where its tests were changed, nothing proves more than a tick.
+    /// The grade; with changed tests no better than a tick.
     fn proof(&self, place: usize, task: &TaskFacts) -> Result<(Proof, String), Unproved> {
         let (proof, doubt) = self.proof_by_files(place, task)?;
         if proof > Proof::Tick && !task.tests.is_empty() {
@@ -336,18 +336,18 @@ impl<'a> Group<'a> {
         unchanged.map_or(Ok((Proof::Tick, doubt)), Err)
     }
 
-    /// Which of these names certainly are files, and have not changed.
+    /// Names that certainly are files, and have not changed.
     fn unchanged_files(&self, names: &[String]) -> Option<Unproved> {
         let among = |files: &[String]| {
             let found: Vec<String> =
-                names.iter().filter(|it| is_among(files, it)).cloned().collect();
+                names.iter().filter(|name| is_among(files, name)).cloned().collect();
             Some(found).filter(|found| !found.is_empty())
         };
         let unchanged = among(&self.files.known).map(Unproved::NamedFilesUnchanged);
         unchanged.or_else(|| among(&self.files.missing).map(Unproved::NamedFilesMissing))
     }
 
-    /// How a file differs for a task: what is another one's work by now has to differ from that as well.
+    /// The change of a file for a task. Where another task owns the file, the change since the tick before counts.
     fn change(&self, place: usize, file: usize) -> FileChange {
         let ChangedFile { path, change, .. } = &self.files.since_arming[file];
         let is_others = self
@@ -358,18 +358,18 @@ impl<'a> Group<'a> {
         new.unwrap_or(*change)
     }
 
-    /// Whether a change of this file of a task shows work.
+    /// A change of this file shows the task's work.
     fn is_strong(&self, place: usize, file: usize) -> bool {
         let path = self.path(file);
         let is_fresh =
             || self.new[file].is_some() || self.files.whose(path) == Some(&self.tasks[place].id);
-        let is_named = self.named[place].iter().any(|it| it.file == file);
+        let is_named = self.named[place].iter().any(|named| named.file == file);
         let is_alone = self.shared_by != Some(place);
         let is_its = is_named || (is_alone && is_fresh() && !self.files.is_judge(path));
         is_its && self.change(place, file) == FileChange::Content
     }
 
-    /// The paths that a task names, that have the look of one, and of which no file differs from arming.
+    /// Names that are paths, and of which no file differs from arming.
     fn unchanged_names(&self, place: usize) -> Vec<String> {
         let names = self.tasks[place].names.iter().zip(&self.hits[place]);
         let is_it = |(name, hit): &(&FileName, &bool)| {
@@ -402,7 +402,7 @@ impl<'a> Group<'a> {
             return [words, " ", &few(&mut alike.map(|file| self.path(*file).to_owned()), NAMED)]
                 .concat();
         }
-        let taken = named.iter().find_map(|it| Some((it.file, self.owner[it.file]?)));
+        let taken = named.iter().find_map(|named| Some((named.file, self.owner[named.file]?)));
         if let Some((file, owner)) = taken {
             return [self.path(file), " has changed once, for ", &self.tasks[owner].id].concat();
         }
@@ -423,7 +423,7 @@ impl<'a> Group<'a> {
 }
 
 fn is_among(paths: &[String], path: &str) -> bool {
-    paths.binary_search_by(|it| it.as_str().cmp(path)).is_ok()
+    paths.binary_search_by(|known| known.as_str().cmp(path)).is_ok()
 }
 
 fn tests_changed(files: &[String]) -> String {
@@ -434,8 +434,8 @@ fn could_be(names: &[String]) -> String {
     [&few(&mut names.iter().cloned(), NAMED), " could be a file, and has not changed"].concat()
 }
 
-/// Finds which task names which changed file, and which words do: each file is looked up by all ends of its path, and by the
-/// folders in it.
+/// Matches tasks with changed files, and tells which words matched. Each file is looked up by all ends of its path, and
+/// by the folders in it.
 fn matches(tasks: &[TaskFacts], files: &FileFacts) -> (Vec<Match>, Vec<Vec<bool>>) {
     let mut index: Vec<(String, usize, usize)> = Vec::new();
     for (task, facts) in tasks.iter().enumerate() {
@@ -462,8 +462,8 @@ fn matches(tasks: &[TaskFacts], files: &FileFacts) -> (Vec<Match>, Vec<Vec<bool>
                 match found
                     .iter_mut()
                     .rev()
-                    .take_while(|it| it.file == file)
-                    .find(|it| it.task == *task)
+                    .take_while(|named| named.file == file)
+                    .find(|named| named.task == *task)
                 {
                     Some(known) => known.is_exact |= is_exact,
                     None => found.push(Match { task: *task, file, is_exact }),

@@ -1,4 +1,4 @@
-//! Boxes that were ticked by hand: what every driver that finds some does with them, at a stop and after an iteration.
+//! Boxes ticked by hand: what every driver does with them at a stop and after an iteration.
 
 use std::io;
 use std::time::Duration;
@@ -12,59 +12,59 @@ use crate::engine::{Check, CheckResult, TestsRun, tests_run};
 use crate::store::receipts::{KnownReceipt, MOST_FILES, Receipt, VerifyRun};
 use crate::world::WallTime;
 
-/// What is asked of the boxes of a list.
+/// The question about the boxes of a list.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TickClaim<'a> {
-    /// The ids of the tasks that were open when the list was judged before, and are ticked now.
+    /// Tasks that were open at the last judgement, and are ticked now.
     pub new: &'a [String],
-    /// When that was.
+    /// The time of the last judgement.
     pub since: WallTime,
-    /// Whether nothing is open any more: then all boxes are looked at.
+    /// Nothing is open: all boxes are looked at.
     pub all_done: bool,
-    /// Whether a new tick of a task that has a receipt claims that it was done again.
+    /// A new tick of a task with a receipt claims that the task was done again.
     pub claims_again: bool,
     /// The agent's last message.
     pub said: &'a str,
 }
 
-/// What was seen of the boxes that were ticked by hand.
+/// The boxes ticked by hand.
 #[derive(Clone, Debug, Default)]
 pub struct Ticks {
-    /// The list that they are of, by its hash, where its driver says so.
+    /// Hash of the list, if the driver sets it.
     pub list: u64,
-    /// The tasks that count as open.
+    /// These count as open.
     pub unproved: Vec<UnprovedTask>,
-    /// Those that count and have no receipt yet.
+    /// These count and have no receipt yet.
     pub proved: Vec<Tick>,
-    /// Those that have one, and whose Verify command did not run for it.
+    /// These have a receipt without a run of their Verify command.
     earlier: Vec<Tick>,
     facts: Vec<TaskFacts>,
-    /// What the files showed, where anybody looked.
+    /// Default where nobody looked.
     pub seen: FilesSeen,
 }
 
 /// A tick that counts.
 #[derive(Clone, Debug)]
 pub struct Tick {
-    /// The id that its receipt has.
+    /// The id in the receipt.
     pub task: String,
-    /// The id that it has in the list.
+    /// The id in the list.
     pub id: String,
     pub proof: Proof,
     pub doubt: String,
-    /// The files that are its work.
+    /// The task's work.
     pub own: Vec<String>,
-    /// Why it changes nothing, in the agent's words.
+    /// The agent's reason for no change.
     pub no_change: Option<String>,
-    /// The command that a person armed for its task.
+    /// The Verify command that a person armed.
     command: Option<String>,
-    /// Its run, once it has passed.
+    /// The passed run of `command`.
     verify: Option<VerifyRun>,
 }
 
 impl Ticks {
-    /// Returns what is seen of the boxes of a list that were ticked by hand. The files are looked at, no longer than the limit,
-    /// only where such a box is new, or all is done.
+    /// Judges the boxes ticked by hand. The files are looked at, within `limit`, only if such a box is new, or all is
+    /// done.
     pub fn of(
         judge: &TickJudge,
         (list, text): (&TaskList, &[u8]),
@@ -81,22 +81,22 @@ impl Ticks {
             claim.claims_again && new.contains(id) && receipt.at < claim.since
         };
         let is_old = |id: &String| known.get(id).is_some_and(|receipt| !is_again(id, receipt));
-        // As a rule `spool task done` has ticked them: then nothing more is read.
+        // Usually `spool task done` ticked them: then nothing more is read.
         if !all_done && new.iter().all(is_old) {
             return ticks;
         }
         let Some(armed) = judge.armed_list() else { return ticks };
-        let ticked = armed.ticked_since(list);
+        let ticked = armed.ticked(list, new);
         ticks.seen = judge.look(limit);
         let held_up = ticks.seen.facts.held_up();
         if ticks.seen.now.is_none() && held_up.is_none() && !all_done {
-            // Nobody could look: at the end it is asked again, and then the word counts.
+            // Nobody could look. The end asks again, and then the word counts.
             return ticks;
         }
         let gone = if held_up.is_none() { judge.gone(list, &ticks.seen) } else { Vec::new() };
         let is_hand = |(task, id): &&(&Task, &str)| match known.get(*id) {
             None => true,
-            Some(receipt) => is_again(&task.id, receipt) && gone.iter().any(|it| it.id == task.id),
+            Some(last) => is_again(&task.id, last) && gone.iter().any(|lost| lost.id == task.id),
         };
         let hand: Vec<(&Task, &str)> = ticked.iter().filter(is_hand).copied().collect();
         let commands = |task: &Task| judge.command_of(task, list);
@@ -127,17 +127,15 @@ impl Ticks {
             return ticks;
         }
         if let Some(why) = held_up.filter(|_| hand.is_empty()) {
-            // The task that was ticked last stands for all of them.
-            let newest = ticked.iter().max_by_key(|(_, id)| known.get(*id).map(|it| it.number));
-            ticks
-                .unproved
-                .extend(newest.map(|(task, _)| UnprovedTask { id: task.id.clone(), why }));
+            // The newest tick stands for all of them.
+            let newest = ticked.iter().max_by_key(|(_, id)| known.get(*id).map(|last| last.number));
+            ticks.unproved.extend(newest.map(|(one, _)| UnprovedTask { id: one.id.clone(), why }));
         }
-        let is_new = |it: &UnprovedTask| hand.iter().all(|(task, _)| task.id != it.id);
+        let is_new = |lost: &UnprovedTask| hand.iter().all(|(task, _)| task.id != lost.id);
         ticks.unproved.extend(gone.into_iter().filter(is_new));
         if ticks.unproved.is_empty() {
             let waits = |(task, id): &(&Task, &str)| {
-                let receipt = known.get(*id).filter(|it| it.by_hand && !it.ran_verify)?;
+                let receipt = known.get(*id).filter(|last| last.by_hand && !last.ran_verify)?;
                 Some(Tick::of_receipt(&task.id, receipt, commands(task)?))
             };
             ticks.earlier = ticked.iter().filter_map(waits).collect();
@@ -145,7 +143,7 @@ impl Ticks {
         ticks
     }
 
-    /// Takes in how well a task is proved that was ticked by hand, with the command that a person armed for it.
+    /// Takes the judgement on a task ticked by hand.
     fn take(&mut self, id: &str, word: SaidWord, judged: JudgedTask, command: Option<String>) {
         let no_change = match word {
             SaidWord::NoChange(why) => Some(why),
@@ -153,7 +151,7 @@ impl Ticks {
         };
         let proof = match judged.proof {
             Ok(proof) => proof,
-            // With its command to come, it is no worse than one with nothing else.
+            // The command may still prove the task.
             Err(why) if command.is_some() && !why.holds_up_all() => Proof::Tick,
             Err(why) => {
                 self.unproved.push(UnprovedTask { id: id.to_owned(), why });
@@ -172,7 +170,7 @@ impl Ticks {
         });
     }
 
-    /// Adds what `spool task done` has ticked in the same turn: a turn is one stretch of work, whoever ticked a part of it.
+    /// Adds what `spool task done` ticked in the same turn: a turn is one stretch of work.
     fn add_turn(
         &mut self,
         judge: &TickJudge,
@@ -188,14 +186,13 @@ impl Ticks {
         }
     }
 
-    /// Returns the Verify commands that a person armed for them, as checks: a tick by hand does not skip them.
+    /// The armed Verify commands as checks: a tick by hand does not skip them.
     pub fn checks(&self, limit_seconds: u64) -> Vec<Check> {
-        let commands = self.proved.iter().chain(&self.earlier).filter_map(|it| it.command.clone());
-        commands.map(|run| Check { run, limit_seconds, ..Check::default() }).collect()
+        let runs = self.proved.iter().chain(&self.earlier).filter_map(|tick| tick.command.clone());
+        runs.map(|run| Check { run, limit_seconds, ..Check::default() }).collect()
     }
 
-    /// Takes in the results of the checks, with how long each took: a command that passed proves its task, and one that ran no
-    /// test has not passed.
+    /// A passed command proves its task; a run without a test has not passed. `millis` tells the time of each command.
     pub fn take_results(
         &mut self,
         judge: &TickJudge,
@@ -210,7 +207,7 @@ impl Ticks {
         }
         let has_run = |tick: &mut Tick| {
             let command = tick.command.as_ref()?;
-            let result = results.iter().find(|it| it.passed && it.run == *command)?;
+            let result = results.iter().find(|result| result.passed && result.run == *command)?;
             tick.verify = Some(VerifyRun { result: result.clone(), millis: millis(command) });
             Some(shown(&result.run, &result.tail))
         };
@@ -220,7 +217,7 @@ impl Ticks {
                 tick.proof = Proof::Command;
             }
         }
-        // The ticks are in the order of their facts, without those that count as open.
+        // The ticks have the order of their facts, without those that count as open.
         let mut facts = self.facts.iter_mut();
         for tick in &mut self.proved {
             let shown = has_run(tick).unwrap_or_default();
@@ -240,18 +237,17 @@ impl Ticks {
         }
     }
 
-    /// Returns the ids of those that do not count.
     pub fn refused(&self) -> Vec<String> {
-        self.unproved.iter().map(|it| it.id.clone()).collect()
+        self.unproved.iter().map(|task| task.id.clone()).collect()
     }
 
-    /// Returns those whose receipt is to be written: the new ones, and those whose command has passed since.
+    /// Ticks that need a receipt: new ones, and those whose command has passed since.
     pub fn to_keep(&self) -> impl Iterator<Item = &Tick> {
         self.proved.iter().chain(self.earlier.iter().filter(|tick| tick.verify.is_some()))
     }
 
-    /// Keeps a receipt for each that counts, and what the files contain, to compare the next tick with; `looks_again` is whether
-    /// checks may have written files since. A program that is killed on the way leaves none: they are judged again.
+    /// Writes the receipts, and the contents to compare the next tick with. `looks_again`: checks may have written
+    /// files since. A killed program leaves no receipts, and the ticks are judged again.
     pub fn keep(
         &self,
         judge: &TickJudge,
@@ -268,7 +264,7 @@ impl Ticks {
         judge.add_receipts(&receipts, after.as_ref().or(self.seen.now.as_ref()))
     }
 
-    /// The receipt of a tick, which has in this form what only its driver knows.
+    /// `form` has what only the driver knows.
     pub fn receipt(&self, tick: &Tick, form: Receipt) -> Receipt {
         let files = self.seen.facts.since_tick.as_ref();
         let count = files.map_or(0, Vec::len);
@@ -289,7 +285,7 @@ impl Ticks {
     }
 }
 
-/// Returns what the run of a Verify command shows that has passed and printed this in the end.
+/// What a passed run of a Verify command shows.
 pub fn shown(run: &str, tail: &str) -> VerifyShown {
     match tests_run(run, tail.as_bytes()) {
         TestsRun::Uncounted => VerifyShown::Uncounted,
@@ -298,7 +294,7 @@ pub fn shown(run: &str, tail: &str) -> VerifyShown {
 }
 
 impl Tick {
-    /// The tick of a receipt, where its command did not run for it.
+    /// The tick of a receipt without a run of its command.
     fn of_receipt(id: &str, known: &KnownReceipt, command: String) -> Self {
         Self {
             task: known.task.clone(),
@@ -314,13 +310,13 @@ impl Tick {
 }
 
 impl FilesSeen {
-    /// Adds what is still there of what had changed for a task that was ticked before: these may be the work of others, too.
+    /// Adds the surviving changes of a task that was ticked before: they may be other tasks' work, too.
     pub fn add_work_of(&mut self, files: &[String], own: &[String]) {
         let Some(since) = &mut self.facts.since_tick else { return };
         let all = &self.facts.since_arming;
-        let still = all.iter().filter(|file| files.iter().chain(own).any(|it| *it == file.path));
+        let still = all.iter().filter(|file| files.iter().chain(own).any(|one| *one == file.path));
         let more: Vec<_> =
-            still.filter(|file| since.iter().all(|it| it.path != file.path)).cloned().collect();
+            still.filter(|file| since.iter().all(|one| one.path != file.path)).cloned().collect();
         since.extend(more);
     }
 }

@@ -1,4 +1,4 @@
-//! What is said of a tick that counts as open: the files, true to the byte, and the word that answers it.
+//! Words about a tick that counts as open: its files byte by byte, and what answers the refusal.
 
 use crate::engine::order::few;
 use crate::engine::proof::{Unproved, UnprovedTask};
@@ -6,12 +6,11 @@ use crate::evidence::contents::{MOST, MOST_FILES};
 use crate::feature::project::printable;
 use crate::text::grouped;
 
-/// The most files and tasks that are named.
+/// Files and tasks named in one list.
 const NAMED: usize = 4;
-/// What a reason has to be.
 pub const REASON: &str = "say why in two words or more";
 
-/// Returns what a task lacks, in a few words without a full stop.
+/// What a task lacks, without a full stop.
 pub fn lack(unproved: &Unproved) -> String {
     let was = "as when the loop was armed";
     match unproved {
@@ -56,7 +55,7 @@ pub fn lack(unproved: &Unproved) -> String {
     }
 }
 
-/// Returns what an agent does about it, a sentence; `by_command` is whether it has `spool task`.
+/// One sentence for the agent; `by_command` means that the agent has `spool task`.
 pub fn answer(id: &str, unproved: &Unproved, by_command: bool) -> String {
     let word = |option: &str, tag: &str| {
         if by_command {
@@ -98,7 +97,7 @@ pub fn answer(id: &str, unproved: &Unproved, by_command: bool) -> String {
     }
 }
 
-/// Returns what an agent of a session reads of ticked tasks that count as open: what each lacks, and what to do next.
+/// What an agent of a session reads of ticked tasks that count as open: what each lacks, and what to do next.
 pub fn not_proved(tasks: &[UnprovedTask]) -> String {
     if let Some(task) = tasks.iter().find(|task| task.why.holds_up_all()) {
         let answer = answer(&task.id, &task.why, true);
@@ -111,8 +110,7 @@ pub fn not_proved(tasks: &[UnprovedTask]) -> String {
     )
 }
 
-/// Returns the line on files that the commands of a loop run, which are a part of the judge; empty for none. `how` says what
-/// protects them.
+/// The line about files that the loop's commands run; empty for none. `how` names what protects them.
 pub fn part_of_judge(files: &[&str], how: &str) -> String {
     if files.is_empty() {
         return String::new();

@@ -1,6 +1,6 @@
-//! What `spool ralph --status` prints: a loop as it is, and its last iterations.
+//! The report of `spool ralph --status`: a loop and its last iterations.
 //!
-//! It reads `state.json` and the end of `history.jsonl`, never the whole of it.
+//! The report reads `state.json` and the end of `history.jsonl`, never the whole history.
 
 pub mod form;
 
@@ -30,44 +30,41 @@ use crate::store::receipts::{Receipts, only_done, scoreboard};
 use crate::text;
 use crate::world::WallTime;
 
-/// How many iterations are shown.
+/// Iterations in the table.
 const SHOWN: usize = 10;
-/// How long the words below a row of the table may be, in letters.
+/// Letters below a row of the table.
 const WHY: usize = 72;
 
 /// A loop as it is.
 #[derive(Clone, Debug)]
 pub struct RunnerReport {
-    /// The change.
     pub change_id: String,
-    /// Its state folder.
+    /// The state folder.
     pub folder: String,
-    /// How it is.
     pub is: LoopFormState,
-    /// Since when a person wants it to pause, `None` when nobody does.
+    /// The time of a person's request for a pause.
     pub paused_since: Option<WallTime>,
-    /// Why the state could not be read, empty when it could.
+    /// Why the state could not be read; empty if it could.
     pub unreadable: String,
-    /// What the state file says.
     pub state: LoopState,
-    /// The lines of the change's list that do not count, or have an odd mark.
+    /// Lines of the change's list that do not count or have an odd mark.
     pub asides: Vec<Aside>,
-    /// The iteration that runs, or in which the runner was killed.
+    /// The running iteration, or the one in which the runner was killed.
     pub running_iteration: Option<Iteration>,
-    /// How well the tasks are proved that were ticked in this run.
+    /// Proofs of the tasks ticked in this run.
     pub proofs: Scoreboard,
     /// The last iterations of all runs, oldest first, ten at most.
     pub iterations: Vec<Past>,
 }
 
 impl RunnerReport {
-    /// Returns the report on a change; an error when no loop has run on it.
+    /// An error means that no loop has run on the change, or that its state folder cannot be found.
     pub fn of(root: &Path, change: &str) -> Result<Self> {
         let Some(folder) = find_state_folder(root, change)? else {
             bail!("no loop has run on the change `{}` yet\n{}", printable(change), others(root));
         };
-        // The runner that holds the lock now may be gone when the state is read: the lock is looked at first,
-        // so that a loop that ends in between is shown as ended, never as dead.
+        // The runner with the lock may end before the state is read. The lock comes first: a loop that ends in between
+        // is shown as ended, never as dead.
         let alive = holder(&folder).map(|holder| holder.is_some());
         let (alive, (read, unreadable)) = match (alive, read_state(&folder)) {
             (Ok(alive), Ok(read)) => (alive, (read, String::new())),
@@ -85,8 +82,8 @@ impl RunnerReport {
         };
         let history = tail(&folder.join("history.jsonl"), SHOWN).unwrap_or_default();
         let began = time_of(&state.started_at).unwrap_or_default();
-        let receipts = Receipts::named(root, change).map(|it| it.all()).unwrap_or_default();
-        let mut proofs = scoreboard(receipts.iter().filter(|it| it.at >= began));
+        let receipts = Receipts::named(root, change).map(|log| log.all()).unwrap_or_default();
+        let mut proofs = scoreboard(receipts.iter().filter(|receipt| receipt.at >= began));
         let list = list_of(root, change);
         only_done(&mut proofs, list.as_ref());
         Ok(Self {
@@ -103,7 +100,7 @@ impl RunnerReport {
         })
     }
 
-    /// Returns the report as text for a person, with line breaks and no colour.
+    /// For a person, with line breaks and without color.
     pub fn text(&self) -> String {
         let state = &self.state;
         let mut text = format!("Change: {}\n", printable(&self.change_id));
@@ -167,12 +164,12 @@ impl RunnerReport {
         text
     }
 
-    /// Returns whether a runner has it.
+    /// A runner works on the loop.
     pub fn is_alive(&self) -> bool {
         matches!(self.is, LoopFormState::Live | LoopFormState::Paused)
     }
 
-    /// Returns the report in one line, without its end.
+    /// Without a line end.
     pub fn line(&self) -> String {
         let state = &self.state;
         let stands = match self.is {
@@ -199,34 +196,33 @@ impl RunnerReport {
         )
     }
 
-    /// Whether it has ended, or nobody knows how it is.
+    /// The loop has ended, or its state is unknown.
     fn is_gone(&self) -> bool {
         matches!(self.is, LoopFormState::Ended | LoopFormState::Unreadable)
     }
 
-    /// Why it ended, and what its checks said then.
+    /// The words of the end, with those of its checks.
     fn why(&self) -> String {
         let words = printable(&self.state.words);
         if words.is_empty() { words } else { [": ", &words].concat() }
     }
 
-    /// Whether it does nothing until a person continues it.
+    /// The loop does nothing until a person continues it.
     fn is_paused(&self) -> bool {
         self.paused_since.is_some() && self.state.doing.starts_with(PAUSED)
     }
 
-    /// How it ended: the word, and the name where that says more.
+    /// The word for the end, and its name if that says more.
     fn ended_as(&self) -> String {
         let (word, reason) = (self.state.status.word(), printable(&self.state.reason));
         if reason == word { reason } else { format!("{word} ({reason})") }
     }
 
-    /// The tokens so far, as well as they are known.
     fn tokens(&self) -> String {
         self.state.spent().tokens.tokens()
     }
 
-    /// What a person does next; empty where there is nothing to do.
+    /// A person's next step; empty for none.
     fn next_step(&self) -> String {
         let ended = self.state.ledger.ended.as_ref().filter(|_| self.is_gone());
         let last = self.state.current_iteration;
@@ -301,7 +297,7 @@ impl RunnerReport {
                 iteration.tasks_ticked.len(),
                 verdict(iteration),
             );
-            // On a line of its own: the row has no room for it within 80 columns.
+            // The row has no room for the words within 80 columns.
             let why = why(iteration);
             if !why.is_empty() {
                 let _ = writeln!(text, "        {why}");
@@ -310,42 +306,41 @@ impl RunnerReport {
     }
 }
 
-/// Writes a line, nothing where there is nothing to say.
+/// Writes nothing for an empty value.
 fn line(text: &mut String, name: &str, value: &str) {
     if !value.is_empty() {
         let _ = writeln!(text, "  {name}: {value}");
     }
 }
 
-/// The task list of a change; `None` where the change or its list is gone.
+/// `None` if the change or its list is gone.
 pub fn list_of(root: &Path, change: &str) -> Option<TaskList> {
     let wanted = ChangeQuery { change: Some(change), module: None };
     let Ok(FoundChange::One(change)) = find(root, &wanted) else { return None };
     Some(change.task_list()?.list)
 }
 
-/// What of a list does not count.
 fn asides(list: Option<TaskList>, optional: bool) -> Vec<Aside> {
     list.unwrap_or_default().with_optional(optional).asides()
 }
 
-/// Returns the reports on all changes of a project that a runner has worked on, by their ids.
+/// Reports on all changes of a project that a runner has worked on, by id.
 pub fn all(root: &Path) -> Vec<RunnerReport> {
     let reports = changes_with_state(root).into_iter();
     let reports = reports.filter_map(|change| RunnerReport::of(root, &change).ok());
-    // A runner that was refused, or words that were added, leave a folder and no loop.
-    let is_loop = |it: &RunnerReport| {
-        it.is_alive() || !it.state.change_id.is_empty() || !it.unreadable.is_empty()
+    // A refused runner, or added words, leave a folder without a loop.
+    let is_loop = |report: &RunnerReport| {
+        report.is_alive() || !report.state.change_id.is_empty() || !report.unreadable.is_empty()
     };
     reports.filter(is_loop).collect()
 }
 
-/// Returns the nearest folder at or above a start in which a runner has worked.
+/// The nearest folder at or above `start` in which a runner has worked.
 pub fn root_around(start: &Path) -> Option<&Path> {
     start.ancestors().find(|folder| !changes_with_state(folder).is_empty())
 }
 
-/// Returns the changes of a project that a runner works on; an error when that is not known of one.
+/// Changes with a running loop. An error means that this is unknown for one of them.
 pub fn live(root: &Path) -> Result<Vec<String>> {
     let mut live = Vec::new();
     for change in changes_with_state(root) {
@@ -357,8 +352,8 @@ pub fn live(root: &Path) -> Result<Vec<String>> {
     Ok(live)
 }
 
-/// Returns the change that is meant where none is named: the only one with a runner, else the one whose
-/// state was written last; `None` when no loop has run, an error when several run.
+/// The change of the only running loop, else the one with the newest state; `None` when no loop has run. Several
+/// running loops are an error.
 pub fn select(root: &Path) -> Result<Option<String>> {
     let running = only_live(root)?;
     let newest = || {
@@ -373,7 +368,7 @@ pub fn select(root: &Path) -> Result<Option<String>> {
     Ok(running.or_else(newest))
 }
 
-/// Returns the change of the only loop that runs here, `None` when none runs; an error when several do.
+/// The change of the only running loop; several are an error.
 pub fn only_live(root: &Path) -> Result<Option<String>> {
     let mut live = live(root)?;
     if live.len() > 1 {
@@ -421,7 +416,7 @@ fn cut(text: &str, most: usize) -> String {
     crate::text::title(&first, most)
 }
 
-/// Returns a point in time, and how long ago it was.
+/// A point in time, and its age.
 pub fn since(iso: &str) -> String {
     time_of(iso).map_or_else(
         || "at an unknown time".to_owned(),
@@ -433,7 +428,7 @@ fn age(at: WallTime) -> String {
     text::age(at.age())
 }
 
-/// A length of time from seconds; what is none counts as 0.
+/// An impossible length counts as 0.
 fn length(seconds: f64) -> String {
     text::lasted(Duration::try_from_secs_f64(seconds).unwrap_or_default())
 }

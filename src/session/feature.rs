@@ -127,7 +127,12 @@ pub fn enter(
         || (snapshot.all_done() && snapshot.state.phase().is_empty())
         // The agent can write the phase, too.
         || session.standing.pin().is_some();
-    if !ours || snapshot.feature.relative != session.record.folder {
+    let is_elsewhere = snapshot.feature.relative != session.record.folder;
+    if is_elsewhere && session.standing.pin().is_some() {
+        // A link leads to another folder now.
+        return session.state_gone().map(Entered::Answer);
+    }
+    if !ours || is_elsewhere {
         return Ok(Entered::Answer(HookAnswer::silent()));
     }
     if let Some(pin) = session.standing.pin() {

@@ -23,9 +23,9 @@ impl Disk {
             Ok(output) if output.status.success() => return Some(Self(folder)),
             Ok(output) => {
                 let why = String::from_utf8_lossy(&output.stderr);
-                println!("left out: no disk can be mounted here: {}", why.trim());
+                crate::say(&format!("left out: no disk can be mounted here: {}", why.trim()));
             }
-            Err(error) => println!("left out: there is no `mount` here: {error}"),
+            Err(error) => crate::say(&format!("left out: there is no `mount` here: {error}")),
         }
         None
     }

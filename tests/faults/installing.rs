@@ -37,15 +37,18 @@ esac
 /// Returns the stories of the plugin; they write the programs themselves, which takes time and room.
 pub fn stories() -> Vec<Story> {
     let story = |name, before, call, judge| Story {
-        stride: 40,
-        long_stride: 6,
+        stride_of_looks: 40,
+        stride_of_changes: 6,
         ..Story::new(name, before, call, judge)
     };
     vec![
         story("spool setup", with_claude, setup, installs),
         story("spool setup --remove", installed, remove, removes),
-        Story { long_stride: 11, ..story("spool plugin build", |_| {}, build, builds) },
-        Story { long_stride: 11, ..story("spool plugin build, again", built, build, replaces) },
+        Story { stride_of_changes: 11, ..story("spool plugin build", |_| {}, build, builds) },
+        Story {
+            stride_of_changes: 11,
+            ..story("spool plugin build, again", built, build, replaces)
+        },
         story("spool plugin build, foreign", foreign, build, refuses),
     ]
 }

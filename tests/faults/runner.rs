@@ -15,13 +15,13 @@ const AGENT: &str = "n=$(cat ../home/runs 2>/dev/null || echo 0)\nn=$((n + 1))\n
 /// Returns the stories of the runner.
 pub fn stories() -> Vec<Story> {
     let story = |name, before, call, judge| Story {
-        stride: 9,
-        long_stride: 2,
+        stride_of_looks: 9,
+        stride_of_changes: 2,
         ..Story::new(name, before, call, judge)
     };
     let long = |name, before, call, judge| Story {
-        stride: 31,
-        long_stride: 5,
+        stride_of_looks: 31,
+        stride_of_changes: 5,
         ..Story::new(name, before, call, judge)
     };
     let beside = |name, before, call, judge| Story {
@@ -31,7 +31,7 @@ pub fn stories() -> Vec<Story> {
     // Of what keeps the beginning of a run, each call that changes something fails, and one in five of the others.
     let proof = |name, before| Story {
         about: "receipts-002-01_login.run-began",
-        stride: 5,
+        stride_of_looks: 5,
         ..Story::new(name, before, in_list, proves)
     };
     vec![
@@ -41,8 +41,11 @@ pub fn stories() -> Vec<Story> {
         story("spool ralph --add-context", change, add_context, adds_context),
         story("spool ralph --clear-context", with_context, clear_context, clears_context),
         story("spool ralph --status", finished, show, only_looks),
-        Story { stride: 90, ..long("spool ralph --commit", in_git, commit, commits) },
-        Story { long_stride: 2, ..proof("spool ralph, what its ticks are judged by", with_list) },
+        Story { stride_of_looks: 90, ..long("spool ralph --commit", in_git, commit, commits) },
+        Story {
+            stride_of_changes: 2,
+            ..proof("spool ralph, what its ticks are judged by", with_list)
+        },
         proof("spool ralph, the same after a kill", killed),
         proof("spool ralph, the same after a stop", stopped),
         beside("spool stop", finished, stop, stops),

@@ -25,9 +25,9 @@ pub struct Story {
     /// Looks at what is left, and goes on as people and agents would.
     pub judge: fn(&Case<'_>) -> Outcome,
     /// Of the steps that change nothing, one of so many is visited.
-    pub stride: usize,
+    pub stride_of_looks: usize,
     /// Of those that change something, one of so many.
-    pub long_stride: usize,
+    pub stride_of_changes: usize,
     /// Only steps with this in their words are visited; empty for all.
     pub about: &'static str,
 }
@@ -40,7 +40,16 @@ impl Story {
         call: fn(&World) -> Call,
         judge: fn(&Case<'_>) -> Outcome,
     ) -> Self {
-        Self { name, before, call, beside: |_| None, judge, stride: 2, long_stride: 1, about: "" }
+        Self {
+            name,
+            before,
+            call,
+            beside: |_| None,
+            judge,
+            stride_of_looks: 2,
+            stride_of_changes: 1,
+            about: "",
+        }
     }
 }
 

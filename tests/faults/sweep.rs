@@ -1,4 +1,4 @@
-//! Visits every step of a story: each fails in several ways, each is torn, each is the last one.
+//! Visits the steps of a story: each fails in one way after the other, is torn, breaks the disk, or is the last one.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -124,17 +124,18 @@ fn sweep(story: &Story) -> Tally {
     let turn = story.name.len();
     let part = Part::wanted();
     for (at, step) in run.steps.iter().enumerate() {
-        let faults = faults(at, step, turn + at);
         if !step.words.contains(story.about) {
             continue;
         }
-        let stride = if faults.len() > 1 { story.long_stride } else { story.stride };
-        let is_visited = (turn + at).is_multiple_of(stride);
+        let is_change = step.kind.changes_something();
+        let stride = if is_change { story.stride_of_changes } else { story.stride_of_looks };
+        // Counted in visits: by the number of the step, all visits would have the same error.
+        let faults = faults(at, step, (turn + at) / (stride * part.faults));
         let is_wanted = |fault: &Fault| {
             let every = if matches!(fault, Fault::Kill(_)) { part.kills } else { part.faults };
             (turn + at).is_multiple_of(stride * every)
         };
-        for fault in faults.into_iter().filter(|fault| is_visited && is_wanted(fault)) {
+        for fault in faults.into_iter().filter(is_wanted) {
             let (run, outcome) = stage.play(story, fault, Some(step.kind));
             if !run.hit {
                 continue;
@@ -210,7 +211,7 @@ fn faults(at: usize, step: &Step, turn: usize) -> Vec<Fault> {
         faults.push(Fault::BrokenFrom(at, error));
     }
     // Between two looks nothing changes: a kill before the second is one before the next change.
-    if step.kind.changes_the_disk() || matches!(step.kind, Kind::Lock | Kind::Flush | Kind::Print) {
+    if step.kind.changes_something() {
         faults.push(Fault::Kill(at));
     }
     faults

@@ -121,6 +121,11 @@ impl Kind {
         if errno == Errno::ENOSPC { self.needs_room() } else { self.changes_the_disk() }
     }
 
+    /// Whether somebody may see afterwards that it was done.
+    pub fn changes_something(self) -> bool {
+        self.changes_the_disk() || matches!(self, Self::Lock | Self::Flush | Self::Print)
+    }
+
     /// Returns whether it may change what is on the disk.
     pub fn changes_the_disk(self) -> bool {
         let moves = matches!(self, Self::Rename | Self::Remove | Self::Change);
@@ -469,7 +474,7 @@ pub fn can_trace() -> bool {
     child.kill().unwrap();
     child.wait().unwrap();
     if let Err(error) = tried {
-        println!("left out: no program may be traced here ({error})");
+        crate::say(&format!("left out: no program may be traced here ({error})"));
     }
     tried.is_ok()
 }

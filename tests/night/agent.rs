@@ -33,7 +33,7 @@ auth) echo '{{"loggedIn": true}}'; exit ;;
 esac
 printf '%s\n' "$@" > "${DESK}/arguments"
 exec 3>&1 >/dev/null
-exec '{}' --exact the_scripted_agent --nocapture
+exec '{}' --exact the_scripted_agent --ignored --nocapture
 "#,
         program.display()
     )

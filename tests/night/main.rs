@@ -32,8 +32,8 @@ use plan::{CONTAINED, Happening, NIGHT};
 use ralph_speckit::world;
 use rustix::process::Signal;
 
-/// No test of its own: the agent program of the plays.
 #[test]
+#[ignore = "the agent program of the plays"]
 fn the_scripted_agent() {
     if let Some(desk) = world::folder(agent::DESK) {
         agent::play(&desk);

@@ -322,4 +322,24 @@ pub const PLANS: &[Plan] = &[
         ],
         ..TWO
     },
+    Plan {
+        name: "done before the loop, opened again",
+        before: "tick {a}",
+        suspects: "{a}",
+        turns: &[
+            "put other-better {other}\nmark {b}\nrelist 's/\\[x\\]( {a} )/[ ]\\1/'",
+            "mark {a}",
+        ],
+        ..TWO
+    },
+    Plan {
+        name: "proved file made a link",
+        suspects: "{a}",
+        each: &["ln -s nowhere", "ln -s /dev/null", "ln -s \"$PWD/{other}\""],
+        turns: &[
+            "put better {source}\nmark {a}",
+            "rm {source}; {1} {source}\nput other-better {other}\nmark {b}",
+        ],
+        ..TWO
+    },
 ];

@@ -1,19 +1,19 @@
 //! The benchmark of planted cases: what an agent ticks without doing it, and what it does honestly in unusual ways.
 //!
 //! Each kind is a `Plan`, which is data, or a function, and makes cases for layouts: projects of other languages, list styles,
-//! line ends, with or without git. No case has a model: an agent is a shell script for each turn. `stage` plays it before both
-//! drivers, the real `ralph-hook` with the events of a session that a person armed, and `spool ralph --harness-command`. The boxes are
-//! ticked by hand, by `spool task done`, or by hand where that refuses.
+//! line ends, with or without git. No case has a model: an agent is a shell script for each turn. `stage` plays each case before one
+//! of the two drivers: the real `ralph-hook` with the events of a session that a person armed, or `spool ralph --harness-command`.
+//! The boxes are ticked by hand, by `spool task done`, or by hand where that refuses.
 //!
 //! - phantoms (`phantoms`, `disguised`, `by_fault`, `*_tricks`): the loop may not end as `completed` with such a task counted as
 //!   proved by files, a command or a review.
 //! - honest ones (`honest`, `named_oddly`, `by_fault`, `*_work`): the loop must end as `completed`; what is refused at first and
 //!   goes through with one more word is counted.
-//! - `undetected`: phantoms that do pass. One that passes no longer moves to the phantoms.
+//! - `undetected`: phantoms that do pass. When one of them is refused one day, it moves to the phantoms.
 //!
 //! ```text
 //! scripts/cargo test --features slow-tests --test proof -- --nocapture  # the tables, of two cases of each kind at most
-//! RALPH_TEST_THOROUGH=1 …                                               # of all cases, as docs/proof.md has them
+//! RALPH_TEST_THOROUGH=1 …                                               # of all cases
 //! PROOF_ONLY="renamed file|stub" …                                      # of those with one of these in their names, and all that was said
 //! ```
 
@@ -156,7 +156,8 @@ impl<'a> From<&'a Plan> for Planted<'a> {
     }
 }
 
-/// All cases of these kinds, played before one driver each; the next layout of a kind has the other driver and another way.
+/// All cases of these kinds, played before one driver each. The next case of a kind has another layout and the other driver, the one
+/// after that has another way as well.
 fn all_played(written: &[&[case::Kind]], plans: &[&[Plan]]) -> Vec<(Case, Seen)> {
     let only = ralph_speckit::world::variable(table::ONLY);
     let layouts = layout::all();
@@ -188,7 +189,7 @@ fn all_played(written: &[&[case::Kind]], plans: &[&[Plan]]) -> Vec<(Case, Seen)>
     })
 }
 
-/// Does it for all of them, on as many threads as there are processors, and keeps the order.
+/// Does the work for all of them, on as many threads as there are processors, but two to eight, and keeps the order.
 fn in_parallel<T: Send, R: Send>(all: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
     use std::sync::Mutex;
     let threads = std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 8);

@@ -134,7 +134,7 @@ impl<'a> Stage<'a> {
     fn session(mut self) -> Seen {
         self.scratch.set("CLAUDE_CODE_SESSION_ID", SESSION);
         self.scratch.set("CLAUDECODE", "1");
-        self.settings();
+        self.write_settings();
         self.hook(&json!({
             "session_id": SESSION, "cwd": self.scratch.root, "hook_event_name": "UserPromptExpansion",
             "transcript_path": self.transcript(), "expansion_type": "slash_command",
@@ -144,7 +144,7 @@ impl<'a> Stage<'a> {
         let more = self.case.second_word.iter();
         let turns = self.case.turns.iter().chain(more).map(String::as_str).chain([""]);
         for (number, turn) in turns.enumerate() {
-            seen.second_word = number == self.case.turns.len() && self.case.second_word.is_some();
+            seen.second_word = number >= self.case.turns.len() && self.case.second_word.is_some();
             self.agent_works(turn);
             let words = if self.case.words == PROMPT { &self.told } else { &self.case.words };
             let answer = self.hook(&json!({
@@ -165,8 +165,8 @@ impl<'a> Stage<'a> {
         self.seen(seen)
     }
 
-    /// The settings of the project, before the loop is armed.
-    fn settings(&self) {
+    /// Writes the settings of the project, before the loop is armed.
+    fn write_settings(&self) {
         let key = |name: &str, all: &[String]| match all {
             [] => String::new(),
             all => all.iter().fold(format!("{name}:\n"), |text, it| format!("{text}  - '{it}'\n")),
@@ -194,7 +194,7 @@ impl<'a> Stage<'a> {
         let name = event["hook_event_name"].as_str().unwrap();
         let said = Said::with_input(&mut self.scratch.hook(name), event.to_string());
         assert_eq!(said.code, Some(0), "{}: {said}", self.case.name);
-        self.say(event["hook_event_name"].as_str().unwrap(), &format!("{}{}", said.out, said.err));
+        self.say(name, &format!("{}{}", said.out, said.err));
         let answer: Value = serde_json::from_str(&said.out).unwrap_or_default();
         let context = &answer["hookSpecificOutput"]["additionalContext"];
         if let Some(told) = answer["reason"].as_str().or(context.as_str()) {

@@ -13,7 +13,7 @@ const SHOWN: usize = 4;
 
 /// Whether only some of the cases are played.
 pub fn is_of_some() -> bool {
-    ralph_speckit::world::raw_variable(ONLY).is_some()
+    ralph_speckit::world::variable(ONLY).is_some()
 }
 
 /// One case that was played.

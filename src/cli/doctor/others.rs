@@ -29,7 +29,7 @@ pub fn check_other_loops(plugins: &[InstalledPlugin]) -> Finding {
     )
 }
 
-/// Whether `spool ralph` can keep this machine awake. A machine that sleeps is no fault.
+/// A machine that may fall asleep is no fault.
 pub fn check_stay_awake() -> Finding {
     let found = match Inhibitor::start().known_trouble() {
         (None, true) => "`spool ralph` keeps this machine awake while it runs".to_owned(),

@@ -1,11 +1,11 @@
-//! The change whose journal or iteration is meant.
+//! The change whose journal or iteration a person means.
 
 use anyhow::{Result, anyhow, bail};
 
 use crate::feature::project::printable;
 use crate::runner::target::{matching, one_of};
 
-/// Returns the change that a short form stands for, none where no loop has run on it; an error when it may be several.
+/// The change for a short form; none where no loop has run on it. Several candidates are an error.
 pub fn meant_changes(name: &str, changes: &[String]) -> Result<Vec<String>> {
     let found = matching(name, changes);
     if found.len() > 1 {
@@ -15,7 +15,6 @@ pub fn meant_changes(name: &str, changes: &[String]) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// Returns the error for a change on which no loop has run.
 pub fn never_ran(change: &str) -> anyhow::Error {
     anyhow!(
         "`spool ralph` has not run on `{}` here\n`spool status` shows what has run",

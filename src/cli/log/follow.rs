@@ -1,4 +1,4 @@
-//! Reading journals as they grow: what is new since the last look, of files that may be cut short, replaced or added.
+//! Reads growing journals: what is new since the last look. Files may be cut, replaced or added.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Seek, SeekFrom};
@@ -8,7 +8,7 @@ use crate::store::journal::{self, Entry};
 use crate::store::read;
 use crate::system::files::FileId;
 
-/// The most that is read of one journal at one look, in bytes; the rest is read at the next one.
+/// Bytes of one journal in one look; the rest waits for the next look.
 const MOST: u64 = 4 << 20;
 
 /// How far each journal was read.
@@ -17,7 +17,7 @@ pub struct Followed {
     places: BTreeMap<PathBuf, ReadPlace>,
 }
 
-/// Up to where a journal was read, and which file that was.
+/// How far a journal was read, and the file's id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct ReadPlace {
     file: Option<FileId>,
@@ -25,7 +25,7 @@ struct ReadPlace {
 }
 
 impl Followed {
-    /// Notes that a journal was read up to its end as it is now.
+    /// Skips everything in the journal so far.
     pub fn skip(&mut self, path: &Path) {
         if let Ok((file, meta)) = read::open(path) {
             let place = ReadPlace { file: FileId::of(&file), end: meta.len() };
@@ -33,8 +33,8 @@ impl Followed {
         }
     }
 
-    /// Returns the entries that a journal got since the last look. A file that is shorter than it was, or another one, is
-    /// read from its start; a last line that is still being written waits.
+    /// The entries since the last look. A shorter file, or another one, is read from its start; an unfinished last line
+    /// waits.
     pub fn new_entries(&mut self, path: &Path) -> Vec<Entry> {
         let Ok((mut file, meta)) = read::open(path) else { return Vec::new() };
         let place = self.places.entry(path.to_owned()).or_default();
@@ -49,7 +49,7 @@ impl Followed {
         }
         let whole = match memchr::memrchr(b'\n', &bytes) {
             Some(end) => end + 1,
-            // No line is that long: it is none of ours.
+            // No line of ours is that long.
             None if bytes.len() as u64 == MOST => bytes.len(),
             None => 0,
         };

@@ -1,4 +1,4 @@
-//! The journals as loops: each from its arming to its end, and each entry a short line.
+//! The journals as loops, each from its arming to its end, with a short line for each entry.
 
 use std::collections::BTreeMap;
 
@@ -14,34 +14,34 @@ use crate::store::names::{EndName, JournalEvent, VerdictName};
 use crate::style;
 use crate::world::WallTime;
 
-/// Whose a journal of a runner is.
+/// Stands for a session in the journal of a runner.
 pub const RUNNER: &str = "ralph";
 
-/// How much of a session's id is shown.
+/// Letters of a session's id.
 const SHORT: usize = 8;
 
-/// When the last loop of each journal and subject began.
+/// The beginning of the last loop, by journal and subject.
 pub type LoopBegins = BTreeMap<(String, String), WallTime>;
 
-/// One loop, from its arming to its end, in one journal.
+/// One loop in one journal, from its arming to its end.
 #[derive(Clone, Debug, Default)]
 pub struct LoggedLoop {
-    /// The session whose journal it is in, or [`RUNNER`].
+    /// The session of the journal, or [`RUNNER`].
     pub whose: String,
     /// The feature, the task or the change.
     pub about: String,
-    /// What happened, as it was written.
+    /// As they were written.
     pub entries: Vec<Entry>,
-    /// Whether these are the next entries of a loop that began before them.
+    /// The entries continue a loop that began before them.
     pub is_a_part: bool,
-    /// When that loop began, where it is known.
+    /// The beginning of a continued loop, if known.
     pub began_before: Option<WallTime>,
-    /// When the next loop about the same began, `None` where none did.
+    /// The beginning of the next loop about the same.
     pub next_began: Option<WallTime>,
 }
 
 impl LoggedLoop {
-    /// Returns the loops of one journal, in its order.
+    /// The loops of one journal, in its order.
     pub fn all(whose: &str, entries: Vec<Entry>) -> Vec<Self> {
         let mut all: Vec<Self> = Vec::new();
         for entry in entries {
@@ -58,7 +58,7 @@ impl LoggedLoop {
         all
     }
 
-    /// Returns the same for what was added to a journal: the first of it may belong to a loop that began before.
+    /// The loops in new entries of a journal: the first may have begun before.
     pub fn parts(whose: &str, entries: Vec<Entry>) -> Vec<Self> {
         let mut all = Self::all(whose, entries);
         if let Some(first) = all.first_mut() {
@@ -67,39 +67,38 @@ impl LoggedLoop {
         all
     }
 
-    /// Returns whether the entry of the last iteration has said already what this one says.
+    /// The entry of the last iteration has said this.
     pub fn has_said(&self, entry: &Entry) -> bool {
         self.whose == RUNNER && entry.event == JournalEvent::Ended && entry.words.is_empty()
     }
 
-    /// Notes when the last loop of each journal and subject began, and when those began that are parts of one that was noted.
+    /// Notes the beginning of each loop, and sets that of continued ones.
     pub fn know_the_begin(all: &mut [Self], known: &mut LoopBegins) {
-        for it in all {
-            let key = (it.whose.clone(), it.about.clone());
-            if it.is_a_part {
-                it.began_before = known.get(&key).copied();
+        for logged in all {
+            let key = (logged.whose.clone(), logged.about.clone());
+            if logged.is_a_part {
+                logged.began_before = known.get(&key).copied();
             }
-            known.insert(key, it.began());
+            known.insert(key, logged.began());
         }
     }
 
-    /// Whether an entry belongs to it as well. A runner that continues a loop that was stopped says so first.
+    /// The entry belongs to this loop as well. A runner that continues a stopped loop says so first.
     fn goes_on_with(&self, entry: &Entry) -> bool {
-        let continues = |it: &Entry| it.event == JournalEvent::Resumed;
-        let mut run = self.entries.iter().rev().take_while(|it| !continues(it));
-        let mut is_over = || run.any(|it| it.verdict == VerdictName::End);
+        let continues = |other: &Entry| other.event == JournalEvent::Resumed;
+        let mut run = self.entries.iter().rev().take_while(|other| !continues(other));
+        let mut is_over = || run.any(|other| other.verdict == VerdictName::End);
         let is_its_end = entry.event == JournalEvent::Ended || continues(entry);
         let runs_again = self.whose == RUNNER && !is_its_end && is_over();
         self.about == entry.about && !begins(entry) && !runs_again
     }
 
-    /// Returns when it began.
     pub fn began(&self) -> WallTime {
         let first = || self.entries.first().map(|entry| entry.at);
         self.began_before.or_else(first).unwrap_or_default()
     }
 
-    /// Returns the line above its entries.
+    /// The line above the entries.
     pub fn title(&self) -> String {
         let whose = match self.whose.as_str() {
             RUNNER => "spool ralph".to_owned(),
@@ -116,15 +115,14 @@ impl LoggedLoop {
         )
     }
 
-    /// Whether an entry is that of an iteration's end, and so has its number: in a session what comes between two stops was
-    /// written while the next one ran.
+    /// The entry ends an iteration, and has its number: entries between two stops of a session were written while the
+    /// next iteration ran.
     fn ends_an_iteration(&self, entry: &Entry) -> bool {
         let is_judged = matches!(entry.verdict, VerdictName::Continue | VerdictName::End);
         let is_stop = entry.event == JournalEvent::Stop && is_judged;
         entry.iteration > 0 && (is_stop || self.whose == RUNNER)
     }
 
-    /// Returns the line of one of its entries.
     pub fn line(&self, entry: &Entry) -> String {
         let (style, what) = match (&entry.verdict, &entry.event) {
             (VerdictName::Continue, _) => (style::WARN, "continue".to_owned()),
@@ -144,7 +142,7 @@ impl LoggedLoop {
         };
         let reviews =
             Some(reviews_of(entry.review_tokens, entry.review_cost, entry.review_cost_estimated));
-        let reviews = reviews.filter(|it| !it.is_empty()).map(|it| format!("reviews {it}"));
+        let reviews = reviews.filter(|cost| !cost.is_empty()).map(|cost| format!("reviews {cost}"));
         let sums: Vec<String> = sums.into_iter().chain(reviews).collect();
         let words = more_than(&entry.reason, &entry.words);
         let gap = if words.is_empty() { "" } else { " " };
@@ -172,7 +170,7 @@ impl LoggedLoop {
     }
 }
 
-/// Whether a loop begins with an entry.
+/// A loop begins with this entry.
 fn begins(entry: &Entry) -> bool {
     matches!(entry.event, JournalEvent::Armed | JournalEvent::Claimed | JournalEvent::Adopted)
 }
@@ -199,7 +197,7 @@ mod tests {
     }
 
     fn lengths(whose: &str, entries: Vec<Entry>) -> Vec<usize> {
-        LoggedLoop::all(whose, entries).iter().map(|it| it.entries.len()).collect()
+        LoggedLoop::all(whose, entries).iter().map(|logged| logged.entries.len()).collect()
     }
 
     #[test]

@@ -40,24 +40,24 @@ use lines::{LoggedLoop, LoopBegins, RUNNER};
 use receipts::ReceiptsOfLog;
 use selected::{ShownLoops, names_of};
 
-/// The most that is read of a journal, in bytes.
+/// Bytes of a journal.
 const MOST: u64 = 256 << 20;
-/// How many journals are read where nothing says which ones, the newest.
+/// Journals that are read if none is named, the newest ones.
 const NEWEST: usize = 100;
-/// The most sessions that an error lists.
+/// Sessions in an error.
 const LISTED: usize = 20;
-/// How often the journals are looked at that are followed.
+/// The interval of looks at followed journals.
 const LOOK: Duration = Duration::from_millis(500);
-/// How many entries are shown before those that are followed, unless something else is asked for.
+/// Entries before the followed ones, unless a person wants others.
 const BEFORE: usize = 10;
 
-/// What says which entries are meant, and says nothing where one iteration is shown.
+/// Arguments that choose entries, and mean nothing for one iteration.
 const ALONE: [&str; 6] = ["by_name", "since", "last", "follow", "session", "feature"];
 
 /// Show every decision and why it was made, loop by loop.
 #[derive(clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each one is a flag")]
-#[command(mut_arg("feature", |it| it.short(Resettable::Reset).help(OF_FEATURE)))]
+#[command(mut_arg("feature", |flag| flag.short(Resettable::Reset).help(OF_FEATURE)))]
 pub struct LogArgs {
     #[command(flatten)]
     which: WhichLoop,
@@ -91,33 +91,33 @@ pub struct LogArgs {
 const OF_FEATURE: &str = "The loop of this feature, such as 001-login, 1 or login; it has no `-f` here, which is --follow";
 
 impl LogArgs {
-    /// Which loops are meant, `None` for all.
+    /// The named loop; `None` for all.
     fn typed(&self) -> Option<TypedName<'_>> {
         let by_name = self.by_name.as_deref().map(|text| TypedName { kind: None, text });
         self.which.typed().or(by_name)
     }
 
-    /// What is typed for a name of this kind, and for no other.
+    /// The name, if it is of this kind.
     fn typed_as(&self, kind: NameKind) -> Option<&str> {
-        self.typed().filter(|it| it.kind == Some(kind)).map(|it| it.text)
+        self.typed().filter(|typed| typed.kind == Some(kind)).map(|typed| typed.text)
     }
 }
 
-/// Where a journal is, and whose it is: a session, or `ralph` for a runner.
+/// A journal and its owner: a session, or `ralph` for a runner.
 struct LogSource {
     whose: String,
     path: PathBuf,
 }
 
-/// Prints the journals of all sessions and runners, each loop by itself, in the order in which they began.
+/// Prints the journals of all sessions and runners loop by loop, in the order of their beginnings.
 pub fn run(args: &LogArgs) -> Result<ExitCode> {
     let which = args.iteration.map(WhichIteration::Number);
     if let Some(which) = which.or(args.failed.then_some(WhichIteration::LastFailed)) {
-        let change = args.typed().map(|it| it.text);
+        let change = args.typed().map(|typed| typed.text);
         return story::show(args.which.place(), change, which, args.json);
     }
     if args.summary {
-        let change = args.typed().map(|it| it.text);
+        let change = args.typed().map(|typed| typed.text);
         return summary::show(args.which.place(), change, args.json);
     }
     let mut followed = Followed::default();
@@ -125,12 +125,12 @@ pub fn run(args: &LogArgs) -> Result<ExitCode> {
     let mut loops = Vec::new();
     let sources = sources(args)?;
     for source in sources.iter().filter(|_| args.follow) {
-        // What is written meanwhile is shown twice rather than never.
+        // An entry that is written meanwhile is shown twice rather than never.
         followed.skip(&source.path);
     }
     let (sources, older) = newest(args, sources);
     for source in sources {
-        let text = read::read(&source.path, MOST).map(|it| it.bytes).unwrap_or_default();
+        let text = read::read(&source.path, MOST).map(|file| file.bytes).unwrap_or_default();
         let (entries, broken) = journal::entries(&text);
         unread += broken;
         loops.extend(LoggedLoop::all(&source.whose, entries));
@@ -143,29 +143,29 @@ pub fn run(args: &LogArgs) -> Result<ExitCode> {
     }
     let mut begins = LoopBegins::new();
     LoggedLoop::know_the_begin(&mut loops, &mut begins);
-    loops.retain(|it| shown_loops.has(it));
+    loops.retain(|one| shown_loops.has(one));
     let is_since = |entry: &Entry| args.since.is_none_or(|since| entry.at >= since);
     let is_shown =
-        |it: &LoggedLoop, entry: &Entry| is_since(entry) && (args.json || !it.has_said(entry));
+        |one: &LoggedLoop, entry: &Entry| is_since(entry) && (args.json || !one.has_said(entry));
     let mut all: Vec<_> =
-        loops.iter().flat_map(|it| it.entries.iter().map(move |entry| (it, entry))).collect();
+        loops.iter().flat_map(|one| one.entries.iter().map(move |entry| (one, entry))).collect();
     let is_empty = all.is_empty();
-    all.retain(|(it, entry)| is_shown(it, entry));
-    // In the order of time, to leave out what is not among the last ones.
+    all.retain(|(one, entry)| is_shown(one, entry));
+    // In the order of time, to keep the last ones.
     all.sort_by_key(|(_, entry)| entry.at);
     let last = args.last.or(Some(BEFORE).filter(|_| args.follow));
     all.drain(..last.map_or(0, |last| all.len().saturating_sub(last)));
     if !args.json {
         // Loop by loop for a person.
-        all.sort_by_key(|(it, _)| it.began());
+        all.sort_by_key(|(one, _)| one.began());
     }
-    let receipts = ReceiptsOfLog::of(args.which.place().paths().map(|it| it.root), args.follow);
+    let receipts = ReceiptsOfLog::of(args.which.place().paths().map(|own| own.root), args.follow);
     let mut shown = ShownLog { as_json: args.json, receipts, ..ShownLog::default() };
     shown.show_all(&all)?;
     if all.is_empty() && !args.follow && !args.json {
         match (is_empty, args.typed().is_some()) {
             (true, true) => outln!("{NOTHING_OF_IT}"),
-            // Its runner may have been killed before any iteration had ended.
+            // A runner may have been killed before its first iteration ended.
             (true, false) => match summary::below(args.which.place(), None) {
                 killed if killed.is_empty() => outln!("{NOTHING}"),
                 killed => out!("{killed}"),
@@ -174,7 +174,7 @@ pub fn run(args: &LogArgs) -> Result<ExitCode> {
         }
     }
     let change = args.typed_as(NameKind::Change).filter(|_| !args.json && !args.follow);
-    let below = change.map(|it| summary::below(args.which.place(), Some(it))).unwrap_or_default();
+    let below = change.map(|id| summary::below(args.which.place(), Some(id))).unwrap_or_default();
     if !below.is_empty() {
         out!("\n{below}");
     }
@@ -195,31 +195,31 @@ const NOTHING: &str = "Nothing is written yet: no loop has run in this project."
 
 const NOTHING_OF_IT: &str = "Nothing is written of it yet: none of its iterations has ended.";
 
-/// What was printed so far.
+/// The output so far.
 #[derive(Default)]
 struct ShownLog {
     as_json: bool,
-    /// What was seen of tasks that were ticked.
+    /// Receipts of ticked tasks.
     receipts: ReceiptsOfLog,
     /// The title above the last entry.
     title: String,
-    /// When the loop of the last entry began.
+    /// The beginning of the last entry's loop.
     began: WallTime,
-    /// What was printed last on how well the tasks of this loop are proved.
+    /// The last printed proofs of this loop.
     proofs: String,
 }
 
 impl ShownLog {
     fn show_all(&mut self, all: &[(&LoggedLoop, &Entry)]) -> Result<()> {
         let mut at_end = Scoreboard::default();
-        for (place, (it, entry)) in all.iter().enumerate() {
-            let board = self.receipts.at_end(it, entry);
-            self.show(it, entry, &board)?;
+        for (place, (logged, entry)) in all.iter().enumerate() {
+            let board = self.receipts.at_end(logged, entry);
+            self.show(logged, entry, &board)?;
             if board.receipts > 0 {
                 at_end = board;
             }
-            // The runner writes an entry of its last iteration and one of its end.
-            let is_last = all.get(place + 1).is_none_or(|(next, _)| !std::ptr::eq(*it, *next));
+            // The runner writes an entry of its last iteration, and one of its end.
+            let is_last = all.get(place + 1).is_none_or(|(next, _)| !std::ptr::eq(*logged, *next));
             if is_last && !self.as_json {
                 self.show_proofs(&std::mem::take(&mut at_end));
             }
@@ -236,9 +236,9 @@ impl ShownLog {
         self.proofs = proofs;
     }
 
-    fn show(&mut self, it: &LoggedLoop, entry: &Entry, board: &Scoreboard) -> Result<()> {
+    fn show(&mut self, logged: &LoggedLoop, entry: &Entry, board: &Scoreboard) -> Result<()> {
         if self.as_json {
-            let (driver, session) = match it.whose.as_str() {
+            let (driver, session) = match logged.whose.as_str() {
                 RUNNER => (LoopDriver::Runner, None),
                 TERMINAL => (LoopDriver::Session, None),
                 session => (LoopDriver::Session, Some(session)),
@@ -250,8 +250,8 @@ impl ShownLog {
             dataln!("{}", forms::line(&form)?);
             return Ok(());
         }
-        let title = it.title();
-        let is_next = !it.is_a_part && it.began() != self.began;
+        let title = logged.title();
+        let is_next = !logged.is_a_part && logged.began() != self.began;
         if title != self.title || is_next {
             if !self.title.is_empty() {
                 outln!();
@@ -259,34 +259,34 @@ impl ShownLog {
             outln!("{title}");
             self.proofs.clear();
         }
-        (self.title, self.began) = (title, it.began());
-        outln!("{}", it.line(entry));
+        (self.title, self.began) = (title, logged.began());
+        outln!("{}", logged.line(entry));
         Ok(())
     }
 }
 
-/// Which loops are shown of those that are there.
+/// The loops that are shown.
 fn shown_loops(args: &LogArgs, loops: &[LoggedLoop]) -> Result<ShownLoops> {
-    // Of a session or a change only the journals were read that are meant.
+    // For a session or a change, only its journals were read.
     let has_all = |kind| kind != Some(NameKind::Session) && kind != Some(NameKind::Change);
-    let Some(typed) = args.typed().filter(|it| has_all(it.kind)) else {
+    let Some(typed) = args.typed().filter(|typed| has_all(typed.kind)) else {
         return Ok(ShownLoops::default());
     };
     let place = args.which.place();
     let project = place.paths();
     let of = project.as_ref().map(|project| Loops::of(&project.root));
-    let before = |session: &str| of.as_ref().map(|it| with_forerunners(it, session));
+    let before = |session: &str| of.as_ref().map(|loops| with_forerunners(loops, session));
     let mut known: Vec<LoopName> = loops.iter().flat_map(names_of).collect();
-    // Of these nothing may be written yet.
+    // These loops may have no entry yet.
     let changes = place.runners().as_deref().map(changes_with_state).unwrap_or_default();
-    known.extend(changes.iter().map(|it| LoopName::new(NameKind::Change, it)));
+    known.extend(changes.iter().map(|change| LoopName::new(NameKind::Change, change)));
     let features = project.as_ref().map(Project::features).unwrap_or_default();
-    known.extend(features.iter().map(|it| LoopName::new(NameKind::Feature, &it.name)));
+    known.extend(features.iter().map(|feature| LoopName::new(NameKind::Feature, &feature.name)));
     let before = |session: &str| before(session).unwrap_or_default();
     ShownLoops::of(typed, &known, project.as_ref(), before, args.follow)
 }
 
-/// Prints what is new, until somebody ends it or nobody reads any more.
+/// Prints new entries until a signal, or until nobody reads any more.
 fn follow(
     args: &LogArgs,
     loops: &ShownLoops,
@@ -304,11 +304,11 @@ fn follow(
             new.extend(LoggedLoop::parts(&source.whose, entries));
         }
         LoggedLoop::know_the_begin(&mut new, &mut begins);
-        new.retain(|it| loops.has(it));
+        new.retain(|one| loops.has(one));
         new.sort_by_key(LoggedLoop::began);
         let mut all: Vec<_> =
-            new.iter().flat_map(|it| it.entries.iter().map(move |entry| (it, entry))).collect();
-        all.retain(|(it, entry)| args.json || !it.has_said(entry));
+            new.iter().flat_map(|one| one.entries.iter().map(move |entry| (one, entry))).collect();
+        all.retain(|(one, entry)| args.json || !one.has_said(entry));
         shown.show_all(&all)?;
         if print::is_lost() {
             return Ok(ExitCode::SUCCESS);
@@ -316,7 +316,7 @@ fn follow(
     }
 }
 
-/// The journals that are meant.
+/// The journals of the named loops.
 fn sources(args: &LogArgs) -> Result<Vec<LogSource>> {
     let root = args.which.place().runners();
     let mut all = Vec::new();
@@ -347,9 +347,9 @@ fn sources(args: &LogArgs) -> Result<Vec<LogSource>> {
     let names: Vec<LoopName> = asked.map(|id| LoopName::new(NameKind::Session, id)).collect();
     let typed = args.typed().filter(|_| session.is_some());
     let found = typed.map(|typed| typed.find(&names, None)).transpose()?.unwrap_or_default();
-    let wanted = found.first().map(|it| with_forerunners(&loops, &it.id));
+    let wanted = found.first().map(|name| with_forerunners(&loops, &name.id));
     if let Some(session) = session.filter(|_| wanted.is_none()) {
-        let known: Vec<_> = sessions.iter().take(LISTED).map(|it| format!("  {it}")).collect();
+        let known: Vec<_> = sessions.iter().take(LISTED).map(|name| format!("  {name}")).collect();
         let more = sessions.len().saturating_sub(LISTED);
         let more = if more > 0 { format!("\n  and {more} more") } else { String::new() };
         let known = if known.is_empty() { "  none".to_owned() } else { known.join("\n") };
@@ -360,14 +360,14 @@ fn sources(args: &LogArgs) -> Result<Vec<LogSource>> {
         );
     }
     let sessions = sessions.into_iter();
-    let meant = sessions.filter(|it| wanted.as_ref().is_none_or(|wanted| wanted.contains(it)));
+    let meant = sessions.filter(|name| wanted.as_ref().is_none_or(|wanted| wanted.contains(name)));
     let path = |session: &str| read::below(loops.folder(), &[session, "journal.jsonl"]);
     all.extend(meant.map(|session| LogSource { path: path(&session), whose: session }));
     Ok(all)
 }
 
-/// Those of the journals that are read where no loop is named: the newest, and all that were written since the time that is
-/// asked for. Also how many of the others have something to show.
+/// The journals to read if no loop is named: the newest, and all that were written since the wanted time. Also the
+/// number of the others, 0 if a time or a number of entries is wanted.
 fn newest(args: &LogArgs, mut sources: Vec<LogSource>) -> (Vec<LogSource>, usize) {
     let (since, last) = (args.since, args.last.or(Some(BEFORE).filter(|_| args.follow)));
     // The last entries are in as many journals at most.
@@ -384,7 +384,7 @@ fn newest(args: &LogArgs, mut sources: Vec<LogSource>) -> (Vec<LogSource>, usize
     (sources, left)
 }
 
-/// A session and those that its loop was taken over from.
+/// A session, and those that its loop was taken over from.
 fn with_forerunners(loops: &Loops, session: &str) -> Vec<String> {
     let mut all = vec![session.to_owned()];
     while let Some(from) = all.last().and_then(|last| loops.peek(last)?.adopted)

@@ -1,4 +1,4 @@
-//! The receipts that belong to entries of a journal.
+//! Receipts for entries of a journal.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use crate::store::names::{JournalEvent, VerdictName};
 use crate::store::receipts::{Receipt, Receipts, Witness, scoreboard};
 use crate::world::WallTime;
 
-/// The receipts of a project, read as they are asked for.
+/// The receipts of a project, read on demand.
 #[derive(Default)]
 pub struct ReceiptsOfLog {
     root: Option<PathBuf>,
@@ -21,12 +21,12 @@ pub struct ReceiptsOfLog {
 }
 
 impl ReceiptsOfLog {
-    /// Returns the receipts of the project with this root, `None` for none; `follows` says whether new ones may come.
+    /// `follows`: new receipts may come.
     pub fn of(root: Option<PathBuf>, follows: bool) -> Self {
         Self { root, follows, read: BTreeMap::new() }
     }
 
-    /// Returns the receipts of the tasks that were ticked at an entry.
+    /// Receipts of the tasks ticked at an entry.
     pub fn with(&mut self, entry: &Entry) -> Vec<ReceiptForm> {
         let all = match entry.event {
             JournalEvent::Done | JournalEvent::Iteration | JournalEvent::Stop => {
@@ -36,12 +36,12 @@ impl ReceiptsOfLog {
         };
         let is_done = entry.event == JournalEvent::Done;
         let belongs = |receipt: &&Receipt| match receipt.by {
-            // It is written right after the entry that names its task.
+            // This receipt is written right after the entry that names its task.
             Witness::Done | Witness::Drop => {
                 let id = entry.words.split(' ').next();
                 is_done && receipt.at >= entry.at && id == Some(receipt.task.as_str())
             }
-            // It is written before the entry of its stop or iteration, for earlier ticks.
+            // This receipt is written before the entry of its stop or iteration, for earlier ticks.
             Witness::Review => false,
             Witness::Stop => entry.event == JournalEvent::Stop && receipt.at == entry.at,
             Witness::Iteration => entry.event == JournalEvent::Iteration && receipt.at == entry.at,
@@ -50,21 +50,21 @@ impl ReceiptsOfLog {
         all.iter().filter(belongs).take(most).map(ReceiptForm::from).collect()
     }
 
-    /// Returns how well the tasks of a loop are proved that ended with this entry; nothing for another entry. The receipts of a
-    /// review are written after the entry of its end.
-    pub fn at_end(&mut self, it: &LoggedLoop, entry: &Entry) -> Scoreboard {
+    /// The proofs of a loop that ended with this entry; empty for another entry. A review's receipts are written after
+    /// the entry of its end.
+    pub fn at_end(&mut self, logged: &LoggedLoop, entry: &Entry) -> Scoreboard {
         let is_end = entry.verdict == VerdictName::End || entry.event == JournalEvent::Ended;
         if !is_end {
             return Scoreboard::default();
         }
-        let (began, next) = (it.began(), it.next_began);
+        let (began, next) = (logged.began(), logged.next_began);
         let is_before_the_next = |at: WallTime| at <= entry.at || next.is_none_or(|next| at < next);
         let is_its = |receipt: &&Receipt| receipt.at >= began && is_before_the_next(receipt.at);
         let mut board = scoreboard(self.all(&entry.about).iter().filter(is_its));
-        // What the list says now is about the last loop alone; a task that is gone from it stays.
+        // The current list is about the last loop alone; a task that has left the list stays.
         let root = self.root.as_deref().filter(|_| next.is_none());
         if let Some(list) = root.and_then(|root| list_of(root, &entry.about)) {
-            board.retain(|it| it.dropped || list.find(&it.task).is_none_or(|task| task.done));
+            board.retain(|one| one.dropped || list.find(&one.task).is_none_or(|task| task.done));
         }
         board
     }
@@ -106,12 +106,12 @@ mod tests {
         let armed = Entry { at: at(1), about: "a".to_owned(), ..Entry::default() };
         let end = Entry { at: at(6), verdict, ..armed.clone() };
         let mut line = |next: Option<u64>| {
-            let it = LoggedLoop {
+            let logged = LoggedLoop {
                 entries: vec![armed.clone(), end.clone()],
                 next_began: next.map(at),
                 ..LoggedLoop::default()
             };
-            receipts.at_end(&it, &end).line()
+            receipts.at_end(&logged, &end).line()
         };
         assert_eq!(line(None), "Proved: 1 by a review");
         assert_eq!(line(Some(8)), "Proved: 1 by a review");

@@ -1,4 +1,4 @@
-//! Which loops of the journals are shown.
+//! The loops of the journals that are shown.
 
 use anyhow::Result;
 
@@ -7,16 +7,15 @@ use crate::cli::names::{LoopName, NameKind, TypedName};
 use crate::feature::project::{Project, is_feature_name};
 use crate::store::loops::TERMINAL;
 
-/// Which loops are shown.
 #[derive(Clone, Debug, Default)]
 pub struct ShownLoops {
-    /// Those with one of these names, `None` for all.
+    /// `None` for all loops.
     names: Option<Vec<LoopName>>,
 }
 
 impl ShownLoops {
-    /// Returns those that are meant by a name; an error when it may be several, or when no loop is called so and none is waited
-    /// for. A session's name stands for those that its loop was taken over from as well.
+    /// An error for several candidates, or if no loop has the name and none is waited for. A session's name includes
+    /// the sessions that its loop was taken over from.
     pub fn of(
         typed: TypedName<'_>,
         all: &[LoopName],
@@ -36,8 +35,8 @@ impl ShownLoops {
         }
         let sessions: Vec<String> = names
             .iter()
-            .filter(|it| it.kind == NameKind::Session)
-            .flat_map(|it| forerunners(&it.id))
+            .filter(|name| name.kind == NameKind::Session)
+            .flat_map(|name| forerunners(&name.id))
             .collect();
         for session in sessions {
             names.push(LoopName::new(NameKind::Session, &session));
@@ -51,21 +50,20 @@ impl ShownLoops {
         Ok(Self { names: Some(names) })
     }
 
-    /// Returns whether a loop is among them.
-    pub fn has(&self, it: &LoggedLoop) -> bool {
-        let is_named = |names: &Vec<LoopName>| names_of(it).iter().any(|it| names.contains(it));
+    pub fn has(&self, logged: &LoggedLoop) -> bool {
+        let is_named = |all: &Vec<LoopName>| names_of(logged).iter().any(|one| all.contains(one));
         self.names.as_ref().is_none_or(is_named)
     }
 }
 
-/// Returns all that a loop in a journal is called.
-pub fn names_of(it: &LoggedLoop) -> Vec<LoopName> {
-    let about = match it.whose.as_str() {
+/// Every name of a loop in a journal.
+pub fn names_of(logged: &LoggedLoop) -> Vec<LoopName> {
+    let about = match logged.whose.as_str() {
         RUNNER => NameKind::Change,
-        _ if is_feature_name(&it.about) && !it.about.contains(' ') => NameKind::Feature,
+        _ if is_feature_name(&logged.about) && !logged.about.contains(' ') => NameKind::Feature,
         _ => NameKind::Task,
     };
-    let session = Some(it.whose.as_str()).filter(|whose| ![RUNNER, TERMINAL].contains(whose));
+    let session = Some(logged.whose.as_str()).filter(|whose| ![RUNNER, TERMINAL].contains(whose));
     let session = session.map(|session| LoopName::new(NameKind::Session, session));
-    session.into_iter().chain([LoopName::new(about, &it.about)]).collect()
+    session.into_iter().chain([LoopName::new(about, &logged.about)]).collect()
 }

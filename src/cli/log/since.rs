@@ -1,4 +1,4 @@
-//! From when on a person wants to read: some time ago, a day, or a moment of a day.
+//! The time from which a person wants to read: some time ago, a day, or a moment of a day.
 
 use std::time::Duration;
 
@@ -8,8 +8,7 @@ use jiff::tz::TimeZone;
 
 use crate::world::{self, WallTime};
 
-/// Returns the time that is meant by `2h`, `2026-11-22` or `2026-11-22 14:30`, in local time; an error with examples for
-/// anything else.
+/// `2h`, `2026-11-22` or `2026-11-22 14:30`, in local time; an error gives examples.
 pub fn since(text: &str) -> Result<WallTime, String> {
     let ago = ago(text).map(|ago| WallTime::from_millis(world::now().millis().saturating_sub(ago)));
     let time = ago.or_else(|| at(text));
@@ -18,7 +17,7 @@ pub fn since(text: &str) -> Result<WallTime, String> {
     })
 }
 
-/// How long ago, in milliseconds.
+/// In milliseconds.
 fn ago(text: &str) -> Option<u64> {
     let unit = match text.chars().next_back()? {
         's' => 1,
@@ -34,7 +33,7 @@ fn ago(text: &str) -> Option<u64> {
 
 fn at(text: &str) -> Option<WallTime> {
     let time = match text.parse::<Date>() {
-        // A day is also a time in this form, at midnight.
+        // A day also parses as a time, at midnight.
         Ok(day) if text.len() <= "2026-11-22".len() => day.at(0, 0, 0, 0),
         _ => text.replacen(' ', "T", 1).parse::<DateTime>().ok()?,
     };

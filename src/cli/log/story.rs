@@ -19,12 +19,12 @@ use crate::runner::story::{Story, WhichIteration};
 use crate::style;
 use crate::text;
 
-/// The width that is written for.
+/// Columns of the text.
 const WIDTH: usize = 80;
-/// The most lines of the prompt that are shown, and of the output of a check.
+/// Lines of the prompt, and of a check's output.
 const LINES: usize = 20;
 
-/// Prints one iteration of the change that is meant.
+/// Prints one iteration.
 pub fn show(
     place: &Where,
     change: Option<&str>,
@@ -41,8 +41,8 @@ pub fn show(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the change that is meant, with the root of its project: without a name the one that runs, else the last one; an
-/// error when no loop has run on it.
+/// The change and the root of its project: without a name the running one, else the last one. An error means that no
+/// loop has run on it.
 pub fn meant(place: &Where, change: Option<&str>) -> Result<(PathBuf, String)> {
     let start = place.start()?;
     let root = place.runners().with_context(|| {
@@ -64,44 +64,43 @@ pub fn meant(place: &Where, change: Option<&str>) -> Result<(PathBuf, String)> {
     Ok((root, change))
 }
 
-/// The iteration as text within 80 columns, but for what the agent program and the checks have printed.
+/// Within 80 columns, except for output of the agent program and the checks.
 fn text_of(story: &Story) -> String {
-    let it = &story.past.iteration;
+    let iteration = &story.past.iteration;
     let (bold, plain) = (style::BOLD.render(), style::BOLD.render_reset());
-    let began = time_of(&it.started).map(readable).unwrap_or_default();
-    let mut out = format!("{bold}{} · iteration {}{plain}", printable(&story.change), it.n);
+    let began = time_of(&iteration.started).map(readable).unwrap_or_default();
+    let mut out = format!("{bold}{} · iteration {}{plain}", printable(&story.change), iteration.n);
     let agent = story.harness.as_deref().map(printable);
     for part in agent.iter().chain([&began]) {
         let _ = write!(out, " · {part}");
     }
     out.push('\n');
-    let is_over = it.ended.is_some();
+    let is_over = iteration.ended.is_some();
     if is_over {
-        indented(&mut out, &messages::figures(it));
+        indented(&mut out, &messages::figures(iteration));
     }
-    let came = match it.verdict.as_str() {
+    let came = match iteration.verdict.as_str() {
         "" if is_over => "ended".to_owned(),
-        "" if it.interrupted => "cut off".to_owned(),
+        "" if iteration.interrupted => "cut off".to_owned(),
         "" => "still running".to_owned(),
         verdict => printable(verdict),
     };
-    let why = Some(printable(&it.words)).filter(|words| !words.is_empty());
-    indented(
-        &mut out,
-        &format!("{came}{}", why.map_or_else(String::new, |why| format!(": {why}"))),
-    );
-    let cut =
-        [(it.timed_out, "cut short by a time limit"), (it.interrupted && is_over, "interrupted")];
-    for (_, words) in cut.iter().filter(|(is_so, _)| *is_so) {
-        indented(&mut out, words);
+    let why = Some(printable(&iteration.words)).filter(|words| !words.is_empty());
+    let why = why.map_or_else(String::new, |why| format!(": {why}"));
+    indented(&mut out, &format!("{came}{why}"));
+    if iteration.timed_out {
+        indented(&mut out, "cut short by a time limit");
     }
-    if !it.failure.is_empty() {
-        indented(&mut out, &format!("failed: {}", printable(&it.failure)));
+    if iteration.interrupted && is_over {
+        indented(&mut out, "interrupted");
     }
-    for denied in &it.denied {
+    if !iteration.failure.is_empty() {
+        indented(&mut out, &format!("failed: {}", printable(&iteration.failure)));
+    }
+    for denied in &iteration.denied {
         indented(&mut out, &format!("denied: {}", printable(denied)));
     }
-    for unproved in &it.unproved {
+    for unproved in &iteration.unproved {
         indented(&mut out, &format!("open again: {}", printable(unproved)));
     }
     if let Some(prompt) = &story.prompt {
@@ -118,7 +117,7 @@ fn text_of(story: &Story) -> String {
     heading(&mut out, "What the agent did");
     steps(&mut out, story);
     files(&mut out, story);
-    if !it.commits.is_empty() {
+    if !iteration.commits.is_empty() {
         heading(&mut out, "Commits");
     }
     for CommitMessage { commit, message } in &story.messages {
@@ -137,7 +136,7 @@ fn heading(out: &mut String, words: &str) {
     let _ = writeln!(out, "\n{bold}{words}{plain}");
 }
 
-/// Writes words on lines of their own, two columns in, broken between words.
+/// Wraps words between two columns of indent and the width.
 fn indented(out: &mut String, words: &str) {
     let mut line = String::new();
     for word in words.split_whitespace() {
@@ -167,7 +166,7 @@ fn steps(out: &mut String, story: &Story) {
             let _ = writeln!(out, "  … {} are left out here", text::counted(left_out, "step"));
         }
         match kind {
-            StepWord::Said => words.lines().filter(|it| !it.trim().is_empty()).for_each(|line| {
+            StepWord::Said => words.lines().filter(|row| !row.trim().is_empty()).for_each(|line| {
                 indented(out, line);
             }),
             StepWord::Trouble => {
@@ -192,8 +191,8 @@ fn steps(out: &mut String, story: &Story) {
 
 /// The files, those with known lines first.
 fn files(out: &mut String, story: &Story) {
-    let it = &story.past.iteration;
-    if it.files_changed == 0 && story.changed_lines.is_empty() {
+    let iteration = &story.past.iteration;
+    if iteration.files_changed == 0 && story.changed_lines.is_empty() {
         return;
     }
     heading(out, "Files");
@@ -209,10 +208,10 @@ fn files(out: &mut String, story: &Story) {
     let is_new = |file: &&String| {
         !story.changed_lines.iter().any(|lines| Path::new(&lines.file) == Path::new(file))
     };
-    for file in it.files.iter().filter(is_new) {
+    for file in iteration.files.iter().filter(is_new) {
         let _ = writeln!(out, "  {:<12} {}", "", text::narrow(&printable(file), WIDTH - 15));
     }
-    let more = it.files_changed.saturating_sub(it.files.len() as u64);
+    let more = iteration.files_changed.saturating_sub(iteration.files.len() as u64);
     if more > 0 {
         let _ = writeln!(out, "  … and {} more", text::grouped(more));
     }

@@ -1,4 +1,4 @@
-//! `spool log --summary`: what the last run of a change said at its end.
+//! `spool log --summary`: the words of a change's last run at its end.
 
 use std::process::ExitCode;
 
@@ -15,7 +15,6 @@ use crate::runner::summary::kept::{KEPT, KeptSummary};
 use crate::runner::summary::killed::killed;
 use crate::text;
 
-/// Prints the summary of the last run of the change that is meant.
 pub fn show(place: &Where, change: Option<&str>, as_json: bool) -> Result<ExitCode> {
     let (root, change) = meant(place, change)?;
     let Some(folder) = find_state_folder(&root, &change)? else {
@@ -54,12 +53,12 @@ pub fn show(place: &Where, change: Option<&str>, as_json: bool) -> Result<ExitCo
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns what is said below the entries of a change, or of the one that is meant without a name: the summary of its last run
-/// where that has ended or was killed; empty otherwise.
+/// The text below the entries of a change, or of the meant one without a name: the summary of its last run if that has
+/// ended or was killed.
 pub fn below(place: &Where, change: Option<&str>) -> String {
     let Ok((root, change)) = meant(place, change) else { return String::new() };
     let report = RunnerReport::of(&root, &change).ok();
-    if let Some((_, words)) = report.and_then(|it| killed(&it, &root)) {
+    if let Some((_, words)) = report.and_then(|report| killed(&report, &root)) {
         return format!("{}\n", text::block(&words));
     }
     let folder = find_state_folder(&root, &change).ok().flatten();

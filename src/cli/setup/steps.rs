@@ -35,7 +35,7 @@ pub enum RemovalStep {
     RemoveInstallRecord,
 }
 
-/// Whether a step is described before or after it happened.
+/// The time of a description: before a step, or after the step.
 #[derive(Debug, Clone, Copy)]
 pub enum Tense {
     Would,

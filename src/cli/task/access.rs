@@ -1,4 +1,4 @@
-//! Which feature an agent may enter something for: that of its own session's loop.
+//! The feature that an agent may write about: that of its own session's loop.
 
 use std::path::PathBuf;
 
@@ -15,8 +15,8 @@ use crate::store::loops::Loops;
 use crate::store::names::LoopKind;
 use crate::text;
 
-/// The project in which this session has its loop, or the run that it is a part of goes on, also in another work tree of the
-/// repository; otherwise the nearest one. An agent may have changed its folder, also into a project inside the project.
+/// The project with this session's loop, or with the run around it, also in another work tree of the repository; else
+/// the nearest project. An agent may have changed its folder, also into a project inside the project.
 pub fn project_here(session: Option<&str>) -> Option<Project> {
     let here = std::env::current_dir().ok()?;
     let near = match session {
@@ -34,9 +34,9 @@ pub fn project_here(session: Option<&str>) -> Option<Project> {
     Some(other.map_or(near, |root| Project { root }))
 }
 
-/// Returns an error when an agent means something else than the feature of its session's loop, the project that it is in,
-/// or a feature that another session's loop works on: what an agent may call without a question reaches no other
-/// task log. Where its own loop has ended, or its notes say so, the rest applies all the same.
+/// Refuses an agent that means another feature than its session's, another project than its own, or a feature of
+/// another session's loop: commands that an agent may run without a question reach no other task log. The other rules
+/// also hold after the end of the agent's own loop.
 pub fn only_its_own(project: &Project, feature: &Feature, session: Option<&str>) -> Result<()> {
     let here = project_here(session);
     let own = here.clone().filter(|_| session.is_some());
@@ -49,8 +49,10 @@ pub fn only_its_own(project: &Project, feature: &Feature, session: Option<&str>)
     };
     let mut pinned = None;
     if in_agents_session() {
+        // The notes lie in the project, where the agent can write; the record and the pin do not.
         pinned = own.as_ref().zip(session).and_then(|(own, session)| {
-            let record = Loops::of(&own.root).peek(session).filter(|it| it.ledger.is_live())?;
+            let record =
+                Loops::of(&own.root).peek(session).filter(|record| record.ledger.is_live())?;
             let standing = pinned::standing(&own.root, &record);
             let is_its = record.kind == LoopKind::Task;
             standing.pin().filter(|pin| is_its || pin.session == session).cloned()
@@ -72,9 +74,9 @@ pub fn only_its_own(project: &Project, feature: &Feature, session: Option<&str>)
             )));
         }
     }
-    let record = own.as_ref().zip(session).and_then(|(own, it)| Loops::of(&own.root).peek(it));
+    let record = own.as_ref().zip(session).and_then(|(own, id)| Loops::of(&own.root).peek(id));
     let record = record.filter(|_| pinned.is_none());
-    let live = record.filter(|it| it.ledger.is_live() && it.kind != LoopKind::Task);
+    let live = record.filter(|record| record.ledger.is_live() && record.kind != LoopKind::Task);
     if let (Some(own), Some(record)) = (&own, live) {
         if own.root == project.root && record.folder == feature.relative {
             return Ok(());
@@ -82,21 +84,21 @@ pub fn only_its_own(project: &Project, feature: &Feature, session: Option<&str>)
         let (about, root) = (text::line(&record.about), own.root.display());
         return Err(refused(&format!("this session works on feature `{about}` in `{root}`")));
     }
-    let claim = Loops::of(&project.root).claim(&feature.name).filter(|it| it.closed.is_none());
+    let claim = Loops::of(&project.root).claim(&feature.name).filter(|one| one.closed.is_none());
     let of_claim = claim.as_ref().and_then(|claim| claim.session.clone());
     if !in_agents_session() || (of_claim.is_some() && of_claim.as_deref() == session) {
         return Ok(());
     }
     let nearest = std::env::current_dir().ok().and_then(|here| Project::around(&here));
-    if ![here, nearest].iter().flatten().any(|it| it.root == project.root) {
+    if ![here, nearest].iter().flatten().any(|found| found.root == project.root) {
         return Err(refused("this is an agent's session in another project"));
     }
     if let Some(other) = of_claim.filter(|other| Some(other.as_str()) != session) {
         let other = text::line(&other).into_owned();
         return Err(refused(&format!("this session has no loop here: session {other} has one")));
     }
-    // Armed in a terminal, it is for the session that stops first: that may be this one.
-    let is_current = || project.current_feature().is_ok_and(|it| it.as_ref() == Some(feature));
+    // A loop armed in a terminal is for the first session that stops, perhaps this one.
+    let is_current = || project.current_feature().is_ok_and(|now| now.as_ref() == Some(feature));
     if claim.is_some() && !is_current() {
         return Err(refused("this session has no loop of that feature"));
     }

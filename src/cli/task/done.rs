@@ -1,4 +1,4 @@
-//! `spool task done`: the Verify command of each task runs, its work is judged, and only what is proved is ticked.
+//! `spool task done`: runs the Verify command of each task, judges its work, and ticks only what is proved.
 
 use std::io;
 use std::process::ExitCode;
@@ -26,41 +26,40 @@ use crate::session::task_log::{ArmedVerify, Done, no_task, one_line};
 use crate::store::receipts::{MOST_FILES, Receipt, VerifyRun, Witness};
 use crate::world::Stopwatch;
 
-/// What a reason looks like.
+/// Examples of reasons.
 const NO_CHANGE: &str = "--no-change \"the limit is 10 already\"";
 const ELSEWHERE: &str = "--elsewhere \"the sums moved to core.py\"";
 const DROP: &str = "spool task drop ID \"it is not needed any more\"";
 
-/// What is asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct DoneRequest<'a> {
     /// The tasks that are done.
     pub ids: &'a [String],
-    /// Why they change nothing, in the agent's words.
+    /// Why the tasks change nothing, in the agent's words.
     pub no_change: Option<&'a str>,
-    /// Why their work is in other files than those that they name.
+    /// Why their work is in other files than the named ones.
     pub elsewhere: Option<&'a str>,
-    /// Tasks that were ticked before, with whose work theirs was done.
+    /// Ticked tasks with whose work this was done.
     pub with: &'a [String],
-    /// The limit for each Verify command.
+    /// The limit of each Verify command.
     pub limit: Duration,
 }
 
-/// The tasks of one call, and what they are judged by.
+/// The tasks of one call, and their judge.
 struct Ticking<'a> {
     job: &'a TaskJob<'a>,
     list: &'a TaskList,
     judge: Result<TickJudge, Unjudged>,
     seen: FilesSeen,
     facts: Vec<TaskFacts>,
-    /// Whether a task of this call was ticked already.
+    /// A task of this call was already ticked.
     continues_call: bool,
     /// The list after the last tick.
     ticked_list: Option<TaskList>,
 }
 
-/// Ticks the tasks whose Verify command passes and whose work can be seen, and prints what to do next; a failure when one is
-/// not ticked.
+/// Ticks the tasks whose Verify command passes and whose work can be seen, and prints what to do next. A failure if one
+/// is not ticked.
 pub fn done(job: &TaskJob<'_>, request: DoneRequest<'_>) -> Result<ExitCode> {
     let (list, text) = job.list()?;
     let found = |id: &String| list.find(id).ok_or_else(|| no_task(job.feature, &list, id));
@@ -69,12 +68,12 @@ pub fn done(job: &TaskJob<'_>, request: DoneRequest<'_>) -> Result<ExitCode> {
     let mut answers: Vec<ProvedTask> = Vec::new();
     for (number, task) in tasks.iter().enumerate() {
         let is_known = task.done && ticking.knows(task);
-        // The command runs while the task log is not locked: it may take long, and others write meanwhile.
+        // The command may take long, and others write meanwhile: the task log is not locked.
         let verify = if is_known {
             ArmedVerify::None
         } else {
-            let id =
-                ticking.judge.as_ref().map_or(Some(task.id.clone()), |it| it.armed_id(task, &list));
+            let judge = ticking.judge.as_ref();
+            let id = judge.map_or(Some(task.id.clone()), |judge| judge.armed_id(task, &list));
             job.armed_verify(task, id.as_deref(), &text)
         };
         let clock = Stopwatch::start();
@@ -98,7 +97,7 @@ pub fn done(job: &TaskJob<'_>, request: DoneRequest<'_>) -> Result<ExitCode> {
 }
 
 impl<'a> Ticking<'a> {
-    /// Looks at the files, before any command writes some.
+    /// Looks at the files before a command can write some.
     fn of(
         job: &'a TaskJob<'a>,
         list: &'a TaskList,
@@ -125,7 +124,7 @@ impl<'a> Ticking<'a> {
         Ok(ticking)
     }
 
-    /// Takes in the work of the tasks that these were done with.
+    /// Adds the work of the tasks that these were done with.
     fn share(&mut self, request: DoneRequest<'_>) -> Result<()> {
         let Ok(judge) = &self.judge else { return Ok(()) };
         for id in request.with {
@@ -142,16 +141,16 @@ impl<'a> Ticking<'a> {
         Ok(())
     }
 
-    /// Whether the loop has a receipt of a task whose work is there still; where every tick counts, none is missed.
+    /// The loop has a receipt of the task, and the work still exists. Where every tick counts, no receipt is needed.
     fn knows(&self, task: &Task) -> bool {
-        let judges = |it: &&TickJudge| it.armed.least == LeastProof::Files;
+        let judges = |judge: &&TickJudge| judge.armed.least == LeastProof::Files;
         self.judge.as_ref().ok().filter(judges).is_none_or(|judge| {
-            let is_gone = || judge.gone(self.list, &self.seen).iter().any(|it| it.id == task.id);
+            let is_gone = || judge.gone(self.list, &self.seen).iter().any(|one| one.id == task.id);
             !judge.receipts_of(task, self.list).is_empty() && !is_gone()
         })
     }
 
-    /// Ticks a task that may be ticked where its work is proved, and says in the answer what came of it.
+    /// Ticks the task if its work is proved, and puts the result into the answer.
     fn tick(
         &mut self,
         proved: &mut ProvedTask,
@@ -173,13 +172,13 @@ impl<'a> Ticking<'a> {
         if let Some(judge) = self.judge.as_ref().ok().filter(|_| !is_known) {
             let passed = proved.check.as_ref().filter(|_| proved.verify == VerifyState::Passed);
             self.facts[number].verify =
-                passed.map_or(VerifyShown::Nothing, |it| shown(&it.run, &it.tail));
-            let it = judge.judge(&self.facts, &self.seen).swap_remove(number);
-            if let (LeastProof::Files, Err(unproved)) = (judge.armed.least, &it.proof) {
+                passed.map_or(VerifyShown::Nothing, |check| shown(&check.run, &check.tail));
+            let judgement = judge.judge(&self.facts, &self.seen).swap_remove(number);
+            if let (LeastProof::Files, Err(unproved)) = (judge.armed.least, &judgement.proof) {
                 *proved = refused(proved, task, unproved);
                 return Ok(());
             }
-            judged = Some(it);
+            judged = Some(judgement);
         }
         let mut books = self.job.open()?;
         let attempt = books.attempts(task).0.saturating_add(1);
@@ -188,15 +187,15 @@ impl<'a> Ticking<'a> {
             Done::Now => "",
             Done::Before => " already",
         };
-        // Where every tick counts, what nothing proves is the agent's word.
-        proved.proof = judged.as_ref().map(|it| it.proof.clone().unwrap_or(Proof::Word));
+        // Where every tick counts, an unproved task has the agent's word.
+        proved.proof = judged.as_ref().map(|judged| judged.proof.clone().unwrap_or(Proof::Word));
         let millis = took.as_millis() as u64;
         let verify = proved.check.clone().map(|result| VerifyRun { result, millis });
         let kept = match &self.judge {
             Ok(judge) if judged.is_some() || !is_known => {
                 let last = self.continues_call.then(|| judge.receipts.last()).flatten();
-                let shared = last.and_then(|it| it.commits).unwrap_or_default();
-                // What the command wrote is not the work of the next task.
+                let shared = last.and_then(|receipt| receipt.commits).unwrap_or_default();
+                // The command's files are not the work of the next task.
                 let again =
                     verify.as_ref().and_then(|_| judge.contents(self.seen.now.as_ref(), LOOK).ok());
                 let form = Receipt { verify, attempt, ..Receipt::default() };
@@ -216,7 +215,7 @@ impl<'a> Ticking<'a> {
         let left = left_alone(&books) + &without_receipt(kept);
         self.ticked_list = Some(std::mem::take(&mut books.list));
         let remark = proved.words.take().map_or_else(String::new, |remark| format!(" {remark}"));
-        let doubt = judged.map(|it| it.doubt).filter(|doubt| !doubt.is_empty());
+        let doubt = judged.map(|judged| judged.doubt).filter(|doubt| !doubt.is_empty());
         let doubt = doubt
             .map_or_else(String::new, |doubt| format!(" Proved by tick: {}.", printable(&doubt)));
         proved.words = Some(format!("{} is done{already}.{doubt}{remark}{left}", task.id));
@@ -247,15 +246,15 @@ impl<'a> Ticking<'a> {
             more_files: files.as_ref().map_or(0, Vec::len).saturating_sub(MOST_FILES) as u64,
             files: files.map(|files| files.into_iter().take(MOST_FILES).collect()),
             proof,
-            doubt: judged.map(|it| it.doubt.clone()).filter(|it| !it.is_empty()),
-            own: judged.iter().flat_map(|it| &it.files).take(MOST_FILES).cloned().collect(),
+            doubt: judged.map(|judged| judged.doubt.clone()).filter(|doubt| !doubt.is_empty()),
+            own: judged.iter().flat_map(|judged| &judged.files).take(MOST_FILES).cloned().collect(),
             no_change: said,
             ..form
         }
     }
 }
 
-/// Drops tasks: they are not to be done, and the person reads why. One that is in the list still is ticked with that.
+/// Drops a task: it is not to be done, and the person reads why. A task that is still in the list is ticked as well.
 pub fn drop_task(job: &TaskJob<'_>, id: &str, why: &str) -> Result<ExitCode> {
     let why = reason(DROP, why)?;
     let (list, _) = job.list()?;
@@ -283,7 +282,7 @@ pub fn drop_task(job: &TaskJob<'_>, id: &str, why: &str) -> Result<ExitCode> {
     job.answer(&job.noted(format!("{id} is dropped, and the person is told why. {next}")))
 }
 
-/// A reason in one line; a refusal for what says nothing.
+/// A reason on one line; refuses words that say nothing.
 fn reason(example: &str, text: &str) -> Result<String, Refusal> {
     if is_reason(text) {
         return one_line(text);
@@ -292,7 +291,7 @@ fn reason(example: &str, text: &str) -> Result<String, Refusal> {
     Err(Refusal::new(what, format!("{REASON}: {example}")))
 }
 
-/// The answer on a task whose work cannot be seen.
+/// The answer about a task without visible work.
 fn refused(proved: &ProvedTask, task: &Task, unproved: &Unproved) -> ProvedTask {
     let id = printable(&task.id);
     let what = if task.done { "is ticked by hand and not proved" } else { "is not ticked" };
@@ -311,7 +310,7 @@ fn refused(proved: &ProvedTask, task: &Task, unproved: &Unproved) -> ProvedTask 
     }
 }
 
-/// A sentence on a receipt that could not be kept: the task is done all the same.
+/// A sentence about a receipt that could not be kept; the task is done all the same.
 fn without_receipt(kept: io::Result<()>) -> String {
     kept.err().map_or_else(String::new, |error| {
         format!(" Its receipt could not be kept: {}.", printable(&error.to_string()))

@@ -1,4 +1,4 @@
-//! The feature that an entry is about: its list, its task log, and what comes next.
+//! The feature of a command: its list, its task log, and the next step.
 
 use std::process::ExitCode;
 
@@ -19,48 +19,47 @@ use crate::session::proof::standing;
 use crate::session::task_log::{ArmedVerify, Books, armed_verify, over, read_list};
 use crate::store::loops::Asked;
 
-/// The feature that a command is about.
+/// The feature of a command.
 pub struct TaskJob<'a> {
     pub project: &'a Project,
     pub feature: &'a Feature,
     pub session: Option<&'a str>,
-    /// Whether a person or a program reads the answer.
+    /// A person or a program reads the answer.
     pub form: Form,
 }
 
 impl TaskJob<'_> {
-    /// Returns the list as it is, for reading; others may write it meanwhile.
+    /// The current list, for reading; others may write meanwhile.
     pub fn list(&self) -> Result<(TaskList, Vec<u8>)> {
         Ok(read_list(self.feature)?)
     }
 
-    /// Returns the part of the list that the loop is about, with the bytes of the whole.
+    /// The loop's part of the list, and the bytes of the whole list.
     pub fn part(&self) -> Result<(TaskList, Vec<u8>)> {
         let (list, text) = self.list()?;
         Ok((self.asked().part_of(list), text))
     }
 
-    /// Returns what the loop is about, besides the feature.
     pub fn asked(&self) -> Asked {
         part::asked(self.project, self.feature).unwrap_or_default()
     }
 
-    /// Returns whether and how the Verify command of a task may be run that had this id when the loop was armed.
+    /// `armed_id` is the task's id at arming.
     pub fn armed_verify(&self, task: &Task, armed_id: Option<&str>, text: &[u8]) -> ArmedVerify {
         armed_verify(self.project, self.feature, (task, armed_id), text)
     }
 
-    /// Returns the task log, locked; an error when it is not free within 20 s.
+    /// Opens and locks the task log; an error after 20 s.
     pub fn open(&self) -> Result<Books<'_>> {
         Ok(Books::open(self.project, self.feature, self.session)?)
     }
 
-    /// Returns one short paragraph: the next task, or the end.
+    /// One short paragraph: the next task, or the end.
     pub fn what_next(&self) -> Result<String> {
         Ok(self.what_next_in(self.list()?.0))
     }
 
-    /// Returns the same by a list that was read just now.
+    /// The same for a list that was just read.
     pub fn what_next_in(&self, list: TaskList) -> String {
         if let Some(reason) = over(self.project, self.feature) {
             return format!("The loop has ended ({reason}).{}", for_agent(" End your turn."));
@@ -75,7 +74,6 @@ impl TaskJob<'_> {
         format!("{left} of {} open, next {}: spool task next", list.tasks.len(), shortened(&ids))
     }
 
-    /// Returns what was noted, in words, with nothing else yet.
     pub fn noted(&self, words: String) -> NotedForm {
         NotedForm {
             feature: self.feature.name.clone(),
@@ -85,7 +83,7 @@ impl TaskJob<'_> {
         }
     }
 
-    /// Returns what to do when no box is open: a list without tasks is not done, and neither is a box that nobody has judged.
+    /// What to do when no box is open. A list without tasks is not done, and neither is a box that nobody has judged.
     pub fn nothing_open(&self, list: &TaskList) -> String {
         if list.tasks.is_empty() {
             return format!("{TASKS} holds no task. An empty list is not done: restore it.");
@@ -104,7 +102,7 @@ impl TaskJob<'_> {
         format!("All {all} tasks are done.{next}")
     }
 
-    /// Returns the first ids of tasks that were ticked by hand and that nobody has judged yet, empty for none.
+    /// The first ids of unjudged tasks ticked by hand; empty for none.
     pub fn not_proved(&self, list: &TaskList) -> String {
         let judge = standing(self.project, self.feature);
         let by_hand = judge.map(|judge| judge.not_proved(list)).unwrap_or_default();
@@ -112,7 +110,6 @@ impl TaskJob<'_> {
         printable(&shortened(&ids))
     }
 
-    /// Prints what was noted, and returns success.
     pub fn answer(&self, noted: &NotedForm) -> Result<ExitCode> {
         match self.form {
             Form::Words => outln!("{}", noted.words),
@@ -121,12 +118,11 @@ impl TaskJob<'_> {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Returns what came of each task that was named.
     pub fn proved(&self, tasks: Vec<ProvedTask>) -> ProvedForm {
         ProvedForm { feature: self.feature.name.clone(), tasks }
     }
 
-    /// Returns who does the next tasks, and how to report.
+    /// Names who does the next tasks, and how to report.
     pub fn instruction(&self, next: &[&Task], list: &TaskList) -> String {
         let left = list.tasks.len() - list.done();
         let ids: Vec<_> = next.iter().map(|task| task.id.as_str()).collect();
@@ -150,17 +146,17 @@ impl TaskJob<'_> {
     }
 }
 
-/// Returns the name of the agent that a task is for.
+/// The agent that a task is for.
 pub fn agent(task: &Task) -> &'static str {
     if task.verify { "qa-engineer" } else { "spec-executor" }
 }
 
-/// Returns words that only an agent needs, empty where a person types at a terminal.
+/// Words that only an agent needs; empty where a person types at a terminal.
 pub fn for_agent(words: &str) -> &str {
     if can_be_asked() { "" } else { words }
 }
 
-/// The first ids of a group, so that the line stays a line.
+/// The first ids of a group, to keep the line short.
 fn shortened(ids: &[&str]) -> String {
     let shown = ids.iter().take(8).copied().collect::<Vec<_>>().join(" ");
     if ids.len() > 8 { format!("{shown} …") } else { shown }

@@ -116,7 +116,7 @@ enum Action {
     },
 }
 
-/// Carries out one entry and prints what to do next.
+/// Runs one command and prints what to do next.
 pub fn run(args: &TaskArgs) -> Result<ExitCode> {
     let session = own_session();
     let project = project(args, session.as_deref())?;
@@ -147,7 +147,7 @@ pub fn run(args: &TaskArgs) -> Result<ExitCode> {
     }
 }
 
-/// The project that is named, or the one that the agent here works on.
+/// The named project, or the one of the agent here.
 fn project(args: &TaskArgs, session: Option<&str>) -> Result<Project> {
     let own = if args.place.project.is_none() { access::project_here(session) } else { None };
     own.map_or_else(|| args.place.project(), Ok)

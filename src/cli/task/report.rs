@@ -1,4 +1,4 @@
-//! Reporting: a task failed or is blocked, or there is one more.
+//! Reports: a task failed or is blocked, or there is a new one.
 
 use std::process::ExitCode;
 
@@ -59,7 +59,6 @@ pub fn block(job: &TaskJob<'_>, need: &str) -> Result<ExitCode> {
     job.answer(&job.noted(format!("Noted, the loop has ended ({reason}).{next}")))
 }
 
-/// Puts a new task after another one, and prints its id.
 pub fn add(job: &TaskJob<'_>, after: &str, what: &str) -> Result<ExitCode> {
     let (id, done) = job.open()?.add(after, what)?;
     let id = printable(&id);
@@ -83,7 +82,7 @@ pub fn hook(job: &TaskJob<'_>, name: &str) -> Result<ExitCode> {
     job.answer(&NotedForm { already: done == Done::Before, ..job.noted(words) })
 }
 
-/// Returns a sentence on a state file that nobody can read, empty where it can be read; it is not overwritten.
+/// A sentence about an unreadable state file, which is not overwritten; empty for a readable one.
 pub fn left_alone(books: &Books<'_>) -> String {
     books.unreadable_state().map_or_else(String::new, |why| {
         format!(" {STATE} cannot be read and is left as it is: {}.", printable(why))

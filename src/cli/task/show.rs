@@ -1,4 +1,4 @@
-//! Showing tasks: what to do now, one task, or the list.
+//! Shows tasks: the next ones, one task, or the list.
 
 use std::mem::ManuallyDrop;
 use std::process::ExitCode;
@@ -17,20 +17,20 @@ use crate::session::task_log::{begin_tasks, no_task, over, receipts_of};
 use crate::text;
 use anyhow::Result;
 
-/// The longest list that is shown whole, in lines: a model reads it.
+/// Lines of the longest list that is shown whole: a model reads it.
 pub const LINES: usize = 60;
-/// The longest title in a list, in characters.
+/// Characters of a title in a list.
 const TITLE: usize = 100;
 
-/// Prints the task to do now, or the parallel group, with all that belongs to it.
+/// Prints the next task, or the parallel group, with all that belongs to it.
 pub fn next(job: &TaskJob<'_>) -> Result<ExitCode> {
     let (list, text) = job.part()?;
-    // The program ends with this answer: thousands of tasks need not be given back one by one.
+    // The program ends with this answer: freeing thousands of tasks would only take time.
     let list = ManuallyDrop::new(list);
     let ended = over(job.project, job.feature);
     let next = list.next();
     if ended.is_none() {
-        // Without it, the receipts of the tasks name no files.
+        // On failure the tasks' receipts name no files.
         let _ = begin_tasks(job.project, job.feature);
     }
     if job.form == Form::Json {
@@ -76,11 +76,10 @@ pub fn next(job: &TaskJob<'_>) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints one task with all that belongs to it.
 pub fn show(job: &TaskJob<'_>, id: &str) -> Result<ExitCode> {
     let (list, text) = job.list()?;
     let task = list.find(id).ok_or_else(|| no_task(job.feature, &list, id))?;
-    let receipts = receipts_of(job.project, job.feature).map(|it| it.all()).unwrap_or_default();
+    let receipts = receipts_of(job.project, job.feature).map(|log| log.all()).unwrap_or_default();
     let receipts = receipts.iter().filter(|receipt| receipt.task == task.id);
     let receipts: Vec<_> = receipts.map(ReceiptForm::from).collect();
     if job.form == Form::Json {
@@ -98,7 +97,7 @@ pub fn show(job: &TaskJob<'_>, id: &str) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Shows all tasks when they fit into `most` lines, otherwise the first open ones; a program gets all of them.
+/// Shows all tasks if they fit into `most` lines, else the first open ones; a program gets all.
 pub fn list(job: &TaskJob<'_>, most: usize) -> Result<ExitCode> {
     let (list, text) = job.list()?;
     let list = list.with_optional(job.asked().optional);

@@ -1,4 +1,4 @@
-//! The Verify command of a task: whether it may run, what it showed, and what is said of that.
+//! The Verify command of a task: permission, run, and words about the result.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -20,23 +20,21 @@ use crate::session::proof::standing;
 use crate::session::task_log::{ArmedVerify, no_task};
 use crate::text;
 
-/// What came of the Verify command of a task.
 enum Verified {
-    /// The task has none.
+    /// The task has no command.
     Without,
-    /// It was added after arming, and was not run.
+    /// The command was added after arming, and did not run.
     Later(String),
-    /// Nobody armed it, and no person at the terminal wanted it to be run: why it was not.
+    /// Nobody armed the command, and no person at the terminal allowed it: the reason.
     Unarmed(String),
-    /// It may not be run: why.
+    /// The command may not run: the reason.
     Refused(String),
-    /// It ran.
     Ran(CheckResult),
-    /// It ended with code 0 and ran no test, which is no pass.
+    /// The command ended with code 0 and ran no test, which is no pass.
     RanNothing(CheckResult),
 }
 
-/// Runs the Verify command of a task where it may run. `not` says what the task is not where it may not.
+/// Runs the command if it may run. `not` ends a sentence: the task is not …
 fn carry_out(
     task: &Task,
     verify: ArmedVerify,
@@ -60,7 +58,7 @@ fn carry_out(
     Ok(if no_test { Verified::RanNothing(result) } else { Verified::Ran(result) })
 }
 
-/// Runs the Verify command of one task, ticks nothing, and returns success when it passes.
+/// Ticks nothing; succeeds if the command passes.
 pub fn verify(job: &TaskJob<'_>, id: &str, limit: Duration) -> Result<ExitCode> {
     let (list, text) = job.list()?;
     let task = list.find(id).ok_or_else(|| no_task(job.feature, &list, id))?;
@@ -121,8 +119,7 @@ impl Verified {
     }
 }
 
-/// Runs what proves a task and returns what came of it: whether it may be ticked, with why not, or with a sentence on a
-/// command that was not run.
+/// Runs the proof of a task: it may be ticked, with a remark on a command that did not run, or not, with the reason.
 pub fn prove(task: &Task, verify: ArmedVerify, root: &Path, limit: Duration) -> Result<ProvedTask> {
     let verified = carry_out(task, verify, root, limit, "ticked")?;
     let (done, words) = match &verified {
@@ -145,8 +142,8 @@ fn later(command: &str) -> String {
     )
 }
 
-/// Whether a person at the terminal wants a command to be run that nobody armed. No question is asked in an
-/// agent's session, or where no person can see the question and answer it.
+/// A person at the terminal allows a command that nobody armed. No question is asked in an agent's session, or where no
+/// person can see and answer it.
 fn person_agrees(task: &Task, command: &str) -> Result<bool> {
     if !can_be_asked() {
         return Ok(false);
@@ -164,7 +161,7 @@ fn unarmed(task: &Task, command: &str, why: &str) -> String {
     )
 }
 
-/// What is said of a task whose armed Verify command cannot be known: whether it has one at all is not known either.
+/// Words about a task whose armed Verify command is unknown: the task may have none.
 fn unreadable(task: &Task, what: &str, command: Option<&str>, why: &str) -> String {
     let now = command.map_or_else(String::new, |command| {
         format!("\nThe list has this one now, which is not run: `{}`", text::line(command))

@@ -40,7 +40,7 @@ fn results(checks: &[&Check], passed: bool) -> Vec<CheckResult> {
     checks.iter().map(result).collect()
 }
 
-/// Judges one stop and returns what has run for it, and what it came to.
+/// Judges one stop: what ran, and the judgement.
 fn judged(contract: &Contract, ledger: &mut Ledger, seen: Observation, passed: bool) -> String {
     let mut ran = String::new();
     let look = &mut || UnchangedFiles::Still(u32::MAX);
@@ -58,7 +58,7 @@ fn judged(contract: &Contract, ledger: &mut Ledger, seen: Observation, passed: b
     ran + &match judgement.verdict {
         Verdict::Continue(missing) => missing
             .iter()
-            .map(|it| match it {
+            .map(|shortfall| match shortfall {
                 Shortfall::CheckFailed(result) => ["failed: ", &result.run].concat(),
                 other => format!("{other:?}"),
             })
@@ -69,7 +69,7 @@ fn judged(contract: &Contract, ledger: &mut Ledger, seen: Observation, passed: b
     }
 }
 
-/// Plays a loop in which every check passes; returns a line for each stop, and the ledger.
+/// Plays a loop in which every check passes: a line for each stop, and the ledger.
 fn played(contract: &Contract, story: &[Stop]) -> (Vec<String>, Ledger) {
     let mut ledger = Ledger::default();
     let lines = story.iter().map(|stop| judged(contract, &mut ledger, seen(*stop), true)).collect();

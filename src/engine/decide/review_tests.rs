@@ -1,4 +1,4 @@
-//! Reviews as a table: what another agent program said of finished work, and what becomes of the loop.
+//! Reviews as a table: what another agent program said of finished work, and what the loop does.
 
 use super::super::evaluate::{Evaluation, evaluate};
 use super::super::observation::ReviewResult;
@@ -29,7 +29,7 @@ fn command(passed: bool) -> CheckResult {
     CheckResult { run, passed, outcome, ..CheckResult::default() }
 }
 
-/// The results of a review that came to these verdicts, 0 for a pass, with other words each time.
+/// The results of reviews with these verdicts, 0 for a pass, with other words each time.
 fn judged(verdicts: u64, words: &str) -> Vec<CheckResult> {
     let review = ReviewResult {
         judged: true,
@@ -63,7 +63,7 @@ fn unjudged() -> Vec<CheckResult> {
     vec![command(true), result]
 }
 
-/// Plays a loop; returns a line for each verdict, and the ledger.
+/// Plays a loop: a line for each verdict, and the ledger.
 fn played(contract: &Contract, story: Vec<Vec<CheckResult>>) -> (String, Ledger) {
     let (mut ledger, mut lines) = (Ledger::default(), String::new());
     for results in story {
@@ -75,7 +75,7 @@ fn played(contract: &Contract, story: Vec<Vec<CheckResult>>) -> (String, Ledger)
         ledger = judgement.ledger;
         let line = match judgement.verdict {
             Verdict::Continue(missing) => {
-                let names = missing.iter().map(|it| match it {
+                let names = missing.iter().map(|shortfall| match shortfall {
                     Shortfall::CheckFailed(result) => format!("failed: {}", result.run),
                     Shortfall::NotReviewed(result) => format!("no verdict: {}", result.outcome),
                     other => format!("{other:?}"),
@@ -129,7 +129,7 @@ fn reviews_without_a_verdict_are_nobodys_fault_and_the_third_in_a_row_asks_a_per
         )
     );
     assert_eq!((ledger.same_failure, ledger.review_tokens), (3, 1_050));
-    // An agent that has nothing to do stands still, and is not ended for that.
+    // An idle agent is not ended while there is nothing to do.
     let idle = Observation { tool_calls: Some(0), ..done() };
     let mut ledger = Ledger { idle_stops: 2, unchanged: 9, ..Ledger::default() };
     ledger.fingerprint = Some(idle.fingerprint);
@@ -163,7 +163,7 @@ fn a_review_is_not_paid_for_while_the_loop_waits_or_a_command_fails() {
     let Evaluation::RunChecks(pending) = evaluate(&contract, &ledger, done(), look) else {
         panic!("the commands run");
     };
-    assert_eq!(pending.review().map(|it| it.run.as_str()), Some(RUN));
+    assert_eq!(pending.review().map(|review| review.run.as_str()), Some(RUN));
     let judged = pending.clone().with(&contract, &ledger, vec![command(true)], done());
     assert_eq!(judged.verdict, Verdict::Continue(vec![Shortfall::ChecksNotRun]));
     let judged = pending.with(&contract, &ledger, vec![command(false)], done());
@@ -262,7 +262,7 @@ fn in_between() -> Observation {
     }
 }
 
-/// The judgement on a finished part whose review came to this.
+/// The judgement on a finished part after this review.
 fn of_part(contract: &Contract, ledger: &Ledger, result: CheckResult) -> (Vec<Shortfall>, Ledger) {
     let pending = match evaluate(contract, ledger, in_between(), &mut || UnchangedFiles::Still(9)) {
         Evaluation::RunChecks(pending) => pending,
@@ -270,8 +270,8 @@ fn of_part(contract: &Contract, ledger: &Ledger, result: CheckResult) -> (Vec<Sh
     };
     // The commands wait for the end.
     assert_eq!(pending.commands(), []);
-    assert_eq!(pending.review().map(|it| it.run.as_str()), Some(RUN));
-    assert_eq!(pending.finished().map(|it| it.tasks.join(" ")).as_deref(), Some("T001"));
+    assert_eq!(pending.review().map(|review| review.run.as_str()), Some(RUN));
+    assert_eq!(pending.finished().map(|part| part.tasks.join(" ")).as_deref(), Some("T001"));
     let judgement = pending.with(contract, ledger, vec![result], in_between());
     match judgement.verdict {
         Verdict::Continue(missing) => (missing, judgement.ledger),
@@ -319,7 +319,7 @@ fn the_review_of_a_part_alone_never_completes_a_loop() {
     else {
         panic!("no review");
     };
-    // Somebody has ticked the rest meanwhile.
+    // Somebody ticked the rest meanwhile.
     let judged = pending.with(&contract, &Ledger::default(), vec![judged(0, "").remove(1)], done());
     assert_eq!(judged.verdict, Verdict::Continue(vec![Shortfall::ChecksNotRun]));
     assert_eq!(judged.ledger.reviewed, marks());
@@ -343,7 +343,6 @@ fn no_part_is_reviewed_while_the_loop_waits_or_where_it_ends() {
         panic!("its commands do not run at the end");
     };
     assert_eq!((end.commands().len(), end.review(), end.finished()), (1, None, None));
-    // Without a review nothing is asked for.
     let contract = Contract { checks: contract.checks[..1].to_vec(), ..contract };
     let evaluation =
         evaluate(&contract, &Ledger::default(), in_between(), &mut || UnchangedFiles::Still(0));

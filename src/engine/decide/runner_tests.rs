@@ -1,4 +1,4 @@
-//! What only a runner sees: failed runs, commits, tokens, a least number of iterations.
+//! Rules that only a runner needs: failed runs, commits, tokens, a least number of iterations.
 
 use super::*;
 use crate::engine::{Fingerprint, Guardrails, Tree};
@@ -147,7 +147,7 @@ fn a_list_that_stays_empty_stalls_a_loop_however_much_changes_beside_it() {
 fn two_iterations_that_change_nothing_because_of_what_was_denied_end_a_loop_by_name() {
     let contract = rails(Guardrails { max_denied: Some(2), ..Guardrails::default() });
     let at = |place: u64, denied: &[&str]| Observation {
-        denied: denied.iter().map(|&it| it.to_owned()).collect(),
+        denied: denied.iter().map(|&tool| tool.to_owned()).collect(),
         fingerprint: Fingerprint { work: place, tree: Tree::Hash(place) },
         ..works(0)
     };
@@ -158,7 +158,7 @@ fn two_iterations_that_change_nothing_because_of_what_was_denied_end_a_loop_by_n
     let words =
         "allow what it was denied in 2 iterations that changed nothing: Edit, a, b and 2 more";
     assert_eq!(blocked, TerminalReason::Blocked { need: words.to_owned(), by: Obstacle::Denial });
-    // A failed run between them says nothing of it; one that fails because of it counts.
+    // A failed run in between says nothing about the denial; a run that failed for the denial counts.
     assert!(ends(&contract, &[denied.clone(), failed.clone(), denied.clone()]).is_some());
     let both = Observation { failed: failed.failed.clone(), ..denied.clone() };
     assert!(ends(&contract, &[both.clone(), both]).is_some());
@@ -166,12 +166,12 @@ fn two_iterations_that_change_nothing_because_of_what_was_denied_end_a_loop_by_n
     let all: Vec<&str> = all.iter().map(String::as_str).collect();
     let blocked = ends(&contract, &[denied.clone(), at(1, &all)]).unwrap().to_string();
     assert!(blocked.ends_with("nothing: 0, 1, 2 and at least 47 more"), "{blocked}");
-    // Work, and an iteration in which nothing was denied, begin the count again.
+    // Work, or an iteration without a denial, resets the count.
     assert_eq!(ends(&contract, &[denied.clone(), at(2, &["Bash"]), at(2, &["Bash"])]), None);
     let commit = Observation { commits: Some(1), ..denied.clone() };
     assert_eq!(ends(&contract, &[denied.clone(), commit, denied.clone()]), None);
     assert_eq!(ends(&contract, &[denied.clone(), at(1, &[]), denied.clone()]), None);
-    // Nothing limits it where nobody asked for that; what is done is done.
+    // Without a limit nothing ends the loop, and done work is done.
     let many = vec![denied.clone(); 9];
     assert_eq!(ends(&rails(Guardrails::default()), &many), None);
     let done = Observation { claimed: true, ..denied.clone() };

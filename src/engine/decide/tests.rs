@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::*;
 use crate::engine::{Attempt, Check, CheckResult, Fingerprint, Guardrails, Tree};
 
-/// Plays one loop and returns a line for each iteration: what was seen, the verdict, the counters.
+/// Plays one loop: a line for each iteration with what was seen, the verdict, the counters.
 fn played(contract: &Contract, story: &[(&str, Observation)]) -> String {
     let mut ledger = Ledger::default();
     let mut lines = String::new();
@@ -34,7 +34,7 @@ fn spoken(verdict: &Verdict) -> String {
     }
 }
 
-/// What each verdict is on the first iteration of a loop, one line an observation.
+/// The verdict on the first iteration of a loop, one line an observation.
 fn first(contract: &Contract, table: &[(&str, Observation)]) -> String {
     table.iter().fold(String::new(), |lines, (name, seen)| {
         let verdict = decide(contract, &Ledger::default(), seen).verdict;
@@ -50,7 +50,7 @@ fn open(ids: &[&str]) -> Work {
     Work::List { done: 1, open: ids.len() }
 }
 
-/// An iteration with work in it: tools were called, the work looks like `work`.
+/// An iteration with tool calls, after which the work looks like `work`.
 fn busy(work: u64) -> Observation {
     Observation {
         work: open(&["T2", "T3"]),
@@ -191,7 +191,7 @@ fn a_claim_that_only_words_support_needs_work_behind_it() {
     }
 }
 
-/// Everything at once, then without the guard that had the say: the order in which they are tried.
+/// Everything at once, then without the guard that decided: the order of the guards.
 #[test]
 fn the_order_of_the_guards() {
     let contract = Contract {
@@ -272,7 +272,7 @@ fn every_demand_has_its_name() {
         Demand::HarnessFailed("no such program".to_owned()),
     ];
     let table = demands.map(|demand| {
-        // Also when everything is done: a person's word comes first.
+        // A person's word comes first, also when everything is done.
         ("demand", Observation { demand: Some(demand), work: open(&[]), ..Observation::default() })
     });
     insta::assert_snapshot!(first(&contract(), &table), @r"

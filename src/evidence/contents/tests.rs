@@ -1,4 +1,4 @@
-//! What a look at the files finds, and what it takes for a change.
+//! The result of a look, and the changes between two.
 
 use super::*;
 use crate::engine::proof::{ChangedFile, FileChange};
@@ -14,7 +14,7 @@ fn what_nobody_has_touched_since_an_earlier_look_is_not_read_again() {
     for name in ["old", "new"] {
         fs::write(root.join(name), name).unwrap();
     }
-    // A look of later: both were left alone by then.
+    // A later look: by then both files were left alone.
     let stat = |name: &str| FileStat::of_entry(&root.join(name)).unwrap();
     let later = world::now().after(Duration::from_secs(9));
     let look =
@@ -33,7 +33,7 @@ fn what_nobody_has_touched_since_an_earlier_look_is_not_read_again() {
     world::pause(Duration::from_millis(30));
     fs::write(root.join("new"), "age").unwrap();
     assert_eq!(content(&again, b"new"), Hashes::of(b"new", b"age"));
-    // What was changed right before a look is read again at the next one.
+    // A file changed right before a look is read again at the next one.
     let now = look.look().ok().unwrap();
     assert!(now.0.iter().all(|file| !file.seen().changed.is_known()), "{now:?}");
 }
@@ -92,16 +92,16 @@ fn what_cannot_be_looked_at_now_is_not_gone() {
     let before = look(None).unwrap();
     fs::remove_file(root.join("gone")).unwrap();
     fs::write(root.join(".git/info/exclude"), "*.out\n").unwrap();
-    // It can be searched and not be listed; a person who may read all sees it in any case.
+    // The folder can be searched and not listed. A person who may read everything sees the file in any case.
     let mode = |bits| fs::Permissions::from_mode(bits);
     fs::set_permissions(root.join("sub"), mode(0o300)).unwrap();
     let changed = look(Some(&before)).unwrap().changed_since(&before);
     fs::set_permissions(root.join("sub"), mode(0o700)).unwrap();
-    let paths: Vec<_> = changed.iter().map(|it| it.path.as_str()).collect();
+    let paths: Vec<_> = changed.iter().map(|file| file.path.as_str()).collect();
     assert_eq!(paths, ["gone"]);
     fs::write(root.join("later.out"), "another").unwrap();
     let changed = look(Some(&before)).unwrap().changed_since(&before);
-    let hidden = |it: &&ChangedFile| it.path == "later.out";
+    let hidden = |file: &&ChangedFile| file.path == "later.out";
     assert!(changed.iter().find(hidden).unwrap().ignored);
     let without = ContentsLook {
         root: &root.join("nowhere"),
@@ -134,14 +134,14 @@ fn a_file_that_git_ignores_counts_where_the_list_names_it() {
     }
     fs::remove_file(folder.path().join("gone.env")).unwrap();
     let changed: Vec<_> =
-        look().changed_since(&before).into_iter().map(|it| (it.path, it.ignored)).collect();
+        look().changed_since(&before).into_iter().map(|file| (file.path, file.ignored)).collect();
     let wanted = [("a.env", true), ("gone.env", true), ("new.env", true), ("seen.txt", false)];
     assert_eq!(changed, wanted.map(|(path, ignored)| (path.to_owned(), ignored)));
-    // Git does not ignore it any more, and nothing else is different.
+    // Git does not ignore the file any more, and nothing else differs.
     let ignored = look();
     write(".gitignore", "");
     let changed = look().changed_since(&ignored);
-    let paths: Vec<_> = changed.iter().map(|it| it.path.as_str()).collect();
+    let paths: Vec<_> = changed.iter().map(|file| file.path.as_str()).collect();
     assert_eq!(paths, [".gitignore", "b.env"]);
 }
 
@@ -168,7 +168,7 @@ fn how_a_file_differs() {
     fs::create_dir_all(folder.path().join("new/empty")).unwrap();
     write("__init__.py", "");
     let changed: Vec<_> =
-        look().changed_since(&before).into_iter().map(|it| (it.path, it.change)).collect();
+        look().changed_since(&before).into_iter().map(|file| (file.path, file.change)).collect();
     let wanted = [
         ("__init__.py", FileChange::Blanks),
         ("blanks.rs", FileChange::Blanks),

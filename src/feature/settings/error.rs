@@ -1,38 +1,35 @@
-//! What is wrong with the settings, and where.
-
 use std::fmt;
 
 use crate::text;
 
-/// The settings' path, relative to the project.
+/// Relative to the project.
 pub const SETTINGS: &str = ".claude/ralph-speckit.local.md";
-/// Why the settings cannot be used, where, and what to do about it.
+/// Why the settings cannot be used, where, and what to do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SettingsError {
-    /// The line, from 1, `None` where the file as a whole is meant.
+    /// From 1; `None` for the whole file.
     pub line: Option<usize>,
-    /// What is wrong, in lower case and without a full stop.
+    /// In lower case and without a full stop.
     pub what: String,
-    /// What to do next, in lower case and without a full stop.
+    /// In lower case and without a full stop.
     pub advice: String,
-    /// Whether the settings say `enabled: false` all the same.
+    /// The settings say `enabled: false` in spite of the error.
     pub is_off: bool,
-    /// Hash of the file's bytes, or of the error where there are none: tells one content from another.
+    /// Hash of the file's bytes, or of the error without any: differs with the content.
     pub digest: u64,
 }
 
 impl SettingsError {
-    /// Returns an error on a line.
     pub fn at(line: usize, what: impl Into<String>, advice: impl Into<String>) -> Self {
         Self { line: Some(line), what: what.into(), advice: advice.into(), ..Self::default() }
     }
 
-    /// Returns an error of the file as a whole.
+    /// An error of the whole file.
     pub fn of_file(what: &str, advice: &str) -> Self {
         Self { what: text::line(what).into_owned(), advice: advice.to_owned(), ..Self::default() }
     }
 
-    /// Returns where and what, without what to do about it, such as `line 3: unknown key`.
+    /// Place and fault, without the advice: `line 3: unknown key`.
     pub fn what(&self) -> String {
         match self.line {
             Some(line) => format!("line {line}: {}", self.what),
@@ -40,7 +37,6 @@ impl SettingsError {
         }
     }
 
-    /// Returns the whole error on one line.
     pub fn one_line(&self) -> String {
         self.to_string().replace('\n', "; ")
     }

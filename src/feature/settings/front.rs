@@ -1,4 +1,4 @@
-//! The front matter of the settings: where it begins and ends, and what is no text at all.
+//! The front matter of the settings: its beginning and end, and files that are no text.
 
 use super::error::SettingsError;
 use crate::settings::{Setting, YAML};
@@ -6,16 +6,14 @@ use crate::settings::{Setting, YAML};
 const AS_UTF8: &str = "save it as UTF-8 text";
 const SHAPE: &str = "put the settings between two lines of `---` at the top of the file";
 
-/// The settings' part of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Front<'a> {
-    /// The YAML text.
     pub yaml: &'a str,
-    /// How many lines of the file come before it.
+    /// Lines of the file before `yaml`.
     pub lines_before: usize,
 }
 
-/// Returns the text of a file without its byte order mark; an error when it is not UTF-8 text.
+/// The text without a byte order mark; an error for anything but UTF-8.
 pub fn text_of(bytes: &[u8]) -> Result<&str, SettingsError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let line_at = |at: usize| 1 + memchr::memchr_iter(b'\n', &bytes[..at]).count();
@@ -38,8 +36,7 @@ pub fn text_of(bytes: &[u8]) -> Result<&str, SettingsError> {
     Ok(text)
 }
 
-/// Returns the YAML of a text: what is between its first line of `---` and the next one, or all
-/// of a text without such a line.
+/// The YAML between the first line of `---` and the next one, or the whole text without such a line.
 pub fn matter_of(text: &str) -> Result<Front<'_>, SettingsError> {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let Some(first) = lines.iter().position(|line| !line.trim().is_empty()) else {
@@ -67,7 +64,7 @@ pub fn matter_of(text: &str) -> Result<Front<'_>, SettingsError> {
     Ok(Front { yaml, lines_before: before.len() })
 }
 
-/// Nothing; an error where a text does not begin with `---`, and is not settings as a whole either.
+/// An error for a text that does not begin with `---` and is no settings as a whole.
 fn bare(before: &[&str], rest: &[&str]) -> Result<(), SettingsError> {
     if before.last().is_some_and(|first| first.starts_with("---")) {
         let what = "there is other text after the `---` on its line";
@@ -79,7 +76,7 @@ fn bare(before: &[&str], rest: &[&str]) -> Result<(), SettingsError> {
     Err(SettingsError::at(before.len() + at + 1, what, advice))
 }
 
-/// Nothing; an error where a key of ours is where nothing is read: after the settings, outside of a code block.
+/// An error for a key of ours where nothing is read: after the settings, outside of a code block.
 fn nothing_after(lines: &[&str], settings: usize) -> Result<(), SettingsError> {
     let mut fenced = false;
     for (number, line) in (1..).zip(lines).skip(settings) {

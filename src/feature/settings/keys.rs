@@ -1,4 +1,4 @@
-//! What the keys of the settings say; whatever is not known is an error with its line.
+//! The keys of the settings. An unknown key is an error with its line.
 
 use super::error::SettingsError;
 use super::yaml::{Node, YamlValue, short};
@@ -8,34 +8,33 @@ use crate::settings::{
     CHECK, Chosen, Origin, REVIEW, Setting, SettingKind, YAML, is_hidden, table,
 };
 
-/// The most mistakes that are named at once.
+/// Mistakes in one error.
 const NAMED: usize = 3;
 const IN_QUOTES: &str = "if this is a command, put quotes around all of it";
 const A_LIST: &str =
     "write a list, one a line with `- ` before it, each in quotes, or `[]` for none";
 
-/// What a person has set for this project.
+/// A person's settings for this project.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// All of it.
     pub chosen: Chosen,
     /// Commands that must pass before work counts as done, in the order of the file.
     pub checks: Vec<Check>,
-    /// The review that follows them, `None` for none.
+    /// The review after the checks.
     pub review: Option<Check>,
-    /// Hash of the file's bytes, 0 where there is no file: tells one content from another.
+    /// Hash of the file's bytes, 0 without a file: differs with the content.
     pub digest: u64,
 }
 
 impl Settings {
-    /// Returns every command in them, in the order in which a person reads them.
+    /// Every command in the settings, in the order in which a person reads them.
     pub fn commands(&self) -> Vec<String> {
         let checks = self.checks.iter().chain(&self.review).map(|check| check.run.clone());
         checks.chain(Some(self.chosen.notify()).filter(|command| !command.is_empty())).collect()
     }
 }
 
-/// Returns the settings in a YAML value, or what in it is not understood: all of it, so that a person mends all at once.
+/// An error names the first mistakes and counts the others, so that a person mends several at once.
 pub fn settings_of(node: Node) -> Result<Settings, SettingsError> {
     let pairs = match node.value {
         YamlValue::Nothing => return Ok(Settings::default()),
@@ -57,14 +56,14 @@ pub fn settings_of(node: Node) -> Result<Settings, SettingsError> {
     }
 }
 
-/// Returns the error for a text that holds no settings on this line.
+/// The error for a text without settings.
 pub fn no_settings(line: usize) -> SettingsError {
     let what = "here are no settings, such as `enabled: true`";
     let advice = "put them between two lines of `---` at the top, or remove the file";
     SettingsError::at(line, what, advice)
 }
 
-/// Returns the review that is made in this way, where nothing is said by the first agent program.
+/// A review in these settings; the first agent program is the default.
 pub fn review_by(how: &Chosen) -> Check {
     let seconds = how.reader_timeout().as_secs();
     let review = Check::review(&how.reader(), &how.reader_model(), how.reader_tokens(), seconds);
@@ -75,7 +74,7 @@ fn is_glued(text: &str) -> bool {
     text.split_once(':').is_some_and(|(key, _)| Setting::named(key.trim(), YAML).is_some())
 }
 
-/// These mistakes as one, in the order of their lines; `None` where there is none.
+/// Joins these mistakes into one error, in the order of their lines.
 fn together(errors: Vec<SettingsError>) -> Option<SettingsError> {
     let mut errors = sorted(errors, |one: &SettingsError, other| one.line.cmp(&other.line));
     if errors.len() < 2 {
@@ -98,7 +97,7 @@ fn together(errors: Vec<SettingsError>) -> Option<SettingsError> {
 #[derive(Default)]
 struct KeyReader {
     checks: Vec<Check>,
-    /// How the work is reviewed.
+    /// The settings of the review.
     review: Chosen,
     errors: Vec<SettingsError>,
 }
@@ -163,7 +162,7 @@ impl KeyReader {
         chosen.set(setting, texts, Origin::Settings(line)).map_err(|what| wrong(line, &what))
     }
 
-    /// Takes in a check that says more than its command, and returns that.
+    /// Takes a check with more than its command; the result is the command.
     fn check(&mut self, line: usize, pairs: Vec<(Node, Node)>) -> Option<String> {
         let before = self.errors.len();
         let how = self.map(pairs, CHECK);
@@ -185,7 +184,7 @@ fn check(run: String, how: &Chosen) -> Check {
     Check { run, limit_seconds, expect: how.expect(), min_tests: how.min_tests() }
 }
 
-/// The one text of a value, as every place writes such a setting.
+/// A value as text, in the form of all places for settings.
 fn text_of(setting: &Setting, line: usize, value: YamlValue) -> Result<String, SettingsError> {
     let wrong = |what: &str, advice: String| {
         SettingsError::at(line, ["`", &in_yaml(setting), "` ", what].concat(), advice)
@@ -204,12 +203,12 @@ fn text_of(setting: &Setting, line: usize, value: YamlValue) -> Result<String, S
             "false" | "no" | "off" | "0" => Ok("false".to_owned()),
             _ => Ok(text),
         },
-        // What a person reads in the file is what runs.
+        // What a person reads in the file has to be what runs.
         SettingKind::Command if is_hidden(&text) => {
             Err(wrong("has an invisible character", "remove it".to_owned()))
         }
         SettingKind::Words(_) => Ok(word),
-        // YAML's versions do not agree on what `010` is.
+        // YAML's versions disagree about `010`.
         kind @ (SettingKind::Number(..) | SettingKind::Time(..)) if text.starts_with('0') => {
             Err(wrong(&kind.wrong(&text), String::new()))
         }
@@ -217,7 +216,7 @@ fn text_of(setting: &Setting, line: usize, value: YamlValue) -> Result<String, S
     }
 }
 
-/// What a value is that its key does not take.
+/// What is wrong with a value of another kind.
 fn is(value: &YamlValue) -> &'static str {
     match value {
         YamlValue::Nothing => "has no value",

@@ -1,4 +1,4 @@
-//! A file that was meant as the settings, and has another name.
+//! A file that was meant as the settings and has another name.
 
 use std::fs;
 use std::path::Path;
@@ -7,13 +7,12 @@ use super::error::SETTINGS;
 use crate::system::files::FileId;
 use crate::text::distance;
 
-/// The most names in the folder that are looked at.
+/// Names in the folder.
 const MOST: usize = 1_000;
-/// What the name of a text file ends with that a person may have meant; a copy that is kept is none.
+/// Ends of names that a person may have meant; a kept copy has another one.
 const ENDS: [&str; 9] = ["", "local", "md", "markdown", "txt", "yml", "yaml", "json", "toml"];
 
-/// Returns the path, relative to the project, of a file whose name is nearly that of the settings and is not
-/// theirs, `None` where there is none: what is written in it does not count.
+/// The path, relative to the project, of a file with nearly the name of the settings: nothing in that file counts.
 pub fn misnamed(root: &Path) -> Option<String> {
     let path = root.join(SETTINGS);
     let (folder, _) = SETTINGS.rsplit_once('/')?;
@@ -43,7 +42,7 @@ fn is_near(name: &str) -> bool {
     distance(stem.strip_suffix("local").unwrap_or(stem), "ralphspeckit") <= 2
 }
 
-/// Whether both are one file: some systems do not tell capital letters from small ones.
+/// Some systems do not tell capital letters from small ones.
 fn is_same(one: &Path, other: &Path) -> bool {
     FileId::of_entry(one) == FileId::of_entry(other)
 }

@@ -1,4 +1,4 @@
-//! Whatever YAML gives a list of checks gives it as written, and no mistake in a file leaves out a check.
+//! Every YAML notation of a list of checks gives the checks as written, and no mistake in a file skips a check.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use serde_norway::Value;
 use super::*;
 use crate::world;
 
-/// How a text is written.
+/// The notation of a text.
 #[derive(Clone, Copy, Debug)]
 enum Scalar {
     Plain,
@@ -18,7 +18,7 @@ enum Scalar {
     Folded,
 }
 
-/// How the list and its checks are written.
+/// The notation of the list and its checks.
 #[derive(Clone, Copy, Debug)]
 enum Shape {
     Block { indent: usize },
@@ -40,7 +40,7 @@ fn double(text: &str) -> String {
     quoted + "\""
 }
 
-/// Whether a text means itself without quotes, wherever it is.
+/// The text means itself without quotes, anywhere.
 fn may_be_plain(text: &str) -> bool {
     let simple = |letter: char| letter.is_ascii_alphanumeric() || "./=+$".contains(letter);
     text.starts_with(|letter: char| letter.is_ascii_alphabetic())
@@ -48,7 +48,7 @@ fn may_be_plain(text: &str) -> bool {
         && text.split(' ').all(|word| !word.is_empty() && word.chars().all(simple))
 }
 
-/// Whether a text means itself in a block below `|`.
+/// The text means itself in a block below `|`.
 fn may_be_literal(text: &str) -> bool {
     text.lines().next().is_some_and(|first| !first.is_empty() && !first.starts_with([' ', '\t']))
         && !text.contains('\t')
@@ -233,14 +233,15 @@ impl Dice {
     }
 
     fn mutate_lines(&mut self, text: &mut Vec<u8>, mutation: usize) {
-        let mut lines: Vec<Vec<u8>> = text.split(|it| *it == b'\n').map(<[u8]>::to_vec).collect();
+        let mut lines: Vec<Vec<u8>> =
+            text.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
         let (one, other) = (self.below(lines.len()), self.below(lines.len()));
         match mutation {
             5 => drop(lines.remove(one)),
             6 => lines.insert(other, lines[one].clone()),
             7 => lines.swap(one, other),
             _ => {
-                let blanks = lines[one].iter().take_while(|it| **it == b' ').count();
+                let blanks = lines[one].iter().take_while(|byte| **byte == b' ').count();
                 let indent = self.below(6);
                 lines[one].splice(..blanks, vec![b' '; indent]);
             }
@@ -249,7 +250,7 @@ impl Dice {
     }
 }
 
-/// The YAML of a file as anybody would find it: between two lines of `---`, or all of it.
+/// The YAML of a file by a plain reading: between two lines of `---`, or all of it.
 fn matter(text: &str) -> &str {
     let text = text.trim_start_matches('\u{feff}');
     let is_mark = |line: &&str| line.trim_end() == "---";
@@ -267,7 +268,7 @@ fn matter(text: &str) -> &str {
 
 type SettingsAsRead = (Option<String>, Option<u64>);
 
-/// What another YAML reader finds: the commands with their limits, `None` for what it takes for no text.
+/// The commands and limits by another YAML reader; `None` for no text.
 fn by_reference(text: &str) -> Result<Vec<SettingsAsRead>, String> {
     let value: Value = serde_norway::from_str(matter(text)).map_err(|error| error.to_string())?;
     let text = |value: &Value| value.as_str().map(str::to_owned);
@@ -280,10 +281,10 @@ fn by_reference(text: &str) -> Result<Vec<SettingsAsRead>, String> {
     Ok(checks.iter().map(check).collect())
 }
 
-/// Whether a `&name` has more than letters.
+/// The name behind a `&` has more than letters and digits.
 fn has_odd_name(text: &str) -> bool {
     let names = text.split('&').skip(1).filter_map(|rest| rest.split_whitespace().next());
-    names.into_iter().any(|name| !name.bytes().all(|it| it.is_ascii_alphanumeric()))
+    names.into_iter().any(|name| !name.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
 #[test]
@@ -305,7 +306,7 @@ fn s3_no_mistake_in_a_file_leaves_out_a_check() {
         let Ok(found) = checks_of(&bytes) else { continue };
         let text = String::from_utf8(bytes).unwrap();
         let reference = by_reference(&text);
-        // It reads YAML 1.1, which takes no tab between two words and fewer letters in a name.
+        // The reference reads YAML 1.1, which takes no tab between two words and fewer letters in a name.
         let Some(wanted) = reference.ok().filter(|_| !has_odd_name(&text)) else {
             alone += 1;
             continue;
@@ -313,7 +314,7 @@ fn s3_no_mistake_in_a_file_leaves_out_a_check() {
         assert_eq!(found.len(), wanted.len(), "round {round}: {text:?}");
         for ((run, limit), (wanted_run, wanted_limit)) in found.iter().zip(&wanted) {
             // The last line of a file may have no line break; a block of text has one all the same.
-            let same = |it: &String| it == run || *it == run.trim_end_matches('\n');
+            let same = |read: &String| read == run || *read == run.trim_end_matches('\n');
             assert!(wanted_run.as_ref().is_none_or(same), "round {round}: {run:?} {text:?}");
             assert_eq!(Some(*limit), *wanted_limit, "round {round}: {text:?}");
         }

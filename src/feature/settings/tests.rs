@@ -1,4 +1,4 @@
-//! What the settings say is taken as it is written, and what is not understood is refused by name.
+//! Settings are taken as written, and anything that is not understood is refused by name.
 
 use super::*;
 
@@ -125,7 +125,7 @@ fn s3_an_alias_repeats_what_its_anchor_names() {
 #[test]
 fn s3_aliases_cannot_grow_without_bound() {
     let mut text = "a: &a [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
-    for (name, of) in ["ba", "cb", "dc", "ed", "fe", "gf"].iter().map(|it| it.split_at(1)) {
+    for (name, of) in ["ba", "cb", "dc", "ed", "fe", "gf"].iter().map(|pair| pair.split_at(1)) {
         let many = vec![format!("*{of}"); 8].join(", ");
         text = format!(
             "{text}{name}: &{name} [{many}]
@@ -422,7 +422,8 @@ fn s3_only_a_missing_file_means_that_nothing_is_set() {
 
 #[test]
 fn settings_that_differ_have_another_digest() {
-    let digest = |text: &str| Settings::parse(text.as_bytes()).map(|it| it.digest).unwrap();
+    let digest =
+        |text: &str| Settings::parse(text.as_bytes()).map(|settings| settings.digest).unwrap();
     assert_ne!(digest("---\nenabled: true\n---\n"), digest("---\nenabled: true \n---\n"));
     assert_eq!(Settings::default().digest, 0);
 }
@@ -456,7 +457,8 @@ fn s2_settings_that_git_tracks_or_may_track_come_with_the_repository() {
 #[test]
 fn a_review_is_switched_on_or_said_how_and_whatever_else_is_refused_by_name() {
     let review = |yaml: &str| Settings::parse(format!("---\n{yaml}\n---\n").as_bytes());
-    let run = |yaml: &str| review(yaml).unwrap().review.map(|it| (it.run, it.limit_seconds));
+    let run =
+        |yaml: &str| review(yaml).unwrap().review.map(|check| (check.run, check.limit_seconds));
     let by = |words: &str, limit| Some((format!("spool review --harness {words}"), limit));
     assert_eq!(run("enabled: true"), None);
     assert_eq!(run("review: false"), None);
@@ -536,7 +538,7 @@ fn s2_settings_behind_a_tracked_link_in_a_submodule_or_far_below_the_top_come_wi
         git(&root, &["init", "--quiet"]);
         root
     };
-    // The folder is a link that git tracks, or one of a person's own to what git tracks.
+    // The folder is a link that git tracks, or a person's own link to something that git tracks.
     for what in ["cfg", ".claude"] {
         let linked = made(&format!("linked-to-{what}"));
         file(linked.join("cfg/ralph-speckit.local.md"));
@@ -555,14 +557,14 @@ fn s2_settings_behind_a_tracked_link_in_a_submodule_or_far_below_the_top_come_wi
     assert!(come_with_the_repository(&outer));
     git(&outer, &["rm", "--quiet", "--cached", ".claude"]);
     assert!(come_with_the_repository(&outer), "its own repository tracks the file");
-    // A project that is a submodule may have settings of a person's own.
+    // A project that is a submodule may have a person's own settings.
     git(&outer, &["submodule", "--quiet", "add", inner.to_str().unwrap(), "part"]);
     let part = outer.join("part");
     file(part.join(SETTINGS));
     assert!(!come_with_the_repository(&part));
     git(&part, &["add", "--all"]);
     assert!(come_with_the_repository(&part));
-    // As far below as a project is looked for.
+    // As far below as a project is searched.
     for depth in [7, 8, 60] {
         let top = made(&format!("deep-{depth}"));
         let root = top.join("d/".repeat(depth));

@@ -1,5 +1,4 @@
-//! YAML as a small tree with the line of everything in it: bounded in depth, in size, and in what its
-//! aliases repeat.
+//! YAML as a small tree with the line of each value: bounded in depth, in size, and in what aliases repeat.
 
 use std::collections::BTreeMap;
 
@@ -8,44 +7,40 @@ use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, StrInput, 
 use super::error::SettingsError;
 use crate::text;
 
-/// How deep lists and maps may be nested, of each notation.
+/// Depth of lists and maps, in each notation.
 const DEPTH: usize = 8;
-/// The most values that a file has; what an alias repeats is counted each time.
+/// Values of a file; aliases count each time.
 const MOST_VALUES: usize = 20_000;
-/// The most text that its values have all together, in bytes.
+/// Bytes of all values together.
 const MOST_TEXT: usize = 1 << 20;
-/// The most keys that a map has.
+/// Keys of one map.
 const MOST_KEYS: usize = 100;
 
-/// A value and the line it begins on, from 1.
+/// A value and its line, from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// The line.
     pub line: usize,
-    /// The value.
     pub value: YamlValue,
 }
 
-/// A YAML value; what a text means is for its reader.
+/// The reader decides what a text means.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum YamlValue {
     /// An empty place, `~` or `null`.
     Nothing,
-    /// A text, whatever its notation.
+    /// A text in any notation.
     Text(String),
-    /// A list.
     List(Vec<Node>),
-    /// A map, its pairs in their order; no key is in it twice.
+    /// The pairs in their order; each key once.
     Map(Vec<(Node, Node)>),
 }
 
-/// Returns the one value of a YAML text, or what is wrong with it and where; `lines_before` is
-/// added to every line.
+/// Reads one value. An error names fault and line; `lines_before` is added to every line.
 pub fn read(text: &str, lines_before: usize) -> Result<Node, SettingsError> {
     document(text, lines_before, Author::Person)
 }
 
-/// Returns the same for a file that a program wrote: what no person would mean may stand there.
+/// Reads a file that a program wrote: it may contain what no person would mean.
 pub fn read_generated(text: &str) -> Result<Node, SettingsError> {
     document(text, 0, Author::Program)
 }
@@ -70,7 +65,6 @@ fn document(text: &str, lines_before: usize, author: Author) -> Result<Node, Set
     reader.document()
 }
 
-/// Who writes a file.
 #[derive(PartialEq)]
 enum Author {
     Person,
@@ -82,7 +76,7 @@ struct YamlReader<'a> {
     source: &'a str,
     lines_before: usize,
     author: Author,
-    /// What was named with `&`, by its number.
+    /// Values named with `&`, by their number.
     anchors: BTreeMap<usize, YamlValue>,
     values: usize,
     text: usize,
@@ -135,10 +129,10 @@ impl<'a> YamlReader<'a> {
         }
     }
 
-    /// Refuses an item of a list that is indented deeper than the list and so became a part of the text
-    /// before it: YAML says so, but no person means it.
+    /// Refuses a list item that is indented deeper than its list and so became a part of the text before: YAML reads it
+    /// so, but no person means it.
     fn no_swallowed_item(&self, first: usize, last: usize) -> Result<(), SettingsError> {
-        // A program breaks a long text where it likes.
+        // A program breaks a long text anywhere.
         if first == last || self.author == Author::Program {
             return Ok(());
         }
@@ -146,7 +140,7 @@ impl<'a> YamlReader<'a> {
         let item = lines.find(|(line, _)| {
             line.trim_start()
                 .strip_prefix('-')
-                .is_some_and(|it| it.is_empty() || it.starts_with(' '))
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
         });
         let Some((_, number)) = item else {
             return Ok(());
@@ -207,7 +201,7 @@ impl<'a> YamlReader<'a> {
             let (line, event) = self.next()?;
             let mut value = self.node(line, event)?;
             if matches!(value.value, YamlValue::Text(_) | YamlValue::Nothing) {
-                // A block of text begins a line after its `|`: a person looks for the key.
+                // A block of text begins a line after its `|`, but a person looks for the key.
                 value.line = key.line;
             }
             let is_same = |(earlier, _): &&(Node, Node)| earlier.value == key.value;
@@ -227,7 +221,7 @@ impl<'a> YamlReader<'a> {
         }
     }
 
-    /// What an alias repeats.
+    /// The value of an alias.
     fn repeated(&mut self, line: usize, number: usize) -> Result<YamlValue, SettingsError> {
         let Some(value) = self.anchors.get(&number).cloned() else {
             let what = "a value repeats itself without end";
@@ -249,7 +243,7 @@ impl<'a> YamlReader<'a> {
     }
 }
 
-/// How many values a value is with those in it, and how many bytes of text.
+/// Values in a value, itself included, and bytes of text.
 fn weight(value: &YamlValue) -> (usize, usize) {
     let sum = |(values, text): (usize, usize), value| {
         let (more_values, more_text) = weight(value);
@@ -265,7 +259,7 @@ fn weight(value: &YamlValue) -> (usize, usize) {
     }
 }
 
-/// Refuses a tag that gives a value another meaning than it has here.
+/// Refuses a tag that would change the meaning of a value.
 fn allow(line: usize, tag: Option<&Tag>, known: &[&str]) -> Result<(), SettingsError> {
     match tag {
         None => Ok(()),
@@ -277,7 +271,7 @@ fn allow(line: usize, tag: Option<&Tag>, known: &[&str]) -> Result<(), SettingsE
     }
 }
 
-/// Whether a tab is in the blanks that a line begins with.
+/// A tab is among the blanks at the beginning.
 fn has_tab(line: &str) -> bool {
     line.chars().take_while(|letter| letter.is_whitespace()).any(|letter| letter == '\t')
 }
@@ -286,7 +280,7 @@ const QUOTES: &str = "put quotes around a command with special characters";
 const CLOSE: &str = "close it, or put quotes of the other kind around the whole command";
 const BLANKS: &str = "use blanks in place of the tab";
 
-/// What the parser found wrong, in words that say what to do about it.
+/// The parser's error in words that tell what to do.
 fn in_our_words(error: &ScanError) -> (String, &'static str) {
     let (what, advice) = match error.kind() {
         ErrorKind::TabNotAllowed
@@ -333,7 +327,7 @@ fn in_our_words(error: &ScanError) -> (String, &'static str) {
     (what.to_owned(), advice)
 }
 
-/// Returns the beginning of a text, fit for a line.
+/// The beginning of a text on one line.
 pub fn short(text: &str) -> String {
     text::title(text, 60)
 }

@@ -1,4 +1,4 @@
-//! What is refused, and the grade of what is not.
+//! Refusals, and grades of the other ticks.
 
 use super::*;
 use crate::judge::names::names_in;
@@ -11,7 +11,7 @@ fn file(path: &str, change: FileChange) -> ChangedFile {
     ChangedFile { path: path.to_owned(), change, ignored: false }
 }
 
-/// Files that have changed since the tick before, and so since arming; `known` were there then.
+/// Files that have changed since the tick before, and so since arming; `known` existed then.
 fn files(changed: &[(&str, FileChange)], known: &[&str]) -> FileFacts {
     let since: Vec<ChangedFile> =
         changed.iter().map(|(path, change)| file(path, *change)).collect();
@@ -144,14 +144,14 @@ fn p3_one_change_proves_once() {
     let changed = files(&[(SOURCE, CONTENT)], &[SOURCE]);
     let tasks = ["T1", "T2", "T3"].map(|id| task(id, "Sum up in src/sum.rs"));
     let judged = judge(&tasks, &changed);
-    let grades: Vec<_> = judged.iter().map(|it| it.proof.clone().unwrap()).collect();
+    let grades: Vec<_> = judged.iter().map(|task| task.proof.clone().unwrap()).collect();
     assert_eq!(grades, [Proof::Files, Proof::Tick, Proof::Tick]);
     assert_eq!(judged[1].doubt, "src/sum.rs has changed once, for T1");
     let both = files(&[("src/main.rs", CONTENT), (SOURCE, CONTENT)], &[]);
     let tasks = [task("T1", "src/sum.rs and src/main.rs"), task("T2", "src/sum.rs")];
-    assert!(judge(&tasks, &both).iter().all(|it| it.proof == Ok(Proof::Files)));
+    assert!(judge(&tasks, &both).iter().all(|task| task.proof == Ok(Proof::Files)));
     let nameless = ["T1", "T2"].map(|id| task(id, "Be fast"));
-    assert!(judge(&nameless, &both).iter().all(|it| it.proof == Ok(Proof::Tick)));
+    assert!(judge(&nameless, &both).iter().all(|task| task.proof == Ok(Proof::Tick)));
 }
 
 #[test]
@@ -181,11 +181,11 @@ fn what_is_another_tasks_work_is_no_proof() {
             (Ok(Proof::Tick), "only blanks differ in src/sum.rs")
         );
     }
-    // What another task has not taken waits for the task that names it, and for one that names nothing.
+    // A file that no other task has taken waits for the task that names it, or for one that names nothing.
     (old.since_tick, old.claimed) = (Some(Vec::new()), vec![(SOURCE.to_owned(), String::new())]);
     assert_eq!(one(second(), &old).proof, Ok(Proof::Files));
     assert_eq!(doubt("Be fast", &old), "changed before the last tick already: src/sum.rs");
-    // What a command wrote after a tick is nobody's.
+    // A file that a command wrote after a tick belongs to no task.
     old.claimed.clear();
     assert_eq!(grade("Be fast", &old), Err(Unproved::NothingChanged));
 }
@@ -249,12 +249,14 @@ fn what_git_ignores_is_the_work_of_whom_it_is_named_by() {
 #[test]
 fn many_ticks_and_files_are_judged_in_one_go() {
     let tasks: Vec<TaskFacts> = (0..20_000)
-        .map(|it| task(&format!("T{it}"), &format!("Write src/{it}.rs and lib/x{it}.rs")))
+        .map(|number| {
+            task(&format!("T{number}"), &format!("Write src/{number}.rs and lib/x{number}.rs"))
+        })
         .collect();
-    let changed: Vec<String> = (0..2_000).map(|it| format!("src/{it}.rs")).collect();
+    let changed: Vec<String> = (0..2_000).map(|number| format!("src/{number}.rs")).collect();
     let mut changed: Vec<(&str, FileChange)> =
         changed.iter().map(|path| (path.as_str(), CONTENT)).collect();
     changed.sort_unstable_by_key(|(path, _)| *path);
     let judged = judge(&tasks, &files(&changed, &[]));
-    assert_eq!(judged.iter().filter(|it| it.proof == Ok(Proof::Files)).count(), 2_000);
+    assert_eq!(judged.iter().filter(|task| task.proof == Ok(Proof::Files)).count(), 2_000);
 }

@@ -1,4 +1,4 @@
-//! The agent program of a loop, and what one run of it came to.
+//! The agent programs of a loop, and their runs.
 
 use std::fs::File;
 use std::io;
@@ -20,58 +20,52 @@ use crate::runner::process::{self, Cut, ProcessLimits, ProcessOutcome};
 use crate::runner::tokens::{self, Counter, TokenCount, WtUsage};
 use crate::world::{self, Stopwatch, WallTime};
 
-/// The longest that `wt-usage` may take.
+/// The limit of a call of `wt-usage`.
 const USAGE_LIMIT: Duration = Duration::from_secs(20);
 
-/// An agent program with the model that it is asked for.
+/// An agent program with its model.
 pub struct AgentSeat {
-    /// How it is driven.
     pub harness: Box<dyn Harness>,
-    /// Its version, empty where it is not known.
+    /// Empty if unknown.
     pub version: String,
-    /// The model, `None` for its own choice.
+    /// `None` for the program's own choice.
     pub model: Option<String>,
-    /// Whether its last run warned that its usage limit is near.
+    /// The last run warned that the usage limit is near.
     pub near_usage_limit: bool,
 }
 
-/// The agent programs of a loop, with what starts them and what counts their tokens.
+/// The agent programs of a loop, with the program that starts them and the counters of their tokens.
 pub struct Agents {
-    /// All of them, the first choice first.
+    /// The first choice first.
     pub seats: Vec<AgentSeat>,
-    /// The one that works.
+    /// The place in `seats` of the agent at work.
     pub current: usize,
-    /// Which of them may work.
     pub lineup: Lineup,
-    /// How long their usage limits were waited for since the last answer.
+    /// The wait for usage limits since the last answer.
     pub waited: Duration,
     /// The program between the runner and what it starts.
     pub supervisor: PathBuf,
-    /// Where `wt-usage` is, `None` for nowhere.
+    /// The path of `wt-usage`.
     pub usage: Option<PathBuf>,
-    /// Counts its tokens.
     pub counter: Counter,
 }
 
-/// One run of the agent program, with what came of it.
+/// One run of the agent program.
 #[derive(Default)]
 pub struct AgentRun {
-    /// What its output says.
     pub report: AgentReport,
-    /// How it ended.
     pub ended: ProcessOutcome,
-    /// What asked for the end of the loop meanwhile.
+    /// The request to end the loop that came during the run.
     pub end_request: Option<EndRequest>,
-    /// What it had used when it was ended because a limit was passed, `None` where none was.
+    /// The use at which a passed limit ended the run.
     pub passed_at: Option<TokenUsage>,
-    /// The tool call that had not come back when a time limit ended it, `None` where there was none.
+    /// The tool call that had not come back when a time limit ended the run.
     pub hung_call: Option<String>,
-    /// How long it took.
     pub lasted: Duration,
 }
 
 impl AgentSeat {
-    /// Returns it in words: the program, with the model that it is asked for.
+    /// The program and its model.
     pub fn words(&self) -> String {
         let name = self.harness.name();
         self.model.as_ref().map_or_else(|| name.to_owned(), |model| format!("{name} {model}"))
@@ -79,8 +73,7 @@ impl AgentSeat {
 }
 
 impl Agents {
-    /// Returns these agent programs, the first of which works; an error when the running program cannot be
-    /// found.
+    /// The first seat works. An error means that the running program cannot be found.
     pub fn new(seats: Vec<AgentSeat>) -> Result<Self> {
         Ok(Self {
             lineup: Lineup::new(seats.len()),
@@ -93,18 +86,18 @@ impl Agents {
         })
     }
 
-    /// Returns the one that works.
+    /// The agent at work.
     pub fn seat(&self) -> &AgentSeat {
         &self.seats[self.current]
     }
 
-    /// Returns whether the next iteration is another agent's: it does not wait for what this one has to wait for.
+    /// Another agent takes the next iteration and does not wait for this one's limit.
     pub fn another_goes_on(&self) -> bool {
         let next = self.lineup.next(world::now().millis());
         next.agent != self.current && next.wait_ms == 0
     }
 
-    /// Takes in what a run of the one that works says of its service.
+    /// Counts the sign of the last run.
     pub fn ended(&mut self, sign: RunSign) {
         self.lineup.ended(self.current, sign, world::now().millis());
         if sign != RunSign::Limited {
@@ -112,8 +105,8 @@ impl Agents {
         }
     }
 
-    /// Notes that the one that works is at a usage limit, which is lifted at this moment, in seconds since the Unix epoch. Returns
-    /// how long to wait, and when the limit is lifted for which that is; `None` where another agent goes on.
+    /// Notes a usage limit of the agent at work; `resets_at` is in seconds since the Unix epoch. The result is the end
+    /// of the limit to wait for, and the wait; `None` if another agent goes on.
     pub fn at_limit(&mut self, resets_at: Option<u64>) -> Option<(Option<u64>, Duration)> {
         let pause = limit_pause(resets_at.map(until), self.lineup.rest(self.current).limits);
         let now = world::now();
@@ -123,7 +116,7 @@ impl Agents {
         (next.wait_ms > 0).then(|| (self.lineup.rest(next.agent).reported, wait))
     }
 
-    /// Returns what a run of it used; `began_at` is when its iteration began.
+    /// The use of one run; `began_at` is the beginning of its iteration.
     pub fn count(
         &mut self,
         used: Option<WtUsage>,
@@ -134,8 +127,7 @@ impl Agents {
         counter.count(used, report, seats[*current].harness.as_ref(), began_at)
     }
 
-    /// Runs it once and returns what came of it; an error when it cannot be started. `note` writes down a sleep of the machine,
-    /// or a stop.
+    /// Runs the agent at work once; an error means that it cannot start. `note` writes down a standstill.
     pub fn run(
         &self,
         order: &AgentOrder<'_>,
@@ -163,7 +155,7 @@ impl Agents {
         Ok(AgentRun { report, ended, end_request, passed_at, hung_call, lasted: clock.elapsed() })
     }
 
-    /// Returns what `wt-usage` counts since a time in the form of ISO 8601, `None` without it or when it fails.
+    /// The count of `wt-usage` since a time in ISO 8601; `None` if it is missing or fails.
     pub fn used_since(
         &self,
         since: &str,
@@ -185,8 +177,7 @@ impl Agents {
 }
 
 impl AgentRun {
-    /// Returns the run of a program that could not be started: a missing program stays missing, want of memory or
-    /// of processes passes.
+    /// A missing program stays missing; a lack of memory or of processes passes.
     pub fn not_started(error: &anyhow::Error) -> Self {
         let kind = error.chain().find_map(|cause| Some(cause.downcast_ref::<io::Error>()?.kind()));
         let words = format!("{error:#}");

@@ -1,4 +1,4 @@
-//! The machine while a loop runs: it is kept awake, and what a person stopped is said and written down.
+//! Keeps the machine awake, and reports stops of this process.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::store::journal::Entry;
 use crate::store::names::JournalEvent;
 
 impl Driver<'_> {
-    /// Keeps the machine awake from now on, unless a person wants none of it, or only plays with the demo.
+    /// Not for the demo, and not where a person declined.
     pub(super) fn keep_awake(&mut self) {
         let options = self.plan.options;
         if !options.settings.no_stay_awake() && options.harness != HarnessChoice::Demo {
@@ -21,7 +21,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Says once that the machine may fall asleep, where nothing keeps it awake, or not any more.
+    /// Says once why the machine may fall asleep.
     pub(super) fn say_if_it_may_sleep(&mut self) {
         let Some(why) = self.inhibitor.as_mut().and_then(Inhibitor::trouble) else { return };
         self.console.screen.warn(&format!(
@@ -29,7 +29,7 @@ impl Driver<'_> {
         ));
     }
 
-    /// Says and writes down that this program stood still since the last look.
+    /// Reports a standstill since the last look.
     pub(super) fn look_for_standstill(&mut self) {
         if let Some(new) = self.console.stood_still() {
             tell_standstill(&mut self.files, &self.console, new);
@@ -37,8 +37,7 @@ impl Driver<'_> {
     }
 }
 
-/// Writes down and says that this program stood still. What cannot be written now ends the loop at the next entry
-/// that cannot be written either.
+/// Writes a standstill down and reports it. If that cannot be written, the next entry ends the loop.
 pub(super) fn tell_standstill(files: &mut StateFiles, console: &Console<'_>, new: Duration) {
     let _ = files.stood_still(new);
     let iteration = files.running().map_or(0, |running| running.n);

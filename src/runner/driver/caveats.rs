@@ -1,4 +1,4 @@
-//! What a person should look at who reads nothing but the end of a loop.
+//! Caveats for a person who reads only the end of a loop.
 
 use std::path::{Path, PathBuf};
 
@@ -18,11 +18,11 @@ use crate::system::files::real_path;
 use crate::system::names;
 use crate::text::{counted_as, title};
 
-/// The most tasks that are named.
+/// Tasks in one line.
 const NAMED: usize = 10;
 
 impl Driver<'_> {
-    /// What speaks against taking the end at its word, a sentence each; nothing of it is proof.
+    /// Doubts about the end, a sentence each; none of them is proof.
     pub(super) fn doubts(&self, reason: &TerminalReason) -> Vec<String> {
         let is_done = *reason == TerminalReason::Completed;
         let list = self.tree.tasks.as_ref().map(|tasks| tasks.path.as_path());
@@ -41,7 +41,7 @@ impl Driver<'_> {
             not_compared(ledger.converging),
         ];
         let noted = if is_done { self.noted_by_review() } else { Vec::new() };
-        // The agent may have written another list meanwhile.
+        // The agent may have written another list.
         let others = tasks.and_then(|_| others_in_words(&self.plan.change.folder));
         all.into_iter().flatten().chain(noted).chain(others).collect()
     }
@@ -79,15 +79,15 @@ impl Driver<'_> {
             .then(|| format!("{tasks} open at the start, and not in the list any more: {named}"))
     }
 
-    /// What the review that has passed leaves to a person to look at.
+    /// What the passed review leaves to a person.
     fn noted_by_review(&self) -> Vec<String> {
         let checked = self.proofs.checked.iter();
-        let reviews = checked.flat_map(|it| &it.results).filter(|it| it.review.is_some());
-        let lines = reviews.flat_map(|it| it.tail.lines());
+        let reviews = checked.flat_map(|run| &run.results).filter(|result| result.review.is_some());
+        let lines = reviews.flat_map(|review| review.tail.lines());
         lines.filter_map(|line| line.strip_prefix(NOTE)).map(str::to_owned).collect()
     }
 
-    /// Nobody tells a runner which commands an agent has carried out.
+    /// Nobody tells a runner which commands an agent carried out.
     fn unseen_hooks(&self) -> Option<String> {
         let hooks = self.plan.options.spec_kit.hooks_in_words();
         (!hooks.is_empty()).then(|| {

@@ -1,4 +1,4 @@
-//! What an iteration changed: its files, and their commit where the runner makes it.
+//! The changes of an iteration: its files, and their commit where the runner commits.
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -18,14 +18,14 @@ use crate::runner::worktree::{ChangedPaths, WorkTreeFiles};
 use crate::session::messages::shortfall::ticked_elsewhere;
 use crate::world::Stopwatch;
 
-/// The most files of an iteration that are named in its history.
+/// Files of an iteration in its history.
 const MOST_FILES: usize = 200;
-/// The longest that a commit may take, with the repository's hooks.
+/// The limit of a commit, with the repository's hooks.
 const COMMIT_LIMIT: Duration = Duration::from_mins(10);
 
 impl Driver<'_> {
-    /// Finds out which files and commits the iteration made, and commits its files where that is asked for. Returns
-    /// how many commits with work in them there are, `None` without a repository.
+    /// Finds the files and commits of the iteration, and commits its files where commits are wanted. The result counts
+    /// commits with work in them; `None` without a repository.
     pub(super) fn look_at_changes(
         &mut self,
         before: &WorkTreeFiles,
@@ -83,8 +83,8 @@ impl Driver<'_> {
         self.tree.git.as_ref().map(|_| count + made)
     }
 
-    /// Commits these files and returns whether there was anything to commit; nothing without a repository. `status` is what git
-    /// has said of them, where it was asked.
+    /// `true` if there was something to commit; `false` also without a repository. `status` is git's word on these
+    /// files, if git was asked.
     pub(super) fn commit(
         &mut self,
         files: &[PathBuf],
@@ -101,7 +101,7 @@ impl Driver<'_> {
             console.screen.live(&format!("git commit · {}", lasted(clock.elapsed())));
             console.wants_end()
         };
-        // A hook of the repository's own does not make the loop longer than it may be.
+        // The repository's hooks do not make the loop longer than its limit.
         let limit =
             self.time_left().map_or(COMMIT_LIMIT, |left| left.max(git::LEAST)).min(COMMIT_LIMIT);
         let (supervisor, folder) = (&self.agents.supervisor, self.tree.path());
@@ -112,7 +112,7 @@ impl Driver<'_> {
         made
     }
 
-    /// Says that files could not be committed; they are not lost: the next commit takes them along.
+    /// Reports files that could not be committed; the next commit takes them along.
     pub(super) fn keep_uncommitted(&mut self, words: String, files: Vec<PathBuf>) {
         self.console.screen.warn(&words);
         self.feedback.remarks.push(words);

@@ -1,4 +1,4 @@
-//! What a loop has used before this run: a run that was stopped goes on with it.
+//! The use of a loop before this run: a continued run counts on.
 
 use anyhow::Result;
 
@@ -13,7 +13,7 @@ use crate::runner::state::{EarlierLoop, of_run};
 use crate::store::names::JournalEvent;
 
 impl Driver<'_> {
-    /// Takes up what the earlier iterations of this loop came to, where it goes on.
+    /// Takes up the totals of earlier iterations of a continued loop.
     pub(super) fn take_up_totals(&mut self) {
         if self.files.earlier != EarlierLoop::GoesOn {
             return;
@@ -25,7 +25,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Says what the loop has used before this run, and how to begin at 0; an error when the journal cannot be written.
+    /// Tells the use before this run, and how to begin at 0. An error means that the journal cannot be written.
     pub(super) fn count_on(&mut self) -> Result<()> {
         let words = match &self.files.earlier {
             EarlierLoop::None => return Ok(()),
@@ -55,7 +55,7 @@ impl Driver<'_> {
         self.files.note(&entry)
     }
 
-    /// What was used before this run, each with its limit.
+    /// Each use with its limit.
     fn used_before(&self) -> String {
         let (ledger, options) = (&self.files.state.ledger, self.plan.options);
         let next = ledger.iterations.saturating_add(1);

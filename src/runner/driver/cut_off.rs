@@ -1,10 +1,10 @@
-//! What an iteration has used in which its runner was killed, and a review that was cut off with its runner or by a stop.
+//! The use of an iteration whose runner was killed, and of a review cut off with its runner or by a stop.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::engine::Check;
-use crate::forms::plain::JsonNumber;
+use crate::forms::plain::{JsonNumber, words};
 use crate::forms::review::{Review, ReviewOutcome};
 use crate::forms::spent::{Amount, Spent, in_dollars, micros};
 use crate::runner::harness::{
@@ -17,11 +17,11 @@ use crate::runner::tokens::{Counter, TokenCount};
 use crate::store::read;
 use crate::world::WallTime;
 
-/// The most of the last review that is read, in bytes.
+/// Bytes of the last review.
 const MOST: u64 = 16 << 20;
 
-/// Counts the tokens and the costs of an iteration in which its runner was killed, from its log and from what the agent
-/// program has written down about the session; what neither says stays unknown.
+/// Counts the tokens and the cost of an iteration whose runner was killed, by its log and the agent program's own
+/// records. Other use stays unknown.
 pub(super) fn count_cut_off(left: &mut Iteration, folder: &Path, prices: &PriceTable) {
     left.tokens_unknown = true;
     let is_log = left.log.strip_prefix("logs/").is_some_and(is_change_id);
@@ -29,7 +29,7 @@ pub(super) fn count_cut_off(left: &mut Iteration, folder: &Path, prices: &PriceT
     let Some((harness, mut report)) = report_of_log(&left.harness, &log).filter(|_| is_log) else {
         return;
     };
-    report.model = report.model.or_else(|| Some(left.model.clone()).filter(|it| !it.is_empty()));
+    report.model = report.model.or_else(|| words(&left.model));
     let began = time_of(&left.started).unwrap_or_default();
     let counted = Counter::default().count(None, &report, harness.as_ref(), began);
     left.tokens_used = counted.tokens;
@@ -43,8 +43,8 @@ pub(super) fn count_cut_off(left: &mut Iteration, folder: &Path, prices: &PriceT
     }
 }
 
-/// Returns what the review has used that was the last step of this iteration; nothing where there was none. One that was cut off
-/// itself is read from its log, and what nobody knows of it is marked.
+/// The use of a review in the last step of this iteration; nothing without one. The log tells the use of a review that
+/// was cut off, and an unknown part is marked.
 pub(super) fn review_of_cut_off(
     iteration: &Iteration,
     state: &LoopState,
@@ -59,8 +59,8 @@ pub(super) fn review_of_cut_off(
     };
     let began = time_of(&iteration.started).unwrap_or_default();
     let kept = read::read(&folder.join("review.json"), MOST).ok();
-    let kept = kept.and_then(|it| Review::read(&it.bytes).ok());
-    if let Some(kept) = kept.filter(|it| it.began_at.is_some_and(|at| at.wall() >= began)) {
+    let kept = kept.and_then(|file| Review::read(&file.bytes).ok());
+    if let Some(kept) = kept.filter(|kept| kept.began_at.is_some_and(|at| at.wall() >= began)) {
         let is_cut = kept.outcome == ReviewOutcome::Interrupted;
         let amount = |value: Option<u64>, estimated| Amount {
             value: value.unwrap_or_default(),
@@ -76,12 +76,12 @@ pub(super) fn review_of_cut_off(
     let written = fs::symlink_metadata(&log).and_then(|meta| meta.modified());
     let is_its = written.is_ok_and(|at| WallTime::from(at) >= began);
     let read = is_its.then(|| cut_off_review(review, log, prices)).flatten().unwrap_or_default();
-    // Nothing tells what it had used beside that.
+    // Nothing tells the rest of the use.
     let unknown = Amount { partial: true, ..Amount::default() };
     read.plus(Spent { tokens: unknown, cost: unknown })
 }
 
-/// The agent program of this name, and what its log says of a run that was cut off; nothing is started.
+/// The agent program of this name, and its report from the log of a run that was cut off. Nothing is started.
 fn report_of_log(
     harness: &str,
     (log, bytes): &(PathBuf, u64),
@@ -103,7 +103,7 @@ fn report_of_log(
     Some((harness, reader.report(&ExitInfo { cut: true, ..ExitInfo::default() })))
 }
 
-/// What the log of a review says that was cut off.
+/// The use of a cut off review by its log.
 fn cut_off_review(review: &Check, log: PathBuf, prices: &PriceTable) -> Option<Spent> {
     let (_, report) = report_of_log(review.reader(), &(log, 0))?;
     let tokens = report.tokens.map_or(0, TokenUsage::total);

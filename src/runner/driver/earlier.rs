@@ -1,4 +1,4 @@
-//! Checks of an earlier iteration whose results still hold.
+//! Results of earlier checks that still hold.
 
 use std::path::Path;
 
@@ -6,10 +6,10 @@ use crate::engine::{Difference, Observation};
 use crate::evidence::progress::{LookMoment, changed_since};
 use crate::store::loops::Checked;
 
-/// Returns the results of the last run of the checks when one failed and nothing has happened since.
+/// The results of the last checks, if one failed and nothing has happened since.
 ///
-/// Not every cause shows in the files that are looked at: any tool call asks for another run. The results are
-/// kept where the agent can write: that all have passed is never taken from there.
+/// Files do not show every cause: any tool call asks for another run. The agent can write where the results are kept,
+/// so a pass of all is never taken from there.
 pub fn still_good(
     checked: Option<&Checked>,
     seen: &Observation,
@@ -18,8 +18,8 @@ pub fn still_good(
 ) -> Option<Checked> {
     let checked = checked.filter(|_| seen.tool_calls == Some(0) && !seen.more_calls)?;
     let results = &checked.results;
-    // A review without a verdict says nothing of the work: it is made again.
-    let is_unjudged = results.iter().any(|it| it.review.is_some_and(|review| !review.judged));
+    // A review without a verdict says nothing about the work: it is made again.
+    let is_unjudged = results.iter().any(|check| check.review.is_some_and(|review| !review.judged));
     if is_unjudged || results.iter().all(|result| result.passed) {
         return None;
     }

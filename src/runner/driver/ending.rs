@@ -31,17 +31,17 @@ use crate::store::names::{EndName, JournalEvent};
 use crate::store::receipts::Receipts;
 use crate::world;
 
-/// What a person does when the disk was full.
+/// What a person does after a full disk.
 const MAKE_ROOM: &str =
     "Make room on the disk, then run the same command again: it continues this loop.";
 
 impl Driver<'_> {
-    /// Returns an entry of the journal about this change.
+    /// A journal entry about this change.
     pub(super) fn entry(&self, event: JournalEvent, iteration: u32, words: &str) -> Entry {
         Entry::now(event, &self.plan.change.id, iteration, words)
     }
 
-    /// Ends the loop between two iterations, because a person wants it.
+    /// Ends the loop between two iterations for a person.
     pub(super) fn stop(&mut self, request: EndRequest) -> Result<u8> {
         let signal = match request {
             EndRequest::Signal(signal) => Some(signal),
@@ -50,18 +50,18 @@ impl Driver<'_> {
         self.finish(&self.stopped(), signal)
     }
 
-    /// Why the loop ends where a person wants that.
+    /// The end by a person's wish.
     pub(super) fn stopped(&self) -> TerminalReason {
         let seen = Observation { demand: Some(Demand::Stopped), ..Observation::default() };
         engine::ends(&self.files.state.ledger, &seen).unwrap_or(TerminalReason::Stopped)
     }
 
-    /// In words that the loop ended because its disk was full, `None` where it did not.
+    /// The words about a full disk that ended the loop.
     fn ended_by_full_disk(&self, reason: &TerminalReason) -> Option<&str> {
         self.files.full_disk().filter(|_| *reason == TerminalReason::Stopped)
     }
 
-    /// What a person does next, in one or two sentences; empty when there is nothing to do.
+    /// A person's next step in one or two sentences; empty for none.
     fn what_next(&self, reason: &TerminalReason) -> String {
         match self.ended_by_full_disk(reason) {
             Some(_) => MAKE_ROOM.to_owned(),
@@ -71,7 +71,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Writes the end down, says it, and returns its exit code.
+    /// Writes the end down and reports it; the result is the exit code.
     pub(super) fn finish(&mut self, reason: &TerminalReason, signal: Option<i32>) -> Result<u8> {
         let gone = self.project_is_gone();
         let reason = gone.as_ref().unwrap_or(reason);
@@ -88,7 +88,7 @@ impl Driver<'_> {
         let code = if code == 0 && is_doubted { exit::DOUBTED } else { code };
         let status = exit::status(reason);
         let state = &mut self.files.state;
-        // Where no iteration was run for this verdict, nothing is counted.
+        // The verdict of this end belongs to no iteration, and nothing is counted.
         state.ledger.ended = Some(reason.clone());
         state.status = status;
         reason.name().clone_into(&mut state.reason);
@@ -97,8 +97,8 @@ impl Driver<'_> {
         state.exit_code = Some(code);
         state.doing.clear();
         let saved = self.files.save();
-        // What the entry of the last iteration says is not said again.
-        let is_new = |it: &&String| **it != self.totals.journaled_end;
+        // The last iteration's entry has said these words.
+        let is_new = |words: &&String| **words != self.totals.journaled_end;
         let new_words: Vec<String> =
             [&words].into_iter().filter(is_new).chain(&checked).chain(&doubts).cloned().collect();
         let iteration = self.files.state.current_iteration;
@@ -116,11 +116,11 @@ impl Driver<'_> {
         self.console.screen.title(&status.word());
         self.summary(reason, code, &doubts);
         self.tell_person(reason);
-        // The end is reported in any case, also where it cannot be written down; without the project, that is no news.
+        // The end is reported also where it cannot be written down. Without the project a failed write is no news.
         if gone.is_some() { Ok(code) } else { saved.and(noted).map(|()| code) }
     }
 
-    /// What the checks say at an end short of completion; they run where they have not since the work changed.
+    /// The checks' words for an end short of completion. Checks run unless they ran on the same work.
     fn checks_at_end(&mut self, reason: &TerminalReason, signal: Option<i32>) -> Option<String> {
         let checks = self.plan.options.checks.clone();
         let commands = Contract::commands_and_review(&checks).0;
@@ -129,12 +129,12 @@ impl Driver<'_> {
             return None;
         }
         let work = self.tree.fingerprint();
-        let known = self.proofs.checked.as_ref().filter(|it| it.fingerprint == work);
-        let mut results = known.map(|it| it.results.clone());
+        let known = self.proofs.checked.as_ref().filter(|checked| checked.fingerprint == work);
+        let mut results = known.map(|checked| checked.results.clone());
         let has_begun = self.files.state.current_iteration > 0;
         let may_run = signal.is_none() && has_begun && !self.plan.options.settings.no_final_check();
         if results.is_none() && may_run {
-            // Another `spool stop` ends them.
+            // Another `spool stop` ends the checks.
             self.console.requests.clear_stop();
             let number = self.files.state.current_iteration;
             let log = self.files.log(number);
@@ -145,7 +145,7 @@ impl Driver<'_> {
         checks_at_end(commands, results.as_deref())
     }
 
-    /// Has the person's command tell of an end that they did not make themselves.
+    /// Runs the person's notice command, unless the person ended the loop.
     fn tell_person(&self, reason: &TerminalReason) {
         let command = &self.plan.options.settings.notify();
         let own = matches!(reason, TerminalReason::Cancelled | TerminalReason::Stopped);
@@ -167,7 +167,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Puts down why the runner cannot continue; the state files get it when they are closed.
+    /// Notes why the runner cannot continue; closing the state files writes that down.
     pub(super) fn give_up(&mut self, error: &anyhow::Error) {
         let state = &mut self.files.state;
         if !state.status.is_over() {
@@ -178,7 +178,7 @@ impl Driver<'_> {
         }
     }
 
-    /// The flag that names the project where the runner was started outside of it.
+    /// Names the project where the runner was started outside of it.
     fn project_flag(&self) -> String {
         let elsewhere = !self.plan.options.start.starts_with(&self.plan.change.root);
         if elsewhere {
@@ -188,14 +188,14 @@ impl Driver<'_> {
         }
     }
 
-    /// How well the tasks are proved that were ticked in this run and are done now.
+    /// Proofs of the tasks ticked in this run and done now.
     fn scoreboard(&self) -> Scoreboard {
         let began = time_of(&self.files.state.started_at).unwrap_or_default();
         let receipts = Receipts::named(&self.plan.change.root, &self.plan.change.id).ok();
-        receipts.map(|it| it.scoreboard(began, self.tree.looked_list())).unwrap_or_default()
+        receipts.map(|log| log.scoreboard(began, self.tree.looked_list())).unwrap_or_default()
     }
 
-    /// What the loop came to, in a few words each.
+    /// The figures of the loop, in a few words each.
     fn figures(&self, tasks: &str) -> Vec<String> {
         let state = &self.files.state;
         let changed = [self.tree.commits as usize, self.tree.touched.len()];
@@ -209,19 +209,19 @@ impl Driver<'_> {
         parts
     }
 
-    /// What changed in this run, and what its tasks cost.
+    /// The changes of this run, and the costs of its tasks.
     fn run_summary(&self) -> RunSummary {
         let mut own = of_run(&self.files.folder, &self.files.state.started_at);
         add_left_ticks(&mut own, &self.tree.receipts_since(self.proofs.began_at));
         if let Some(git) = &self.tree.git {
-            for it in &mut own {
-                find_kept(&self.plan.change.id, it, git);
+            for iteration in &mut own {
+                find_kept(&self.plan.change.id, iteration, git);
             }
         }
         RunSummary::of(&own, self.tree.path(), self.tree.git.as_ref(), true)
     }
 
-    /// Says what a run came to, and keeps it, so that it can be read again.
+    /// Reports the end, and keeps the report for later.
     fn report_end(&self, event: RunnerEvent, words: &str) {
         if self.project_is_gone().is_none()
             && let Err(error) =
@@ -235,7 +235,7 @@ impl Driver<'_> {
         self.console.screen.report(event, words);
     }
 
-    /// What is left unfinished, where it is kept, and what each agent did: a line each.
+    /// Unfinished work, its ref, and each agent's share, a line each.
     fn remarks_at_the_end(&self, came: &RunSummary, elsewhere: Option<&Path>) -> Vec<String> {
         let state = &self.files.state;
         let kept = came.kept_in_words(&state.kept_as, elsewhere);
@@ -243,7 +243,7 @@ impl Driver<'_> {
         self.unfinished_words().into_iter().chain(kept).chain(shares).collect()
     }
 
-    /// What a person can do about tools that were denied.
+    /// What a person can do about denied tools.
     pub(super) fn remedies(&self) -> String {
         messages::remedies(self.plan.options.allow_all, self.agents.seat().harness.accepts())
     }

@@ -1,4 +1,4 @@
-//! Which agent works: the first choice, or one that goes on where that is at a usage limit or overloaded.
+//! Chooses the agent: the first choice, or a fallback while that is at a usage limit or overloaded.
 
 use std::time::Duration;
 
@@ -16,12 +16,12 @@ use crate::runner::requests::RunnerRequest;
 use crate::runner::state::{PAUSED, readable};
 use crate::world::{self, WallTime};
 
-/// Returns the agents of a loop, the first choice first; an error says which of them cannot be used, and what to do.
+/// The agents of a loop, the first choice first. An error names the agent that cannot be used, and what to do.
 pub(super) fn seats(options: &Options) -> Result<Vec<AgentSeat>> {
     let mut seats: Vec<AgentSeat> = Vec::new();
     for choice in options.agents() {
         let harness = harness(&choice.harness)?;
-        // The same program with another model is asked once.
+        // One program with two models is asked once.
         let version = match seats.first().filter(|_| choice.harness == options.harness) {
             Some(first) => first.version.clone(),
             None if seats.is_empty() => harness.check()?.unwrap_or_default(),
@@ -36,7 +36,7 @@ pub(super) fn seats(options: &Options) -> Result<Vec<AgentSeat>> {
 }
 
 impl Driver<'_> {
-    /// Lets the agent work whose turn it is, and says so where it is another one than before.
+    /// Reports a change of agents.
     pub(super) fn choose_agent(&mut self) {
         let before = self.agents.current;
         let next = self.agents.lineup.next(world::now().millis()).agent;
@@ -73,8 +73,8 @@ impl Driver<'_> {
         self.console.screen.report(event, &words);
     }
 
-    /// Waits until a usage limit is lifted, where nobody asked for that at the start only after a person has confirmed it; returns
-    /// what ends the wait early.
+    /// Waits until a usage limit is lifted, after a person's confirmation where nobody allowed the wait at the start.
+    /// The result is what ends the wait early.
     pub(super) fn rest_at_limit(
         &mut self,
         resets_at: Option<u64>,

@@ -29,7 +29,7 @@ use crate::store::journal::Entry;
 use crate::store::names::{EndName, EndStatus, JournalEvent, PromiseState, VerdictName};
 use crate::world::{self, WallTime};
 
-/// How long a program may linger once its result is there.
+/// The time that a program may linger after its result.
 const LINGERING: Duration = Duration::from_secs(10);
 
 impl Driver<'_> {
@@ -69,7 +69,7 @@ impl Driver<'_> {
         let used = usage.then(|| WtUsage { before: used_before, after: self.used(&mut log) });
         let mut counted = self.agents.count(used, &ran.report, began_at);
         if let Some(passed_at) = ran.passed_at {
-            // What ended the run counts, also where another figure goes before it otherwise.
+            // The use that ended the run counts, even where another figure would be preferred.
             counted.tokens = counted.tokens.max(passed_at.total());
         }
         if let Some(warning) = &counted.warning {
@@ -102,7 +102,7 @@ impl Driver<'_> {
             _ => None,
         };
         let seen = Observation {
-            cost: cost.map_or(0, |it| it.value),
+            cost: cost.map_or(0, |amount| amount.value),
             converge_ran: converges && has_worked(&ran.report),
             ..self.observe(&ran, &counted, looked, commits)
         };
@@ -113,8 +113,8 @@ impl Driver<'_> {
         Ok(self.after(verdict, &ran))
     }
 
-    /// Writes down that the iteration begins, and runs its agent. Returns what was used before and what came of it; an error
-    /// means that it never began, because the disk is full.
+    /// Writes down the beginning of the iteration and runs its agent: the use before, and the run. An error means that
+    /// the agent never ran, because the disk is full.
     fn begin_and_run(
         &mut self,
         entry: &Iteration,
@@ -174,14 +174,14 @@ impl Driver<'_> {
         Ok(text)
     }
 
-    /// Writes down that the iteration begins, and its prompt; an error means that the agent may not be started.
+    /// Writes down the beginning of the iteration, and its prompt. An error means that the agent may not start.
     fn begin(&mut self, entry: &Iteration, text: &str) -> Result<()> {
         self.files.begin(entry)?;
         self.keep_prompt(entry, text);
         self.files.has_room()
     }
 
-    /// Keeps the prompt for a person who reads the iteration later.
+    /// Keeps the prompt for `spool log`.
     fn keep_prompt(&mut self, entry: &Iteration, text: &str) {
         let kept = self.files.keep_prompt(&entry.log, text);
         if let Err(error) = kept {
@@ -189,8 +189,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Runs the agent program; one that could not be started is a failed run. An error means that it was not started, because
-    /// the disk is full.
+    /// A program that could not start is a failed run; an error means that the disk is full.
     fn try_agent(&mut self, prompt: &str, live: &LiveLine, log: &mut File) -> Result<AgentRun> {
         match self.run_agent(prompt, live, log) {
             Err(error) if self.files.fills_disk(&error) => Err(error),
@@ -198,14 +197,14 @@ impl Driver<'_> {
         }
     }
 
-    /// Writes what the disk had no room for while the agent program ran into its log.
+    /// Writes the part of the log for which the disk had no room during the run.
     fn finish_log(&mut self, ran: &mut AgentRun, entry: &Iteration, log: &mut File) {
         let mut rest = std::mem::take(&mut ran.ended.log_rest);
         let path = self.files.folder.join(&entry.log);
         let finished = process::write_some(log, &mut rest)
             .with_context(|| format!("`{}` cannot be written", path.display()));
         if let Err(error) = finished {
-            // What is kept free for the end is not for this.
+            // The room that is kept free for the end is not used here.
             self.files.fills_disk(&error);
             let words =
                 format!("{} bytes at its end are missing: {error:#}", grouped(rest.len() as u64));
@@ -215,7 +214,7 @@ impl Driver<'_> {
 
     fn run_agent(&mut self, prompt: &str, live: &LiveLine, log: &mut File) -> Result<AgentRun> {
         let scratch = self.files.folder.join("scratch");
-        // What the last iteration left there says nothing of this one.
+        // The last iteration's files say nothing about this one.
         let _ = fs::remove_dir_all(&scratch);
         fs::create_dir_all(&scratch)
             .with_context(|| format!("cannot make `{}`", scratch.display()))?;
@@ -250,14 +249,14 @@ impl Driver<'_> {
         self.agents.run(&order, (&limits, left), (live, &mut note), console, log)
     }
 
-    /// The session to continue, `None` for a fresh one.
+    /// The session to continue; `None` for a fresh one.
     fn resumes(&self) -> Option<&str> {
         let session = self.files.state.session_id.as_str();
         let continues = self.plan.options.settings.continue_session() && !session.is_empty();
         continues.then_some(session)
     }
 
-    /// The shorter one of the iteration's own limit and what is left for the whole loop.
+    /// The shorter one of the iteration's limit and the loop's remaining time.
     fn wall(&self) -> Option<Duration> {
         match (self.plan.options.settings.iteration_timeout(), self.time_left()) {
             (Some(own), Some(left)) => Some(own.min(left)),
@@ -307,7 +306,7 @@ impl Driver<'_> {
             let failure = std::mem::take(&mut entry.failure);
             let both = [trouble.as_str(), failure.as_str()].map(str::trim);
             entry.failure =
-                both.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join("; ");
+                both.into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join("; ");
         }
         if !entry.session_id.is_empty() {
             self.files.state.session_id.clone_from(&entry.session_id);
@@ -321,7 +320,7 @@ impl Driver<'_> {
         self.files.state.add_share(entry);
     }
 
-    /// Keeps which tools were denied, for a person who reads only the end.
+    /// Keeps the denied tools for the words at the end.
     fn note_denied(&mut self, denied: &[String]) {
         if denied.is_empty() {
             return;
@@ -335,7 +334,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Writes the iteration down, says what it came to, and keeps what the next one must know.
+    /// Writes the iteration down, reports it, and keeps what the next one must know.
     fn record(
         &mut self,
         entry: &mut Iteration,
@@ -375,7 +374,7 @@ impl Driver<'_> {
         let ledger = &self.files.state.ledger;
         let noted = if reason.is_some() { noted.with_reviews(ledger) } else { noted };
         let is_noted = self.files.note(&noted);
-        // Whatever became of the journal, what the iteration came to is not lost.
+        // The iteration is written down also without the journal.
         match verdict {
             Verdict::Wait(_) => self.files.give_back(entry),
             _ => self.files.end(entry),
@@ -389,7 +388,7 @@ impl Driver<'_> {
             (.., false) if !is_limit => format!(" (failed: {})", entry.failure.replace('\n', "; ")),
             _ => String::new(),
         };
-        // What the agent has just said on the screen is not said again.
+        // The agent has just said this on the screen.
         let why = if is_limit && self.console.screen.has_shown(&entry.failure) {
             "usage limit".to_owned()
         } else {
@@ -428,7 +427,7 @@ impl Driver<'_> {
             self.feedback
                 .remarks
                 .push(format!("These tools were denied in the last iteration: {denied}."));
-            // An end says it by itself.
+            // An end reports denied tools itself.
             if !matches!(verdict, Verdict::End(_)) {
                 let remedies = self.remedies();
                 self.console.screen.warn(&format!("tools were denied: {denied}\n{remedies}"));
@@ -453,18 +452,18 @@ impl Driver<'_> {
     }
 }
 
-/// Whether a run came to its own good end and read or wrote something, as far as that can be seen.
+/// The run had a good end and a tool call that worked, as far as can be seen.
 fn has_worked(report: &AgentReport) -> bool {
     let has_called = report.tool_calls.is_none_or(|calls| calls > report.failed_calls);
     report.outcome == RunOutcome::Finished && has_called
 }
 
-/// The final text of a run that came to its own good end.
+/// The final text of a run with a good end.
 fn last_words(report: &AgentReport) -> Option<&str> {
     (report.outcome == RunOutcome::Finished).then_some(report.final_text.as_str())
 }
 
-/// Which limit has ended a run, and the tool call that had not come back.
+/// The limit that ended a run, and the tool call that had not come back.
 fn cut_short(ran: &AgentRun) -> String {
     let limit = match ran.ended.cut {
         Some(Cut::Silence) => "cut short: nothing was heard of it",

@@ -1,4 +1,4 @@
-//! What an iteration came to, as an observation for the engine, and the verdict on it.
+//! Turns an iteration into an observation, and asks the engine for the verdict.
 
 use std::fs::File;
 use std::path::Path;
@@ -32,11 +32,11 @@ use crate::store::loops::Checked;
 use crate::store::names::{JournalEvent, PromiseState};
 use crate::world::{FileTime, Stopwatch};
 
-/// The most characters of what the agent asks a person for.
+/// Characters of what the agent asks of a person.
 const LONGEST_NEED: usize = 500;
 
 impl Driver<'_> {
-    /// Asks the engine, runs the checks where it wants them, and returns its verdict.
+    /// Asks the engine, and runs the checks where it wants them.
     pub(super) fn judge(
         &mut self,
         seen: Observation,
@@ -64,7 +64,7 @@ impl Driver<'_> {
                         let now = Observation { fingerprint, ..pending.seen().clone() };
                         let has_passed = results.iter().any(CheckResult::is_proof_by_review);
                         if let Some(review) = pending.review().filter(|_| has_passed) {
-                            let part = pending.finished().map(|it| it.tasks.clone());
+                            let part = pending.finished().map(|part| part.tasks.clone());
                             let reader = review.reader().to_owned();
                             self.proofs.reviewed = Some((reader, part.unwrap_or_default()));
                         }
@@ -92,7 +92,7 @@ impl Driver<'_> {
         judgement.verdict
     }
 
-    /// The contract, with the armed commands of tasks that were ticked by hand; a review stays the last check.
+    /// Adds the armed commands of tasks ticked by hand; a review stays the last check.
     fn contract(&self) -> Contract {
         let mut contract = self.plan.contract.clone();
         contract.add_commands(
@@ -107,7 +107,7 @@ impl Driver<'_> {
         ticks.take_results(&judge, results, &|run| millis.get(run).copied().unwrap_or_default());
     }
 
-    /// Returns what the iteration showed; `commits` are those that hold work.
+    /// `commits` counts commits with work in them.
     pub(super) fn observe(
         &self,
         ran: &AgentRun,
@@ -117,7 +117,7 @@ impl Driver<'_> {
     ) -> Observation {
         let report = &ran.report;
         let token = self.plan.contract.token.as_deref();
-        // Words count only when the agent program came to its own good end.
+        // Words count only after a good end of the agent program.
         let said =
             if report.outcome == RunOutcome::Finished { report.final_text.as_str() } else { "" };
         let promised = promise(token, self.plan.options.settings.promise_match(), said);
@@ -160,7 +160,7 @@ impl Driver<'_> {
         seen
     }
 
-    /// What was finished of the list in this run, and is to be reviewed before the rest.
+    /// The part that was finished in this run, and is to be reviewed before the rest.
     fn finished(&self) -> Option<FinishedPart> {
         let when = self.plan.contract.checks.last()?.when();
         let list = self.tree.looked_list()?;
@@ -169,7 +169,7 @@ impl Driver<'_> {
         FinishedPart::of(when, list, reviewed, &mut || at_start.map(|file| file.list.clone()))
     }
 
-    /// What the work looks like once the checks have run: they may have written into the list.
+    /// The work after the checks, which may have written into the list.
     fn fingerprint_after_checks(&mut self) -> Fingerprint {
         if let Some(tasks) = &mut self.tree.tasks {
             tasks.look();
@@ -177,7 +177,7 @@ impl Driver<'_> {
         self.tree.fingerprint()
     }
 
-    /// The results of the checks: of the last run where it failed and nothing has happened since, otherwise of a new one.
+    /// The results of the checks: those of a failed last run that still holds, or of a new run.
     fn results(&mut self, pending: &Pending, log: &mut File) -> Result<ChecksSeen, Stopped> {
         let (checked, moment) = (self.proofs.checked.as_ref(), LookMoment::after_checks());
         let Some(known) = still_good(checked, pending.seen(), self.tree.path(), moment) else {
@@ -194,17 +194,17 @@ impl Driver<'_> {
         Ok(ChecksSeen::Earlier(known.results))
     }
 
-    /// Saves the state and returns when that was, by the clock of the files: what changes later has a later time.
+    /// Saves the state; the result is the time of that by the files' clock. Later changes have a later time.
     fn saved_now(&mut self) -> FileTime {
-        // The state is for people who look on; the next step is written down in any case.
+        // The state is for onlookers; the next step is written down in any case.
         let _ = self.files.save();
         self.files.saved_at()
     }
 
-    /// Runs the checks one after the other, and those once more that had passed before a file changed; an error means that
-    /// a person stopped the loop meanwhile.
+    /// Runs the checks one after the other, and those again that passed before a file changed. An error means that a
+    /// person stopped the loop.
     ///
-    /// The review comes last, and only when all of them have passed.
+    /// The review comes last, and only after all commands have passed.
     fn check(&mut self, pending: &Pending, log: &mut File) -> Result<Vec<CheckResult>, Stopped> {
         let (checks, review) = (pending.commands(), pending.review());
         let all = checks.len() + usize::from(review.is_some());
@@ -240,12 +240,12 @@ impl Driver<'_> {
             });
             let result = result.map_err(|_| Stopped { in_review })?;
             let counts_money = self.plan.contract.guardrails.max_cost.is_some();
-            if counts_money && result.review.is_some_and(|it| it.tokens > 0 && it.cost == 0) {
+            if counts_money && result.review.is_some_and(|used| used.tokens > 0 && used.cost == 0) {
                 self.console.screen.warn(
                     "nothing tells what this review cost, so --max-usd does not count it; --prices does",
                 );
             }
-            // A journal that cannot be written ends the loop with the entry of the iteration.
+            // If the journal cannot be written, the entry of the iteration ends the loop.
             let iteration = self.files.state.ledger.iterations.saturating_add(1);
             let entry = self.entry(JournalEvent::Checks, iteration, &of_check(&result));
             let _ = self.files.note(&entry);
@@ -282,7 +282,7 @@ impl Driver<'_> {
         self.files.state.doing.clone_from(&words);
         self.tree.forget_look();
         began.push(self.saved_now());
-        // What a check says on a full disk says nothing of the work.
+        // A check on a full disk says nothing about the work.
         self.files.has_room().map_err(|_| Stopped::default())?;
         let event = RunnerEvent::Check { run: check.run.clone() };
         self.console.screen.report(event, &format!("  {words}"));
@@ -311,7 +311,7 @@ impl Driver<'_> {
     }
 }
 
-/// Whether the service has answered: with work or words, or that it is busy.
+/// The service answered: with work or words, or that it is busy.
 fn is_answered(report: &AgentReport) -> bool {
     let has_worked = !report.final_text.is_empty()
         || report.tool_calls.unwrap_or(0) > 0
@@ -322,29 +322,29 @@ fn is_answered(report: &AgentReport) -> bool {
     }
 }
 
-/// The results of the checks, and when they ran.
+/// The results of the checks.
 enum ChecksSeen {
-    /// After this iteration.
+    /// Of a run after this iteration.
     Now(Vec<CheckResult>),
-    /// After an earlier one: they hold.
+    /// Of an earlier run; they still hold.
     Earlier(Vec<CheckResult>),
 }
 
 /// A person stopped the loop while checks ran.
 #[derive(Default)]
 pub(super) struct Stopped {
-    /// Whether a reader was at work then, and has used something.
+    /// A reader was at work and has used tokens.
     in_review: bool,
 }
 
-/// Where a check runs, and what ends it early.
+/// The place of a check, and what ends it early.
 struct CheckPlace<'a> {
     supervisor: &'a Path,
     folder: &'a Path,
     interrupted: &'a mut dyn FnMut() -> bool,
 }
 
-/// What the agent says that a person must do, fit for a message.
+/// What a person must do in the agent's words, cut for a message.
 fn need(text: &str) -> Option<String> {
     let need = crate::text::title(blocked(text)?, LONGEST_NEED);
     (!need.is_empty()).then_some(need)

@@ -1,4 +1,4 @@
-//! The work of an iteration that did not come to its own end: kept under a ref, and named until one does.
+//! The work of an iteration without an end of its own: kept under a ref, and named until an iteration ends by itself.
 
 use super::agents::AgentRun;
 use super::parts::Driver;
@@ -11,8 +11,8 @@ use crate::runner::state::{Iteration, compact, time_of};
 use crate::store::names::JournalEvent;
 
 impl Driver<'_> {
-    /// Keeps what an iteration left that did not come to its own end, where it changed anything or what an earlier one
-    /// left is still there; after one that did, nothing is named any more.
+    /// Keeps the work of an iteration without an end of its own, if it changed anything or an earlier ref still exists.
+    /// An iteration with an end of its own clears the name.
     pub(super) fn keep_unfinished(&mut self, entry: &mut Iteration, ran: &AgentRun) {
         let Some(why) = unfinished(ran) else {
             self.files.state.kept_as.clear();
@@ -24,7 +24,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Keeps what is in the work tree and not committed, as the work of this iteration.
+    /// Keeps the uncommitted work as that of this iteration.
     pub(super) fn keep(&mut self, iteration: &Iteration, why: &str) {
         let Some(git) = &self.tree.git else { return };
         let began = time_of(&iteration.started).map(compact).unwrap_or_default();
@@ -41,7 +41,7 @@ impl Driver<'_> {
                 if !kept.left_out.is_empty() {
                     words = format!("{words}, without {}", named(&kept.left_out));
                 }
-                let left_out = kept.left_out.iter().map(|it| it.display().to_string()).collect();
+                let left_out = kept.left_out.iter().map(|file| file.display().to_string()).collect();
                 let event = RunnerEvent::Kept { name: kept.name.clone(), left_out };
                 self.console.screen.report(event, &words);
                 self.files.state.kept_as = kept.name;
@@ -52,7 +52,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Notes in the journal what was kept of an iteration whose own entry could not say it.
+    /// Notes the kept work in the journal, for an iteration whose own entry could not name it.
     pub(super) fn note_kept(&mut self, iteration: &Iteration) {
         let name = &self.files.state.kept_as;
         if name.is_empty() {
@@ -60,11 +60,11 @@ impl Driver<'_> {
         }
         let words = format!("unfinished work is kept as {name}");
         let entry = self.entry(JournalEvent::Interrupted, iteration.n, &words);
-        // The ref is there, and the prompt and the state name it: a journal that cannot be written ends the loop soon enough.
+        // Prompt and state name the ref as well. If the journal cannot be written, the loop ends soon.
         let _ = self.files.note(&entry);
     }
 
-    /// Returns what the next prompt says of it, `None` for nothing.
+    /// Words for the next prompt.
     pub(super) fn kept_words(&self) -> Option<String> {
         let name = &self.files.state.kept_as;
         (!name.is_empty()).then(|| {
@@ -75,7 +75,7 @@ impl Driver<'_> {
     }
 }
 
-/// Why a run did not come to its own end, `None` when it did.
+/// Why a run did not end by itself.
 fn unfinished(ran: &AgentRun) -> Option<&'static str> {
     match (&ran.report.outcome, ran.ended.cut) {
         _ if ran.end_request.is_some() => Some("it was interrupted"),

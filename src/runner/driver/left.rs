@@ -1,5 +1,5 @@
-//! What a run begins with, kept until its work is done: where it is stopped, a limit ends it, or its runner is killed, the next one
-//! judges by it what the agent had ticked.
+//! Baseline of a run: the list and file contents with which it began. After a stop, a limit or a kill, the next run
+//! judges ticks by the baseline.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -24,35 +24,34 @@ use crate::store::kept_run::{KeptRun, StoppedRun};
 use crate::store::receipts::{MOST_FILES, Receipts};
 use crate::world::{self, WallTime};
 
-/// What a run had begun with that was stopped, or whose runner was killed.
+/// The baseline of a run that was stopped or whose runner was killed.
 pub(super) struct LeftRun {
-    /// When it began.
+    /// The beginning of the run.
     pub(super) began_at: WallTime,
-    /// The task list then, with what a person has changed since a stop.
+    /// The task list at the beginning, with a person's changes since a stop.
     pub(super) list: TaskFile,
     named: Vec<String>,
-    /// How often it had been stopped.
+    /// Earlier stops.
     stops: u32,
-    /// How it was left, `None` where its runner was killed: whatever is different then is the agent's.
+    /// `None` for a killed runner: then every difference is the agent's.
     stop: Option<LeftAtStop>,
-    /// What the files contained then, `None` where there was more than could be looked through.
+    /// Contents at the beginning; `None` for a project too large for a look.
     at_start: Option<Contents>,
-    /// The same when a task was proved last.
+    /// Contents at the last proved task.
     at_tick: Option<Contents>,
 }
 
-/// How a run was left that was stopped.
+/// The state at a stop.
 struct LeftAtStop {
-    /// What the files contained, `None` where there was more than could be looked through.
+    /// `None` for a project too large for a look.
     contents: Option<Contents>,
-    /// Whether a person has changed the list since.
+    /// A person changed the list since.
     is_list_changed: bool,
 }
 
 impl WorkTree<'_> {
-    /// Returns what the last run had begun with where it was stopped, or its runner killed; `None` where it came to its end, where
-    /// a person wants to begin at 0, and where every tick counts. An error where that cannot be read: what nothing proves would
-    /// count.
+    /// The baseline of the last run. `None` if that run came to its end, if a person wants to begin at 0, and where
+    /// every tick counts. An error if the baseline cannot be read: unproved ticks would count.
     pub(super) fn left_run(&self) -> Result<Option<LeftRun>> {
         let options = self.plan.options;
         if options.counting == Counting::FromZero || options.settings.proof() == LeastProof::Word {
@@ -73,10 +72,10 @@ impl WorkTree<'_> {
         let folder = self.list_folder();
         let Some((run, folder)) = run.zip(folder) else { return Ok(None) };
         let look = |bytes: Vec<u8>| {
-            // One that has no files ends with its number; one of another version has other bytes behind it.
+            // A look without files ends with its number; a look of another version has other bytes behind the number.
             let has_none = bytes.last() == Some(&0);
-            KeptContents::parse(bytes).filter(|it| {
-                it.number == run.began_at.millis() && (it.contents.is_some() || has_none)
+            KeptContents::parse(bytes).filter(|kept| {
+                kept.number == run.began_at.millis() && (kept.contents.is_some() || has_none)
             })
         };
         let [start, tick] = receipts.run_contents()?;
@@ -89,7 +88,7 @@ impl WorkTree<'_> {
             })?;
             bytes = continued(&run.list, &left.list, &now.bytes);
             let is_list_changed = left.list != now.bytes;
-            let contents = look(left.contents).and_then(|it| it.contents);
+            let contents = look(left.contents).and_then(|kept| kept.contents);
             stop = Some(LeftAtStop { contents, is_list_changed });
         }
         Ok(Some(LeftRun {
@@ -105,8 +104,8 @@ impl WorkTree<'_> {
 }
 
 impl Driver<'_> {
-    /// Continues with what a run had begun with, and judges what its agent had ticked. What is protected only since then is
-    /// compared with how it is now.
+    /// Continues from a baseline, and judges the agent's ticks. Files that are protected only since then are compared
+    /// with their current state.
     pub(super) fn begin_with(&mut self, left: LeftRun) {
         let LeftRun { began_at, list, named, mut at_start, mut at_tick, stops, stop } = left;
         self.proofs.began_at = began_at;
@@ -130,14 +129,15 @@ impl Driver<'_> {
         self.judge_left_ticks();
     }
 
-    /// Takes what a person has changed since the stop as it is: it is no work of the agent, and what is protected is theirs to
-    /// change. What the agent had changed stays its work.
+    /// Accepts a person's changes since the stop: they are not the agent's work, and a person may change protected
+    /// files. The agent's changes stay its work.
     fn continue_stopped(&mut self, stop: &LeftAtStop) {
         let judge = self.proofs.tick_judge(&self.tree);
         let at_stop = stop.contents.as_ref().zip(judge.as_ref());
-        let now = at_stop.and_then(|(it, judge)| Some((it, judge.contents(Some(it), LOOK).ok()?)));
-        let is_changed = now
-            .is_some_and(|(at_stop, now)| self.proofs.leave_to_person(&self.tree, at_stop, &now));
+        let now =
+            at_stop.and_then(|(old, judge)| Some(old).zip(judge.contents(Some(old), LOOK).ok()));
+        let is_changed =
+            now.is_some_and(|(old, now)| self.proofs.leave_to_person(&self.tree, old, &now));
         if is_changed || stop.is_list_changed {
             self.proofs.keep_for_done(&self.tree, &self.console.screen);
         }
@@ -145,7 +145,7 @@ impl Driver<'_> {
         self.keep_run();
     }
 
-    /// Keeps what this run begins or continues with.
+    /// Keeps the run's baseline.
     pub(super) fn keep_run(&mut self) {
         let (Some(run), Ok(receipts)) =
             (self.proofs.run_to_keep(&self.tree), self.tree.run_receipts())
@@ -162,8 +162,8 @@ impl Driver<'_> {
         }
     }
 
-    /// Removes what this run began with, or keeps it with how it is left where work of it may be judged by the next run. Where the
-    /// first fails, the next one judges once more what has no receipt.
+    /// Removes the baseline, or keeps it with the state at the stop where the next run may have to judge work. If the
+    /// removal fails, the next run judges ticks without a receipt once more.
     pub(super) fn leave_run(&self) {
         if self.files.state.leaves_work() {
             self.proofs.keep_stop(&self.tree, &self.console.screen);
@@ -172,8 +172,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Judges what the agent of a stopped or killed run had ticked, and that nobody has judged: what nothing proves counts as open, and
-    /// the rest gets its receipt.
+    /// Judges ticks that a stopped or killed run left unjudged: unproved ones count as open, the others get receipts.
     fn judge_left_ticks(&mut self) {
         let Some(folder) = self.tree.list_folder() else { return };
         let Ok(file) = task_list::read(&folder) else { return };
@@ -181,7 +180,7 @@ impl Driver<'_> {
         for (id, receipt) in judge.known() {
             self.proofs.no_change.extend(receipt.no_change.map(|why| (id, why)));
         }
-        let cut_off = self.files.recovered.as_ref().and_then(|it| it.iteration.clone());
+        let cut_off = self.files.recovered.as_ref().and_then(|last| last.iteration.clone());
         let mut entry = cut_off.unwrap_or_default();
         let began_at = time_of(&entry.started).unwrap_or(self.proofs.began_at);
         if let Some(before) = &self.proofs.looks.tick {
@@ -199,13 +198,13 @@ impl Driver<'_> {
         if let (Work::List { .. }, Some(tasks)) = (looked.work, &self.tree.tasks) {
             self.totals.open_at_start = tasks.open();
         }
-        // Boxes that are open again are no progress of the first iteration.
+        // Reopened boxes are no progress of the first iteration.
         self.files.state.ledger.fingerprint = Some(self.tree.fingerprint());
     }
 }
 
 impl TickProofs {
-    /// Takes the files that differ from how they were at the stop as a person's; returns whether there are any.
+    /// Takes the files that changed since the stop as a person's; `true` if there are any.
     fn leave_to_person(&mut self, tree: &WorkTree<'_>, at_stop: &Contents, now: &Contents) -> bool {
         let changed = now.changed_since(at_stop);
         let Some(judge) = self.tick_judge(tree).filter(|_| !changed.is_empty()) else {
@@ -226,14 +225,14 @@ impl TickProofs {
         true
     }
 
-    /// Keeps what the files contained for `spool task done`, where that judges by the rule of the run.
+    /// Keeps the contents for `spool task done`, where that judges by the run's rule.
     pub(super) fn keep_for_done(&self, tree: &WorkTree<'_>, screen: &Screen) {
         let (Some(since), Some(file)) = (self.judged_since, &self.list_at_start) else {
             return;
         };
         let kept = tree.receipts().and_then(|receipts| {
             if tree.plan.change.root != tree.path() {
-                // It looks at the project alone, by paths of its own.
+                // `spool task done` looks at the project alone, by its own paths.
                 let judge =
                     self.tick_judge(tree).map(|judge| judge.of_project(&tree.plan.change.root));
                 let contents = judge.and_then(|judge| judge.contents(None, LOOK).ok());
@@ -251,18 +250,18 @@ impl TickProofs {
         }
     }
 
-    /// What the files contained at the beginning and at the last tick, as bytes.
+    /// The contents at the beginning and at the last tick, as bytes.
     fn kept_looks(&self) -> [Vec<u8>; 2] {
         let Looks { armed, tick } = &self.looks;
         [armed, tick].map(|look| self.kept_look(look.clone()))
     }
 
-    /// A look at the files as bytes that are kept of this run.
+    /// A look in the bytes that this run keeps.
     fn kept_look(&self, contents: Option<Contents>) -> Vec<u8> {
         KeptContents { number: self.began_at.millis(), contents }.to_bytes()
     }
 
-    /// What this run begins with, `None` without a list.
+    /// `None` without a list.
     fn run_to_keep(&self, tree: &WorkTree<'_>) -> Option<KeptRun> {
         Some(KeptRun {
             began_at: self.began_at,
@@ -273,7 +272,7 @@ impl TickProofs {
         })
     }
 
-    /// Keeps how this run is left: what is changed later is not the agent's.
+    /// Keeps the state at the stop: later changes are not the agent's.
     pub(super) fn keep_stop(&self, tree: &WorkTree<'_>, screen: &Screen) {
         let judge = self.tick_judge(tree).filter(|judge| judge.armed.least != LeastProof::Word);
         let folder = tree.list_folder();

@@ -54,12 +54,12 @@ use parts::{Driver, LOOK};
 use pauses::{LONGEST_LIMIT, until};
 use plan::Plan;
 
-/// The longest that the supervisor of a killed runner takes to end its tree, with some room.
+/// The time in which the supervisor of a killed runner ends its tree, with some room.
 const ORPHANS: Duration = Duration::from_secs(10);
 
-/// Drives the loop of a change to its end and returns the exit code of that end.
+/// Drives a change's loop to its end; the result is that end's exit code.
 ///
-/// An error means that the loop did not begin, or that its state could not be written any more.
+/// An error means that the loop did not begin, or that its state can no longer be written.
 pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
     let signals = Signals::listen().context("signals cannot be listened to")?;
     let seats = match fallback::seats(options) {
@@ -88,9 +88,9 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
         "",
     );
     let notify = pinned::shown_notice(&driver.plan.options.settings.notify(), "your settings");
-    let converge = driver.plan.options.spec_kit.converge.as_ref().map_or_else(String::new, |it| {
+    let converge = driver.plan.options.spec_kit.converge.as_ref().map_or_else(String::new, |command| {
         let most = Converging::MOST;
-        format!("spec-kit's converge command, in an iteration of its own before the end, at most {most} times:\n  {}\n", it.file)
+        format!("spec-kit's converge command, in an iteration of its own before the end, at most {most} times:\n  {}\n", command.file)
     });
     let checks = checks + &converge + &notify;
     if !checks.is_empty() {
@@ -102,7 +102,7 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
         git.remove_leftovers();
     }
     driver.tree.tidy_list();
-    // As it was left: the boxes in it, too.
+    // The list as it was left, with its boxes.
     driver.settle_unfinished();
     let left_run = driver.tree.left_run().inspect_err(|error| driver.give_up(error))?;
     let pinned = pin::pin(change, options, left_run.as_ref());
@@ -112,7 +112,7 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
     let words = pinned.as_ref().map(|pin| pin.words.as_str());
     let behind = driver.proofs.part_of_judge(&driver.tree);
     let words: Vec<&str> =
-        words.into_iter().chain([behind.trim_end()]).filter(|it| !it.is_empty()).collect();
+        words.into_iter().chain([behind.trim_end()]).filter(|line| !line.is_empty()).collect();
     if !words.is_empty() {
         let event = RunnerEvent::Armed { checks: Vec::new() };
         driver.console.screen.report(event, &words.join("\n"));
@@ -139,9 +139,9 @@ fn show_error(error: &anyhow::Error) {
     errln!("{}error{}: {error:#}", style.render(), style.render_reset());
 }
 
-/// Waits until the tree of a runner that was killed has ended: two agents would work on the same files, and
-/// what the first one still commits would be found in no iteration, or in the wrong one. What someone has
-/// left alive who killed the supervisor as well is ended; returns a line on it, `None` for nothing.
+/// Waits for the end of a killed runner's tree: two agents would work on the same files, and commits of the first would
+/// be found in no iteration, or in the wrong one. If the supervisor was killed, too, the rest of the tree is ended; the
+/// result is a line about that.
 fn end_what_was_left_before(change: &Change, signals: &Signals) -> Option<String> {
     let folder = state_folder(&change.root, &change.id);
     let (before, _) = read_state(&folder).ok()??;
@@ -154,7 +154,7 @@ fn end_what_was_left_before(change: &Change, signals: &Signals) -> Option<String
             return None;
         }
     }
-    // Its number may be another process's by now.
+    // The process number may be another process's by now.
     if before.pid == 0 || before.pid == std::process::id() || processes::is_alive(before.pid) {
         return None;
     }
@@ -169,7 +169,7 @@ fn end_what_was_left_before(change: &Change, signals: &Signals) -> Option<String
 }
 
 impl Driver<'_> {
-    /// Runs iterations until the end and returns its exit code.
+    /// The result is the exit code.
     fn until_the_end(&mut self) -> Result<u8> {
         match self.one_after_the_other() {
             Err(_) if self.files.full_disk().is_some() => self.finish(&self.stopped(), None),
@@ -191,7 +191,7 @@ impl Driver<'_> {
             if let Some(request) = self.wait_while_paused(PAUSED, &words)? {
                 return self.stop(request);
             }
-            // Where a wait or a pause has used up the time, or an earlier run the limits, no agent is started for nothing.
+            // A wait, a pause or an earlier run may have used up a limit: then no agent is started.
             let (ledger, elapsed) = (&self.files.state.ledger, self.files.elapsed().as_secs());
             let is_up = engine::limit_is_up(&self.plan.contract, ledger, elapsed);
             let is_over = is_up.or_else(|| self.project_is_gone());
@@ -211,7 +211,7 @@ impl Driver<'_> {
                 Next::Iteration(pause) if pause.is_zero() || self.agents.another_goes_on() => None,
                 Next::Iteration(pause) => self.rest(pause, "a pause after a failed run")?,
                 Next::Limit(resets_at) => {
-                    // A run that met a usage limit has used something as well.
+                    // A run that met a usage limit has used tokens, too.
                     let (contract, ledger) = (&self.plan.contract, &self.files.state.ledger);
                     if let Some(reason) = engine::budget_is_up(contract, ledger) {
                         return self.finish(&reason, None);
@@ -233,14 +233,14 @@ impl Driver<'_> {
         }
     }
 
-    /// The end of a loop whose project somebody has taken away: its files and the loop's own are not there any more.
+    /// The end of a loop without its project: the loop's own files are gone as well.
     pub(super) fn project_is_gone(&self) -> Option<TerminalReason> {
         let root = &self.plan.change.root;
         let is_gone = matches!(root.try_exists(), Ok(false)) || !is_in_place(root);
         is_gone.then(|| engine::project_is_gone(&root.display().to_string()))
     }
 
-    /// The end of a loop whose change somebody has taken away: nothing says any more what is wanted.
+    /// The end of a loop without its change: nothing tells what is wanted.
     fn change_is_gone(&self) -> Option<TerminalReason> {
         let change = self.plan.change;
         let document = change.folder.join(change.primary());
@@ -251,7 +251,7 @@ impl Driver<'_> {
         (!is_in_place(&change.folder)).then(|| engine::change_is_a_link(&shown()))
     }
 
-    /// The end of a loop whose usage limit is lifted too late.
+    /// The end by a usage limit that is lifted too late.
     fn waits_too_long(&mut self, at: Option<u64>, pause: Duration) -> Option<TerminalReason> {
         let limit = match self.plan.options.limit_wait {
             _ if self.plan.options.asks_at_limit => return None,

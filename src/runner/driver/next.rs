@@ -1,4 +1,4 @@
-//! What comes after an iteration.
+//! The step after an iteration.
 
 use std::time::Duration;
 
@@ -8,24 +8,23 @@ use super::pauses::doubled;
 use crate::engine::{RunSign, TerminalReason, Verdict};
 use crate::runner::harness::{RunOutcome, is_overload};
 
-/// What is to be done after an iteration.
+/// The step after an iteration.
 pub(super) enum Next {
-    /// The next one, after a pause.
+    /// The next iteration after a pause.
     Iteration(Duration),
-    /// Wait until a usage limit is lifted, in seconds since the Unix epoch; `None` where that is not known.
+    /// Wait until a usage limit is lifted, in seconds since the Unix epoch; `None` if unknown.
     Limit(Option<u64>),
-    /// Nothing.
     End(TerminalReason),
 }
 
 impl Driver<'_> {
-    /// When a usage limit of the reader is lifted that has just been met.
+    /// The end of the reader's usage limit that was just met, in seconds since the Unix epoch.
     fn reader_resets_at(&self) -> Option<u64> {
         let result = self.proofs.checked.as_ref()?.results.last()?.review?;
         Some(result.verdicts).filter(|at| result.is_limited() && *at > 1)
     }
 
-    /// Returns what comes after a run with this verdict.
+    /// The step after a run with this verdict.
     pub(super) fn after(&mut self, verdict: Verdict, ran: &AgentRun) -> Next {
         let sign = match (&verdict, &ran.report.outcome) {
             (Verdict::Wait(_), _) => RunSign::Limited,
@@ -37,7 +36,7 @@ impl Driver<'_> {
             (Verdict::End(reason), _) => Next::End(reason),
             (Verdict::Wait(_), RunOutcome::UsageLimit { resets_at, .. }) => Next::Limit(*resets_at),
             (Verdict::Wait(_), _) => Next::Limit(self.reader_resets_at()),
-            // A run that failed and got the work further counts as none in a row, and rests all the same.
+            // A failed run with progress counts as none in a row, and rests all the same.
             (Verdict::Continue(_), RunOutcome::Failed(_) | RunOutcome::Lasting(_)) => {
                 let times = self.files.state.ledger.failures.max(1);
                 Next::Iteration(doubled(self.plan.options.settings.retry_pause(), times))

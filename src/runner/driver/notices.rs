@@ -1,4 +1,4 @@
-//! What a loop says at its start and at the start of each iteration.
+//! Words at the start of a loop and of each iteration.
 
 use super::agents::AgentSeat;
 use super::parts::Driver;
@@ -15,7 +15,7 @@ use crate::runner::screen::{counted, grouped};
 use crate::text::line;
 
 impl Driver<'_> {
-    /// Says what is about to run, and what will not go as a person expects.
+    /// Says what is about to run, and what a person may not expect.
     pub(super) fn greet(&mut self) {
         for path in &self.files.put_aside {
             self.console.screen.warn(&format!(
@@ -55,7 +55,7 @@ impl Driver<'_> {
         let (name, version) =
             (self.agents.seat().harness.name(), self.agents.seat().version.as_str());
         let shown = match &self.plan.options.harness {
-            // Nothing else says which program that is.
+            // Nothing else tells which program runs.
             HarnessChoice::Acp(line) if self.agents.current == 0 => format!("acp:{line}"),
             _ => name.to_owned(),
         };
@@ -71,7 +71,7 @@ impl Driver<'_> {
                 .change
                 .module
                 .as_ref()
-                .map_or_else(String::new, |it| format!(" (module {it})")),
+                .map_or_else(String::new, |module| format!(" (module {module})")),
             format!("{shown} {version}").trim_end(),
         );
         let event = RunnerEvent::Start {
@@ -86,12 +86,12 @@ impl Driver<'_> {
         self.console.screen.report(event, &words);
     }
 
-    /// Says what a person should know of each agent program before it runs.
+    /// Cautions about each agent program before it runs.
     fn warn_of_the_agents(&self) {
         let options = self.plan.options;
         let mut named: Vec<&str> = Vec::new();
         for seat in &self.agents.seats {
-            // The same program with another model has the same to say.
+            // The same program with another model has the same cautions.
             if named.contains(&seat.harness.name()) {
                 continue;
             }
@@ -117,7 +117,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Says what will not go as a person expects, before the first token is spent.
+    /// Warns about the repository before the first token is spent.
     fn warn_of_the_place(&self) {
         let unread = match self.tree.git {
             None => Git::unread(&self.plan.change.worktree),
@@ -137,7 +137,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Says which repository git cannot read, why, what the loop goes without, and what to do next.
+    /// Names the repository that git cannot read, the reason, what the loop goes without, and the next step.
     fn warn_of_unread(&self, unread: &UnreadRepository) {
         let UnreadRepository { place, said, remedy } = unread;
         let (place, folder) = (place.display().to_string(), self.tree.path().display().to_string());
@@ -156,7 +156,8 @@ impl Driver<'_> {
         ));
     }
 
-    /// Says what of the list does not count, and that it has no open task, once the ticks are judged that an earlier run has left.
+    /// Names the lines of the list that do not count, and a list without an open task. Ticks of an earlier run are
+    /// judged by then.
     pub(super) fn warn_of_list(&self) {
         let Some(tasks) = &self.tree.tasks else { return };
         for aside in self.tree.looked_list().map(TaskList::asides_in_words).unwrap_or_default() {
@@ -170,7 +171,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Says that an iteration begins, of a task or of spec-kit's converge command, and returns what the live line shows of it.
+    /// Says that an iteration begins, with a task or spec-kit's converge command. The result is the live line.
     pub(super) fn announce(
         &self,
         number: u32,
@@ -189,7 +190,7 @@ impl Driver<'_> {
         });
         let next = converge.map_or(next, |command| format!(" · /{}", command.name));
         let words = format!("-- iteration {of}{next}");
-        let event = RunnerEvent::Iteration { number, task: task.map(|it| it.0.clone()) };
+        let event = RunnerEvent::Iteration { number, task: task.map(|(id, _)| id.clone()) };
         self.console.screen.report(event, &words);
         let (state, options) = (&self.files.state, self.plan.options);
         let rails = &self.plan.contract.guardrails;
@@ -208,7 +209,7 @@ impl Driver<'_> {
     }
 }
 
-/// The limits of a whole loop, those that are set.
+/// The limits of the whole loop.
 fn limits(options: &Options) -> String {
     let iterations = match options.settings.max_iterations() {
         Some(limit) => format!("at most {}", counted(limit.into(), "iteration")),

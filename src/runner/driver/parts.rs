@@ -1,4 +1,4 @@
-//! What a loop is made of.
+//! The parts of a loop.
 
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
@@ -23,57 +23,54 @@ use crate::runner::state::{Iteration, LoopState, StateFiles, state_folder};
 use crate::runner::task_list::Tasks;
 use crate::world::Deadline;
 
-/// How often a waiting loop looks for signals and requests.
+/// The interval in which a waiting loop looks for signals and requests.
 pub const LOOK: Duration = Duration::from_millis(100);
 
 /// A loop of the runner.
 pub struct Driver<'a> {
-    /// What it was asked for.
     pub plan: &'a Plan<'a>,
-    /// What it writes down.
+    /// The state files.
     pub files: StateFiles,
-    /// The person's side of it.
+    /// The person's side.
     pub console: Console<'a>,
-    /// The agent programs, and whose turn it is.
     pub agents: Agents,
-    /// The work tree, and what changed in it.
+    /// The work tree, and the changes in it.
     pub tree: WorkTree<'a>,
-    /// What it came to so far.
+    /// Totals so far.
     pub totals: RunTotals,
-    /// What the next prompt says of the last iteration.
     pub feedback: Feedback,
-    /// What the ticks of its tasks are judged by.
+    /// Judges the ticks.
     pub proofs: TickProofs,
-    /// What keeps the machine awake meanwhile, `None` for nothing.
+    /// Keeps the machine awake.
     pub inhibitor: Option<Inhibitor>,
 }
 
-/// What a loop came to since its start.
+/// Totals since the start.
 #[derive(Default)]
 pub struct RunTotals {
-    /// The tasks that were open at the start, by id.
+    /// Ids of tasks that were open at the start.
     pub open_at_start: Vec<String>,
-    /// How many boxes were ticked.
+    /// Ticked boxes.
     pub ticked: usize,
-    /// Why the loop has ended, as the journal says it in the entry of the last iteration; empty before that.
+    /// The end's words in the journal entry of the last iteration; empty before the end.
     pub journaled_end: String,
 }
 
-/// What the next prompt says of the last iteration.
+/// What the next prompt says about the last iteration.
 #[derive(Default)]
 pub struct Feedback {
-    /// What was missing at its end.
+    /// Missing at the end of the iteration.
     pub missing: Vec<Shortfall>,
-    /// What else the agent should know, a sentence each.
+    /// Other remarks for the agent, a sentence each.
     pub remarks: Vec<String>,
 }
 
 impl<'a> Driver<'a> {
-    /// Returns the loop of a change, locked and written down; an error when it cannot begin.
+    /// Locks the change and writes the state down; an error means that the loop cannot begin.
     pub fn new(plan: &'a Plan<'a>, seats: Vec<AgentSeat>, signals: &'a Signals) -> Result<Self> {
         let (change, options) = (plan.change, plan.options);
         let tasks = Tasks::of(change, options.include_optional);
-        // Its questions end with the loop's time, by a signal, and by `spool stop`.
+        // The loop's time, a signal and `spool stop` end these questions to git.
         let requests = Requests::of(&state_folder(&change.root, &change.id));
         let signaled = signals.any();
         let interrupt = move || {
@@ -116,14 +113,14 @@ impl<'a> Driver<'a> {
             tasks.look();
             driver.totals.open_at_start = tasks.open();
         }
-        // What is there at the start is no progress of the first iteration.
+        // The state at the start is no progress of the first iteration.
         driver.files.state.ledger.fingerprint = Some(driver.tree.fingerprint());
         driver.take_up_totals();
         driver.files.save()?;
         Ok(driver)
     }
 
-    /// Returns how long the loop may still take, `None` for no limit.
+    /// `None` for no limit.
     pub fn time_left(&self) -> Option<Duration> {
         self.plan.options.max_runtime.map(|all| all.saturating_sub(self.files.elapsed()))
     }

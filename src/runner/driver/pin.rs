@@ -1,5 +1,5 @@
-//! What a person who starts `spool ralph` arms: the Verify commands that `spool task` may run for its agents, and the rule by
-//! which it judges their ticks.
+//! What a person arms by starting `spool ralph`: the Verify commands that `spool task` may run for the agents, and the
+//! rule for ticks.
 
 use super::left::LeftRun;
 use super::parts::Driver;
@@ -23,21 +23,21 @@ use crate::store::receipts::{Receipts, armed_specification};
 use crate::system::names;
 use crate::world::{self, WallTime};
 
-/// The pin of a run; dropped, it is taken away.
+/// The pin of a run; removed on drop.
 pub(super) struct RunPin<'a> {
     change: &'a Change,
-    /// When it was armed: when the run began, or the one that it continues.
+    /// The beginning of the run, or of the run that it continues.
     pub(super) armed_at: WallTime,
-    /// The commands that it holds; none where they could not be kept.
+    /// Empty if they could not be kept.
     pub(super) commands: VerifyCommands,
-    /// When it was armed, as `spool task done` knows it, where that judges by the rule of the run; `None` where it cannot.
+    /// The time of arming for `spool task done`, if that can judge by the run's rule.
     pub(super) judged_since: Option<WallTime>,
-    /// The lines that show the commands, or say that they cannot be kept; empty for none.
+    /// Lines that show the commands, or say that they cannot be kept; empty for none.
     pub(super) words: String,
 }
 
-/// Pins the Verify commands of a change's list, and for a feature how well its tasks have to be proved; `None` where there is
-/// nothing to pin. A run that continues another one pins what that one began with.
+/// Pins the Verify commands of a change's list, and for a feature the least proof of its tasks. `None` where there is
+/// nothing to pin. A continued run pins what it began with.
 pub(super) fn pin<'a>(
     change: &'a Change,
     options: &Options,
@@ -75,7 +75,7 @@ pub(super) fn pin<'a>(
     };
     let kept = Pins::of(&change.root)
         .and_then(|pins| pins.write(PinKey::Change(&change.id), &pin, &commands));
-    // The look at the files reads the commands from the pin: what they run is looked at also where git ignores it.
+    // The look takes the commands from the pin: it includes the files that they run even where git ignores them.
     let contents = judges.then(|| match left {
         Some(_) => Ok(has_contents(change, &feature, &pin)),
         None => keep_contents(change, &feature, &pin, &file.bytes),
@@ -94,8 +94,8 @@ pub(super) fn pin<'a>(
     Some(RunPin { change, armed_at, commands, judged_since, words })
 }
 
-/// Keeps what the files contain for `spool task done`, and returns whether that judges by it: not where a session's loop is
-/// armed on the same feature, whose own rule holds. The words say why it cannot be kept.
+/// Keeps the contents for `spool task done`. `false` where a session's loop is armed on the same feature: that loop's
+/// rule holds. The error's words tell why nothing can be kept.
 fn keep_contents(
     change: &Change,
     feature: &Feature,
@@ -114,16 +114,15 @@ fn keep_contents(
     })
 }
 
-/// Returns whether `spool task done` judges by what was kept when this was armed: that of the run which this one continues is
-/// still there.
+/// `spool task done` can judge by contents kept at arming: those of the continued run still exist.
 fn has_contents(change: &Change, feature: &Feature, pin: &Pin) -> bool {
     let receipts = Receipts::of(&change.root, &feature.name, &list_of(feature));
-    let is_kept = receipts.is_ok_and(|it| it.armed_list(pin.armed_at.millis()).is_some());
+    let is_kept = receipts.is_ok_and(|kept| kept.armed_list(pin.armed_at.millis()).is_some());
     is_kept && pinned::standing_of_feature(&change.root, &feature.name).pin().is_none()
 }
 
 impl Driver<'_> {
-    /// Keeps what the specification says where a review judges it; a loop that takes up an earlier one keeps what that began with.
+    /// Keeps the specification that a review judges; a continued loop keeps the one that it began with.
     pub(super) fn pin_specification(&self) {
         let (root, name) = (&self.plan.change.root, &self.plan.change.id);
         let goes_on = self.files.earlier != EarlierLoop::None;

@@ -1,5 +1,3 @@
-//! What a loop was asked for.
-
 use super::agents::AgentSeat;
 use crate::engine::Contract;
 use crate::runner::options::{DoneWhen, Options};
@@ -8,19 +6,14 @@ use crate::runner::target::Change;
 
 /// What a loop was asked for.
 pub struct Plan<'a> {
-    /// The change to work on.
     pub change: &'a Change,
-    /// Every setting.
     pub options: &'a Options,
-    /// What ends the loop.
     pub contract: Contract,
-    /// What counts as done.
     pub done: DoneWhen,
 }
 
 impl<'a> Plan<'a> {
-    /// Returns the plan for a change: what counts as done is what was asked for, or else the list where there is
-    /// one (spec 001).
+    /// Without a setting, a list decides where there is one (spec 001).
     pub fn of(change: &'a Change, options: &'a Options) -> Self {
         let done = match options.done {
             Some(done) => done,
@@ -30,7 +23,6 @@ impl<'a> Plan<'a> {
         Self { change, options, contract: options.contract(done), done }
     }
 
-    /// Returns the state with which the loop begins.
     pub fn first_state(&self, first: &AgentSeat) -> LoopState {
         let Self { change, options, done, .. } = self;
         LoopState {
@@ -58,12 +50,12 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Returns whether nothing but the agent's promise can end the loop.
+    /// Only the agent's promise can end the loop.
     pub fn is_by_word(&self) -> bool {
         self.done == DoneWhen::Manual && self.options.checks.is_empty()
     }
 
-    /// Returns whether the runner commits what an iteration changed.
+    /// The runner commits the changes of each iteration.
     pub fn commits(&self) -> bool {
         self.options.settings.commit()
     }

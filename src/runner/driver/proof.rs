@@ -1,4 +1,4 @@
-//! How well the tasks are proved that were ticked in an iteration; a tick with nothing behind it is taken back.
+//! Proof of the tasks ticked in an iteration. A tick without proof is taken back.
 
 use std::rc::Rc;
 
@@ -21,8 +21,8 @@ use crate::store::receipts::{Receipt, Witness};
 use crate::world::{self, WallTime};
 
 impl Driver<'_> {
-    /// Remembers what the files contain and what the list says before the first iteration, with what the run has pinned; where it
-    /// continues a run, what that began with.
+    /// Takes the files' contents and the list before the first iteration, with the pinned terms; a continued run takes
+    /// what it began with.
     pub(super) fn begin_proofs(&mut self, pin: Option<&RunPin<'_>>, left: Option<LeftRun>) {
         if self.tree.list_path().is_none() {
             if self.plan.is_by_word() && self.files.earlier != EarlierLoop::GoesOn {
@@ -49,23 +49,23 @@ impl Driver<'_> {
         self.keep_run();
     }
 
-    /// Keeps what the files contain before the first iteration of a run that the agent's promise alone ends.
+    /// Keeps the files' contents before the first iteration of a run that only the agent's promise ends.
     fn arm_promise(&self) -> Option<()> {
         let (judge, change) = (self.promise_judge()?, self.plan.change);
         let proposal = read(&change.folder.join(change.primary()), task_list::MOST);
         let proposal = proposal.map(|content| content.bytes).unwrap_or_default();
         let task = [self.plan.options.task.as_bytes(), b"\n", &proposal].concat();
-        // Where it cannot be kept, a promise is judged by what the iterations have changed.
+        // Without these contents a promise is judged by the changes of the iterations.
         promised::arm(&judge, &String::from_utf8_lossy(&task), LOOK).ok()
     }
 
-    /// What the agent's promise is judged by; `None` where nothing can be kept.
+    /// `None` where nothing can be kept.
     fn promise_judge(&self) -> Option<TickJudge> {
         let began = time_of(&self.files.state.started_at)?;
         Some(promised::promise_judge(self.tree.path(), self.tree.run_receipts().ok()?, began))
     }
 
-    /// Returns whether a file differs from what it was at the start, and what speaks against a promise that alone ends the run.
+    /// The difference of the files since the start, and words against a promise that alone ends the run.
     pub(super) fn against(&self, claimed: bool) -> (Difference, String) {
         let touched = || self.tree.since_start();
         if !claimed || !self.plan.is_by_word() {
@@ -75,8 +75,8 @@ impl Driver<'_> {
         promised::against(self.promise_judge().as_ref(), about, LOOK, touched)
     }
 
-    /// Judges the tasks that were ticked in an iteration; `said` is the final text of an agent that came to its own good end.
-    /// What is not proved counts as open, and since nobody can be writing the list any more, its box is opened again.
+    /// Judges the tasks ticked in an iteration. `said` is the final text of an agent with a good end. Unproved tasks
+    /// count as open, and their boxes are opened again: nobody can be writing the list any more.
     pub(super) fn judge_ticks(
         &mut self,
         looked: &mut TaskListUpdate,
@@ -107,19 +107,19 @@ impl Driver<'_> {
             }
         }
         let of_hand = ticks.proved.iter().map(|tick| (&tick.id, &tick.no_change));
-        let of_done = done.iter().filter(|it| it.proof == Some(Proof::Word));
-        let said = of_hand.chain(of_done.map(|it| (&it.task, &it.no_change)));
+        let of_done = done.iter().filter(|receipt| receipt.proof == Some(Proof::Word));
+        let said = of_hand.chain(of_done.map(|receipt| (&receipt.task, &receipt.no_change)));
         let said = said.filter_map(|(id, why)| Some((id.clone(), why.clone()?)));
         self.proofs.no_change.extend(said);
         if !ticks.proved.is_empty() {
             self.proofs.looks.tick.clone_from(&ticks.seen.now);
             self.proofs.keep_for_done(&self.tree, &self.console.screen);
         } else if let (false, Some(since)) = (done.is_empty(), self.proofs.judged_since) {
-            // What it has kept after the last tick; it looks at the project alone.
-            let kept = self.tree.receipts().ok().and_then(|it| it.contents());
+            // `spool task done` kept a look after the last tick; its look covers the project alone.
+            let kept = self.tree.receipts().ok().and_then(|receipts| receipts.contents());
             let kept = kept.and_then(KeptContents::parse);
             let kept =
-                kept.filter(|it| it.number == since.millis() && judge.place.above.is_empty());
+                kept.filter(|kept| kept.number == since.millis() && judge.place.above.is_empty());
             let look = || judge.contents(self.proofs.looks.tick.as_ref(), LOOK).ok();
             self.proofs.looks.tick = kept.map_or_else(look, |kept| kept.contents);
         }
@@ -127,8 +127,8 @@ impl Driver<'_> {
         self.proofs.ticks = ticks;
     }
 
-    /// Counts the tasks as open that were so when the run began and have left the list. An agent without `spool task` drops one
-    /// with a reason in its final text.
+    /// Counts tasks as open that were open at the beginning and have left the list. An agent without `spool task` drops
+    /// a task with a reason in its final text.
     fn note_missing(
         judge: &TickJudge,
         list: &crate::engine::tasks::TaskList,
@@ -141,7 +141,7 @@ impl Driver<'_> {
             let known = judge.known();
             missing.retain(|id| !known.contains_key(id));
             for (id, why) in said_of_tasks(said, "no-change") {
-                let Some(place) = missing.iter().position(|it| *it == id) else { continue };
+                let Some(place) = missing.iter().position(|gone| *gone == id) else { continue };
                 let task = missing.remove(place);
                 let (by, proof) = (Witness::Drop, Some(Proof::Word));
                 let (at, no_change) = (world::now(), Some(why));
@@ -158,7 +158,7 @@ impl Driver<'_> {
         looked.tampered.removed = missing;
     }
 
-    /// Opens the boxes of what is not proved, and tells the next agent and the person of it.
+    /// Opens the boxes of unproved tasks, and tells the next agent and the person.
     fn take_back(
         &mut self,
         unproved: &[UnprovedTask],

@@ -1,4 +1,4 @@
-//! What a person does about protected files that the agent has changed: put them back, or take them as they are.
+//! What a person can do about protected files that the agent changed: put them back, or accept them.
 
 use std::path::Path;
 
@@ -9,12 +9,12 @@ use crate::runner::git::NO_COMMIT;
 use crate::runner::state::{tail, time_of};
 use crate::runner::summary::{SHORT, git_in};
 
-/// The most files that a command names.
+/// Files in one command.
 const MOST: usize = 10;
 
 impl TickProofs {
-    /// Returns the lines on what a person does about a tick that is held up by protected files, each behind a line break; empty for
-    /// every other one, and where this runner has said it of all of them before.
+    /// Lines about a tick that protected files hold up, each behind a line break. Empty for any other tick, and where
+    /// this runner has named all of the files before.
     pub(super) fn how_to_put_back(
         &mut self,
         why: &Unproved,
@@ -27,18 +27,18 @@ impl TickProofs {
         if self.told_put_back.len() == known {
             return String::new();
         }
-        let it = if paths.len() == 1 { "it" } else { "them" };
+        let them = if paths.len() == 1 { "it" } else { "them" };
         let back = match self.command_to_put_back(paths, tree, loop_folder) {
-            Some(command) => format!("To put {it} back: {command}"),
-            None => format!("To put {it} back: as before the loop began"),
+            Some(command) => format!("To put {them} back: {command}"),
+            None => format!("To put {them} back: as before the loop began"),
         };
         format!(
-            "\n    {back}\n    To accept {it}: stop the loop, tick what is done, run it again with --restart"
+            "\n    {back}\n    To accept {them}: stop the loop, tick what is done, run it again with --restart"
         )
     }
 
-    /// The command that brings these files back from the commit on which the run began, `None` where it has not all of them
-    /// as they were then.
+    /// The command that restores these files from the commit on which the run began; `None` if the commit does not have
+    /// all of them as they were at arming.
     fn command_to_put_back(
         &self,
         paths: &[String],
@@ -49,9 +49,9 @@ impl TickProofs {
         let commit = self.commit_at_begin(tree, loop_folder)?;
         let files = self.tick_judge(tree)?.place.looked_at(paths);
         let at_start = self.looks.armed.as_ref()?;
-        // What was not committed when the run began would be lost.
+        // The command would lose what was not committed when the run began.
         let is_as_before = |path: &String| {
-            // git would read a pattern in it.
+            // git would read a pattern.
             let is_plain = !path.starts_with(':') && !path.contains(['*', '?', '[', '\\']);
             let committed = is_plain.then(|| git.file_at(&commit, path)).flatten();
             committed.is_some_and(|bytes| at_start.had(path, &bytes))
@@ -65,13 +65,13 @@ impl TickProofs {
         Some(format!("{git} checkout {short} -- {}", shell_words::join(&files)))
     }
 
-    /// The commit on which the run began, or the one that it continues; `None` where there was none.
+    /// The commit on which the run, or the run that it continues, began.
     fn commit_at_begin(&self, tree: &WorkTree<'_>, loop_folder: &Path) -> Option<String> {
         let began_at = self.began_at;
         let past = tail(&loop_folder.join("history.jsonl"), usize::MAX).unwrap_or_default();
-        let mut past = past.iterations.into_iter().map(|it| it.iteration);
-        let first = past.find(|it| time_of(&it.started).is_some_and(|at| at >= began_at));
-        let commit = first.map_or_else(|| tree.head_at_start(), |it| it.head_at_start);
+        let mut past = past.iterations.into_iter().map(|past| past.iteration);
+        let first = past.find(|first| time_of(&first.started).is_some_and(|at| at >= began_at));
+        let commit = first.map_or_else(|| tree.head_at_start(), |first| first.head_at_start);
         Some(commit).filter(|commit| !commit.is_empty() && commit != NO_COMMIT)
     }
 }

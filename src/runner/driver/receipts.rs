@@ -1,4 +1,4 @@
-//! The receipts of tasks that somebody ticked by hand in an iteration.
+//! Receipts of tasks ticked by hand in an iteration.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -11,8 +11,8 @@ use crate::store::receipts::{MOST_FILES, Receipt, Receipts, Witness};
 use crate::world::WallTime;
 
 impl Driver<'_> {
-    /// Keeps a receipt for each task that was ticked in an iteration and for which `spool task done` has kept none, and notes
-    /// a review that has passed in those of the tasks that it read; a warning says why one cannot be kept.
+    /// Keeps a receipt for each ticked task without one from `spool task done`, and notes a passed review in the
+    /// receipts of the tasks that it read. A warning tells why nothing is kept.
     pub(super) fn keep_receipts(&mut self, entry: &Iteration, began_at: WallTime, at: WallTime) {
         let is_any = !entry.tasks_ticked.is_empty()
             || self.proofs.ticks.to_keep().next().is_some()
@@ -40,8 +40,8 @@ impl Driver<'_> {
         let list = self.tree.list_under(self.tree.path());
         let receipts = self.tree.receipts()?;
         let mut known = receipts.all();
-        // A clock that was set back makes an earlier iteration's receipt as new as this one. The number is 0 where a runner was
-        // killed between two iterations: all that its run has judged is known.
+        // A clock that was set back makes an earlier iteration's receipt as new as this one's. The number is 0 for a
+        // runner killed between two iterations: all receipts of its run are known.
         known.retain(|receipt| {
             let is_of_this = match receipt.by {
                 Witness::Review => false,
@@ -85,7 +85,7 @@ impl Driver<'_> {
         Ok(self.keep_review(&receipts, &new)?)
     }
 
-    /// Notes a review that has passed in this iteration in the receipts of the done tasks that it read; the new ones have it.
+    /// Notes a passed review in the earlier receipts of done tasks that it read; new receipts already have it.
     fn keep_review(&self, receipts: &Receipts, new: &BTreeSet<String>) -> io::Result<()> {
         let Some((reader, _)) = &self.proofs.reviewed else { return Ok(()) };
         let list = self.tree.looked_list().into_iter();

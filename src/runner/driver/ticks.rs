@@ -1,4 +1,4 @@
-//! What the ticks of a run are judged by, from iteration to iteration.
+//! The terms by which a run judges ticks, from iteration to iteration.
 
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,39 +12,39 @@ use crate::judge::{ArmedTerms, JudgedPlace, Looks, TickJudge};
 use crate::store::loops::{Checked, VerifyCommands};
 use crate::world::{Stopwatch, WallTime};
 
-/// What the ticks of a run are judged by.
+/// The terms by which a run judges ticks.
 #[derive(Default)]
 pub struct TickProofs {
-    /// When the run began, or the one that it continues.
+    /// The beginning of the run, or of the run that it continues.
     pub began_at: WallTime,
-    /// How often that one was stopped.
+    /// Stops of the continued run.
     pub stops: u32,
-    /// What the files contained when the run began, and when a task was proved last.
+    /// The files' contents at the beginning, and at the last proved task.
     pub looks: Looks,
-    /// The list when the run began.
+    /// The list at the beginning.
     pub list_at_start: Option<Rc<TaskFile>>,
     /// The Verify commands that a person armed.
     pub armed: VerifyCommands,
-    /// When the run was armed, where `spool task done` judges by its rule, and keeps what the files contain after a tick.
+    /// The time of arming where `spool task done` judges by the run's rule and keeps the contents after a tick.
     pub judged_since: Option<WallTime>,
-    /// The last run of the checks, `None` before the first.
+    /// `None` before the first run of the checks.
     pub checked: Option<Checked>,
-    /// What was seen of the boxes that were ticked by hand in this iteration.
+    /// Boxes ticked by hand in this iteration.
     pub ticks: Ticks,
-    /// How long the checks took that ran last, in milliseconds.
+    /// Milliseconds of each check's last run, by its command.
     pub millis: BTreeMap<String, u64>,
-    /// The tasks whose tick was taken back.
+    /// Tasks whose tick was taken back.
     pub taken_back: BTreeSet<String>,
-    /// The agent program whose review has passed in this iteration, and the tasks that it read; none for all.
+    /// The agent program whose review passed in this iteration, and the tasks that it read; no tasks for all of them.
     pub reviewed: Option<(String, Vec<String>)>,
-    /// The tasks that change nothing, with why, in the agent's words.
+    /// Tasks without a change, with the agent's reasons.
     pub no_change: BTreeMap<String, String>,
-    /// The protected files of which a person was told what to do about them.
+    /// Protected files about which a person was already told what to do.
     pub told_put_back: BTreeSet<String>,
 }
 
 impl TickProofs {
-    /// Returns what the ticks of this run are judged by; `None` without a list, and where nothing can be kept outside of the project.
+    /// `None` without a list, and where nothing can be kept outside of the project.
     pub fn tick_judge(&self, tree: &WorkTree<'_>) -> Option<TickJudge> {
         let options = tree.plan.options;
         let list_at = tree.list_path()?;
@@ -64,7 +64,7 @@ impl TickProofs {
         Some(judge.knowing(self.list_at_start.clone(), self.looks.clone()))
     }
 
-    /// Returns the line on files that the armed commands run, which the loop may change; empty for none.
+    /// The line about files that the armed commands run and that the loop may change; empty for none.
     pub fn part_of_judge(&self, tree: &WorkTree<'_>) -> String {
         let seen = self.tick_judge(tree).zip(self.looks.armed.as_ref());
         let Some((judge, files)) = seen else { return String::new() };
@@ -72,13 +72,12 @@ impl TickProofs {
         part_of_judge(&judge.run_by_commands(at.iter().map(String::as_str)), "`--protect`")
     }
 
-    /// Notes how long a check took.
     pub fn note_time(&mut self, run: &str, clock: &Stopwatch) {
         let millis = u64::try_from(clock.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.millis.insert(run.to_owned(), millis);
     }
 
-    /// Returns the agent program whose review in this iteration has found a task good, `None` for none.
+    /// The agent program whose review in this iteration found the task good.
     pub fn reviewer_of(&self, task: &str) -> Option<String> {
         let (reader, part) = self.reviewed.as_ref()?;
         let is_read = part.is_empty() || part.iter().any(|id| id == task);

@@ -1,4 +1,4 @@
-//! What an interrupted iteration left in the work tree: committed by the next run, or named.
+//! The work of an interrupted iteration: committed by the next run, or named.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,26 +14,26 @@ use crate::system::files;
 use crate::text;
 use crate::world::WallTime;
 
-/// How long after the last sign of life of a killed runner its agent may still have written: as long as the
-/// supervisor takes to end the tree, with some room.
+/// The agent of a killed runner may write for this long after the last sign of life: the time in which the supervisor
+/// ends the tree, and some room.
 const STILL_WRITING: Duration = Duration::from_secs(10);
-/// The most files that one line names.
+/// Files in one line.
 const NAMED: usize = 10;
 
-/// The files of an interrupted iteration, as they are found by the next run.
+/// The files of an interrupted iteration at the start of the next run.
 #[derive(Debug, Default, PartialEq)]
 struct Unfinished {
     /// The iteration.
     number: u32,
-    /// Files that it changed and nothing has touched since.
+    /// Changed by the iteration, and untouched since.
     files: Vec<PathBuf>,
-    /// Files that were changed since, or of which it is not known who changed them.
+    /// Changed since, or by an unknown hand.
     later: Vec<PathBuf>,
 }
 
 impl Driver<'_> {
-    /// Looks for what the last run's interrupted iteration left: commits it where commits are asked for, keeps what
-    /// is not committed, and notifies the person and the next agent.
+    /// Settles the work of the last run's interrupted iteration: commits it where commits are wanted, keeps what is not
+    /// committed, and tells the person and the next agent.
     pub(super) fn settle_unfinished(&mut self) {
         let Some(last) = self.last_iteration() else { return };
         let is_kept = self.tree.git.as_ref().is_some_and(|git| git.has_kept(&last.kept_as));
@@ -70,8 +70,7 @@ impl Driver<'_> {
         self.feedback.remarks.push(remark);
     }
 
-    /// Says at the end which files of the interrupted iteration are not committed, `None` where that was not
-    /// asked for.
+    /// Names the uncommitted files of the interrupted iteration at the end, where commits are wanted.
     pub(super) fn unfinished_words(&self) -> Option<String> {
         let files = &self.tree.interrupted;
         let asked = self.plan.commits() && self.tree.git.is_some();
@@ -90,7 +89,7 @@ impl Driver<'_> {
         Some(history.iterations.into_iter().next_back()?.iteration)
     }
 
-    /// Commits these files and returns whether nothing of them is uncommitted now.
+    /// `true` if nothing of these files is uncommitted now.
     fn commit_unfinished(&mut self, left: &Unfinished) -> bool {
         if left.files.is_empty() {
             return true;
@@ -122,14 +121,13 @@ impl Driver<'_> {
     }
 }
 
-/// Sorts the files of an interrupted iteration by whether someone has touched them since; `dirty` are those
-/// that git calls changed, `None` without a repository.
+/// Separates files that someone touched since. `dirty` are git's changed files, `None` without a repository.
 fn sorted(iteration: &Iteration, dirty: Option<Vec<PathBuf>>, worktree: &Path) -> Unfinished {
     let began = time_of(&iteration.started).unwrap_or(WallTime::from_millis(u64::MAX));
     let ended = iteration.ended.as_deref().and_then(time_of).unwrap_or_default();
     let known =
         iteration.files.len() as u64 == iteration.files_changed && iteration.files_changed > 0;
-    let is_known = |file: &PathBuf| iteration.files.iter().any(|it| Path::new(it) == file);
+    let is_known = |file: &PathBuf| iteration.files.iter().any(|path| Path::new(path) == file);
     let candidates = match dirty {
         Some(mut dirty) => {
             dirty.retain(|file| !file.ancestors().any(is_own));
@@ -143,7 +141,7 @@ fn sorted(iteration: &Iteration, dirty: Option<Vec<PathBuf>>, worktree: &Path) -
         let is_its = match touched {
             _ if known => is_known(&file),
             Some(at) => at >= began,
-            // It is gone, and it is not known since when.
+            // The file is gone, at an unknown time.
             None => true,
         };
         let limit = if known { ended } else { ended.after(STILL_WRITING) };
@@ -157,14 +155,14 @@ fn sorted(iteration: &Iteration, dirty: Option<Vec<PathBuf>>, worktree: &Path) -
     left
 }
 
-/// When a file or its entry was last changed; `None` when it is gone.
+/// The last change of a file or its entry; `None` if it is gone.
 fn touched_at(path: &Path) -> Option<WallTime> {
     let meta = path.symlink_metadata().ok()?;
     let modified = meta.modified().map(WallTime::from).unwrap_or_default();
     Some(modified.max(files::entry_changed_at(&meta)))
 }
 
-/// Returns the first names, and how many more there are.
+/// The first names, and the number of the others.
 pub(super) fn named(files: &[PathBuf]) -> String {
     few(&mut files.iter().map(|file| text::title(&file.to_string_lossy(), 200)), NAMED)
 }

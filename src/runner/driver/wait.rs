@@ -1,4 +1,4 @@
-//! What a loop does between two iterations: pauses and waits.
+//! Pauses and waits between two iterations.
 
 use std::time::Duration;
 
@@ -14,8 +14,8 @@ use crate::runner::state::readable;
 use crate::world::{self, Stopwatch, WallTime};
 
 impl Driver<'_> {
-    /// Waits while a person wants a pause and there is time; returns what ends it. `what` says that it is paused, and why, and
-    /// `words` say what to do.
+    /// Waits while a person wants a pause and the time is not up; the result is what ends the wait early. `what` names
+    /// the pause and its reason, `words` tell what to do.
     pub(super) fn wait_while_paused(
         &mut self,
         what: &str,
@@ -49,12 +49,13 @@ impl Driver<'_> {
         }
     }
 
-    /// Waits, and ends by the clock on the wall after a sleep of the machine: a usage limit that is lifted at 07:00 is lifted then.
-    /// Returns what ends it early. A limit of the whole loop is judged after the next iteration.
+    /// Waits, at most until the same time by the wall clock: after a sleep of the machine a usage limit that is lifted
+    /// at 07:00 is lifted then. The result is what ends the wait early. The loop's own limits are judged after the next
+    /// iteration.
     pub(super) fn rest(&mut self, length: Duration, what: &str) -> Result<Option<EndRequest>> {
         let (over, rest) = (world::now().after(length), Stopwatch::start());
         let length = self.time_left().map_or(length, |left| length.min(left));
-        // A moment that is still to come, also when the wait is shorter than a second.
+        // A moment in the future, also for a wait of less than a second.
         let until = WallTime::from_seconds(world::now().after(length).millis().div_ceil(1000));
         let clock = readable(until);
         self.files.state.doing = format!("waiting for {what} until {clock}");
@@ -82,9 +83,8 @@ impl Driver<'_> {
     }
 }
 
-/// How long a wait still takes that is this long and has taken so much of it by a clock that stands still with the machine, where
-/// the clock on the wall says that this is left. The wall ends it after a sleep; where somebody has set it back, it does not make
-/// the wait longer.
+/// The rest of a wait. `waited` was counted by a clock that stands still with the machine; `by_the_wall` is the rest by
+/// the wall clock. The wall clock may shorten the wait after a sleep; set back, it does not make the wait longer.
 fn rest_left(length: Duration, waited: Duration, by_the_wall: Duration) -> Duration {
     length.saturating_sub(waited).min(by_the_wall)
 }
@@ -98,7 +98,7 @@ mod tests {
     {
         let (hour, minute) = (Duration::from_hours(1), Duration::from_mins(1));
         assert_eq!(rest_left(hour, minute, 59 * minute), 59 * minute);
-        // Slept for 58 minutes, or for longer.
+        // Asleep for 58 minutes, or for longer.
         assert_eq!(rest_left(hour, minute, minute), minute);
         assert_eq!(rest_left(hour, minute, Duration::ZERO), Duration::ZERO);
         // Set back by a day.

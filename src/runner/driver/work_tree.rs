@@ -1,4 +1,4 @@
-//! What a loop sees of its work tree: the repository, the files, the task list.
+//! A loop's view of its work tree: the repository, the files, the task list.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -25,54 +25,51 @@ use crate::store::write::remove_dead_leftovers;
 use crate::system::names;
 use crate::world::{self, WallTime};
 
-/// How long a look at the files holds for the next iteration. Whatever changes in that time counts as the agent's, like all that a
-/// person changes while it works: at worst a loop continues for an iteration more, or commits a file that is not the agent's.
+/// The next iteration uses a look of this age. Changes meanwhile count as the agent's, like all changes while it works:
+/// at worst a loop runs one iteration more, or commits a file that is not the agent's.
 const HOLDS: Duration = Duration::from_secs(1);
 
-/// How long to wait for who keeps the task log at the same time.
+/// The wait for another holder of the task log's lock.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What a loop sees of its work tree.
+/// A loop's view of its work tree.
 pub struct WorkTree<'a> {
-    /// What is asked for in it.
     pub plan: &'a Plan<'a>,
-    /// When the run began.
+    /// The beginning of the run.
     pub began: WallTime,
-    /// Its repository, `None` for none.
     pub git: Option<Git>,
-    /// The task list that the loop goes by, `None` for none.
+    /// The list that the loop goes by.
     pub tasks: Option<Tasks>,
     /// The repository at the start of the iteration.
     at_start: GitMoment,
-    /// The repository when it was last looked at.
+    /// The last look at the repository.
     latest: GitMoment,
-    /// What is checked out, as far as it shows work: a commit without any file of it does not count.
+    /// The commit that shows work: commits without a file do not move it.
     head: Option<String>,
-    /// The files as the work left them: the same as long as nothing but ignored files changes.
+    /// The files as the work left them: changes of ignored files alone do not count.
     files: Tree,
-    /// All files that were changed, as far as it is known.
+    /// Changed files, as far as known.
     pub touched: BTreeSet<PathBuf>,
-    /// How many commits were made.
+    /// Number of new commits.
     pub commits: u64,
-    /// Files that should have been committed, and could not be.
+    /// Files whose commit failed.
     pub uncommitted: BTreeSet<PathBuf>,
     /// Files that an interrupted iteration changed.
     pub interrupted: Vec<PathBuf>,
-    /// The last look at the files, and whether nothing has run since that may have changed some.
+    /// The last look at the files; it is fresh until something runs that may change some.
     seen: Rc<WorkTreeFiles>,
     is_fresh: bool,
 }
 
 /// The commits of an iteration.
 pub struct NewCommits {
-    /// Their names, oldest first.
+    /// The oldest first.
     pub names: Vec<String>,
-    /// Whether they hold work: a commit of nothing, or of the loop's own notes, gets it no further.
+    /// An empty commit, or one of the loop's own notes, holds no work.
     pub hold_work: bool,
 }
 
 impl<'a> WorkTree<'a> {
-    /// Returns the work tree of a plan as it is now.
     pub fn of(plan: &'a Plan<'a>, git: Option<Git>, tasks: Option<Tasks>) -> Self {
         let latest = git.as_ref().map(|git| git.moment(None)).unwrap_or_default();
         let (at_start, head) = (GitMoment::default(), latest.head.clone());
@@ -98,57 +95,54 @@ impl<'a> WorkTree<'a> {
         }
     }
 
-    /// Returns where it is.
     pub fn path(&self) -> &'a Path {
         &self.plan.change.worktree
     }
 
-    /// The path of the project in the work tree, empty where they are the same.
+    /// The project's path in the work tree; empty for the same folder.
     fn project(&self) -> &'a Path {
         self.plan.change.root.strip_prefix(self.path()).unwrap_or("".as_ref())
     }
 
-    /// Returns the folder of the project in the work tree.
     pub fn project_folder(&self) -> PathBuf {
         let is_same = self.project().as_os_str().is_empty();
         if is_same { self.path().to_owned() } else { self.path().join(self.project()) }
     }
 
-    /// Returns the path of the project in the work tree with its last slash, empty where they are the same.
+    /// With its last slash; empty for the same folder.
     pub fn project_in_worktree(&self) -> String {
         let path = names::with_slashes(self.project());
         if path.is_empty() { path } else { path + "/" }
     }
 
-    /// Returns the folder of the list, `None` without one.
     pub fn list_folder(&self) -> Option<PathBuf> {
         self.tasks.as_ref()?.folder()
     }
 
-    /// Returns the path of the list relative to the work tree, `None` without one.
+    /// Relative to the work tree.
     pub fn list_path(&self) -> Option<String> {
         let path = self.list_folder()?.join(TASKS);
         Some(names::with_slashes(path.strip_prefix(self.path()).unwrap_or(&path)))
     }
 
-    /// Returns the path of the list relative to this folder, or whole where it is not in there.
+    /// Relative to `folder`, or the whole path for a list outside of it.
     pub fn list_under(&self, folder: &Path) -> String {
         let list = self.tasks.as_ref().map_or(folder, |tasks| tasks.path.as_path());
         names::with_slashes(list.strip_prefix(folder).unwrap_or(list))
     }
 
-    /// Returns the receipts of the change, where `spool task` has them; an error where nothing can be kept there.
+    /// The change's receipts, which `spool task` writes, too; an error means that nothing can be kept there.
     pub fn receipts(&self) -> io::Result<Receipts> {
         let root = &self.plan.change.root;
         Receipts::of(root, &self.plan.change.id, &self.list_under(root))
     }
 
-    /// Returns the same, beside which this run keeps what it began with.
+    /// The same receipts; this run keeps its baseline beside them.
     pub fn run_receipts(&self) -> io::Result<Receipts> {
         self.receipts().map(|receipts| receipts.of_run())
     }
 
-    /// Returns the receipts of this time or later, the oldest first.
+    /// Receipts of this time or later, the oldest first.
     pub fn receipts_since(&self, began_at: WallTime) -> Vec<Receipt> {
         let receipts = self.receipts();
         let mut known = receipts.map(|receipts| receipts.all()).unwrap_or_default();
@@ -156,7 +150,7 @@ impl<'a> WorkTree<'a> {
         known
     }
 
-    /// Opens the boxes of these tasks, each by one byte, under the lock of the task log where there is one.
+    /// Opens the boxes of these tasks, each by one byte, under the task log's lock if there is one.
     pub fn open_boxes(&self, ids: &[String]) -> io::Result<()> {
         let Some(folder) = self.list_folder() else { return Ok(()) };
         let change = self.plan.change;
@@ -166,14 +160,14 @@ impl<'a> WorkTree<'a> {
         amend(&folder.join(TASKS), task_list::MOST, |text| {
             let list = TaskList::parse(text);
             let mut found: Vec<_> = ids.iter().filter_map(|id| list.find(id)).collect();
-            // From the last to the first: a check mark is longer than the blank that takes its place.
+            // From the last to the first: a check mark is longer than the blank that replaces it.
             found.sort_by_key(|task| Reverse(task.mark_at));
             Some(found.into_iter().fold(text.to_vec(), |text, task| untick(&text, task)))
         })?;
         Ok(())
     }
 
-    /// Removes what a runner has left beside the list that was killed while it opened a box.
+    /// Removes the leftovers of a runner that was killed while it opened a box.
     pub fn tidy_list(&self) {
         if let Some(folder) = self.list_folder() {
             remove_dead_leftovers(&folder, &[TASKS]);
@@ -187,12 +181,12 @@ impl<'a> WorkTree<'a> {
         self.is_fresh = true;
     }
 
-    /// Forgets the last look: something runs that may change files and is not the agent.
+    /// Something runs that may change files and is not the agent.
     pub fn forget_look(&mut self) {
         self.is_fresh = false;
     }
 
-    /// Begins an iteration: returns the files as they are now.
+    /// Begins an iteration; the result is the look at its start.
     pub fn begin(&mut self) -> Rc<WorkTreeFiles> {
         self.look_at_git();
         self.at_start.clone_from(&self.latest);
@@ -202,21 +196,20 @@ impl<'a> WorkTree<'a> {
         Rc::clone(&self.seen)
     }
 
-    /// Forgets the last look where a commit makes it wrong: its hooks may change files, and git calls less of them dirty.
+    /// A commit may outdate the last look: its hooks may change files, and git calls fewer files dirty.
     pub fn begin_commit(&mut self) {
         if self.seen.by_git || self.git.as_ref().is_some_and(Git::has_hooks) {
             self.forget_look();
         }
     }
 
-    /// Returns the commit on which the iteration began, empty without a repository.
+    /// The commit at the start of the iteration; empty without a repository.
     pub fn head_at_start(&self) -> String {
         let none = self.git.as_ref().map(|_| NO_COMMIT.to_owned());
         self.at_start.head.clone().or(none).unwrap_or_default()
     }
 
-    /// Looks at the files again and returns those that changed since `before` and are not ignored, with what git says of the files
-    /// where they are to be committed.
+    /// Files that changed since `before` and are not ignored; with `commits` also git's status of them.
     pub fn changed_files(
         &mut self,
         before: &WorkTreeFiles,
@@ -239,8 +232,8 @@ impl<'a> WorkTree<'a> {
         (changed, status)
     }
 
-    /// Looks at the repository again and returns the commits of the iteration; adds their files to `changed`, unless the only
-    /// commit holds no more than these (`is_known`). An error says why git cannot name them.
+    /// The commits of the iteration. Adds their files to `changed`, unless the only commit holds no other files
+    /// (`is_known`). An error tells why git cannot name them.
     pub fn new_commits(
         &mut self,
         changed: &mut Vec<PathBuf>,
@@ -258,27 +251,27 @@ impl<'a> WorkTree<'a> {
         }
         let is_none = named.as_ref().map_or(true, Vec::is_empty);
         let hold_work = is_none || !changed.is_empty();
-        // Where the head was moved between two iterations, a check or a person has done it.
+        // A check or a person moved the head between two iterations.
         if hold_work && self.latest.head != self.at_start.head {
             self.head.clone_from(&self.latest.head);
         }
         named.map(|names| NewCommits { names, hold_work })
     }
 
-    /// Takes what is checked out now as the work of an earlier run: it is no progress of this one.
+    /// Takes the current commit as an earlier run's work: it is no progress of this run.
     pub fn accept_head(&mut self) {
         self.look_at_git();
         self.head.clone_from(&self.latest.head);
     }
 
-    /// Looks at the repository; starts git only where something has moved.
+    /// Starts git only where something has moved.
     fn look_at_git(&mut self) {
         if let Some(git) = &self.git {
             self.latest = git.moment(Some(std::mem::take(&mut self.latest)));
         }
     }
 
-    /// Returns what the work looked like when it was last looked at.
+    /// The work at the last look.
     pub fn fingerprint(&self) -> Fingerprint {
         let head = self.head.clone().unwrap_or_default();
         let tasks = self.tasks.as_ref().map_or(0, Tasks::hash);
@@ -286,7 +279,7 @@ impl<'a> WorkTree<'a> {
         Fingerprint { work: work.finish(), tree: self.files }
     }
 
-    /// Returns whether any file changed since the start.
+    /// Any file changed since the start.
     pub fn since_start(&self) -> Difference {
         match (self.touched.is_empty(), self.files) {
             (false, _) => Difference::Changed,
@@ -295,12 +288,12 @@ impl<'a> WorkTree<'a> {
         }
     }
 
-    /// The task list as it was last looked at, `None` where there is none that could be read.
+    /// The task list at the last look; `None` without a readable one.
     pub fn looked_list(&self) -> Option<&TaskList> {
         self.tasks.as_ref()?.looked().map(|file| &file.list)
     }
 
-    /// Returns how many tasks are done of how many, such as `3/9`; empty without a list.
+    /// Done tasks of all, such as `3/9`; empty without a list.
     pub fn tasks_line(&self) -> String {
         let list = self.looked_list().map(|list| format!("{}/{}", list.done(), list.tasks.len()));
         list.unwrap_or_default()

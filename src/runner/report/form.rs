@@ -1,4 +1,4 @@
-//! The loop of a runner, and its iterations, as programs read them.
+//! A runner's loop and its iterations in the forms for programs.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ impl From<&RunnerReport> for RunnerForm {
         let state = &report.state;
         let is_known = report.is_alive() || !state.change_id.is_empty();
         let run = time(&state.started_at);
-        let running = report.running_iteration.as_ref();
+        let running = report.running_iteration.as_ref().map(IterationForm::from);
         let waits_until = WallTime::from_seconds(state.waits_until);
         Self {
             change: report.change_id.clone(),
@@ -42,7 +42,7 @@ impl From<&RunnerReport> for RunnerForm {
             agents: state.agents.iter().map(AgentShareForm::from).collect(),
             denied_tools: state.denied.clone(),
             kept_as: words(&state.kept_as),
-            running_iteration: running.map(|it| IterationForm { run_started_at: run, ..it.into() }),
+            running_iteration: running.map(|form| IterationForm { run_started_at: run, ..form }),
             iterations: report.iterations.iter().map(IterationForm::from).collect(),
         }
     }
@@ -133,52 +133,52 @@ impl From<&Past> for IterationForm {
 }
 
 impl From<&Iteration> for IterationForm {
-    fn from(it: &Iteration) -> Self {
-        let is_over = it.ended.is_some();
+    fn from(entry: &Iteration) -> Self {
+        let is_over = entry.ended.is_some();
         Self {
-            number: it.n,
+            number: entry.n,
             run_started_at: None,
-            started_at: time(&it.started),
-            ended_at: it.ended.as_deref().and_then(time),
-            seconds: is_over.then_some(it.seconds),
-            stopped_seconds: it.stopped_seconds,
-            done: it.done_check,
-            verdict: Some(it.verdict.clone()).filter(|verdict| !verdict.is_none()),
-            words: words(&it.words),
-            failure: words(&it.failure),
-            promise: Some(it.promise.clone()).filter(|promise| !promise.is_none()),
-            commits: it.commits.clone(),
-            tasks_ticked: it.tasks_ticked.clone(),
-            unproved: it.unproved.clone(),
-            files: it.files.clone(),
-            files_changed: (is_over || it.files_changed > 0).then(|| it.files_changed.into()),
-            tokens: (is_over && !it.tokens_unknown).then(|| it.tokens_used.into()),
-            tokens_estimated: it.tokens_estimated,
-            tool_calls: it.tool_calls.map(Into::into),
-            failed_calls: is_over.then(|| it.failed_calls.into()),
-            cost_usd: it.cost_usd,
-            cost_estimated: it.cost_estimated,
-            denied_tools: it.denied.clone(),
-            timed_out: it.timed_out,
-            interrupted: it.interrupted,
-            handoff_asked: it.handoff_asked,
-            exit_code: it.exit_code,
-            checks: it.checks.iter().map(CheckOutcome::from).collect(),
-            kept_as: words(&it.kept_as),
-            harness: words(&it.harness),
-            model: words(&it.model),
-            session: words(&it.session_id),
-            log: words(&it.log),
+            started_at: time(&entry.started),
+            ended_at: entry.ended.as_deref().and_then(time),
+            seconds: is_over.then_some(entry.seconds),
+            stopped_seconds: entry.stopped_seconds,
+            done: entry.done_check,
+            verdict: Some(entry.verdict.clone()).filter(|verdict| !verdict.is_none()),
+            words: words(&entry.words),
+            failure: words(&entry.failure),
+            promise: Some(entry.promise.clone()).filter(|promise| !promise.is_none()),
+            commits: entry.commits.clone(),
+            tasks_ticked: entry.tasks_ticked.clone(),
+            unproved: entry.unproved.clone(),
+            files: entry.files.clone(),
+            files_changed: (is_over || entry.files_changed > 0).then(|| entry.files_changed.into()),
+            tokens: (is_over && !entry.tokens_unknown).then(|| entry.tokens_used.into()),
+            tokens_estimated: entry.tokens_estimated,
+            tool_calls: entry.tool_calls.map(Into::into),
+            failed_calls: is_over.then(|| entry.failed_calls.into()),
+            cost_usd: entry.cost_usd,
+            cost_estimated: entry.cost_estimated,
+            denied_tools: entry.denied.clone(),
+            timed_out: entry.timed_out,
+            interrupted: entry.interrupted,
+            handoff_asked: entry.handoff_asked,
+            exit_code: entry.exit_code,
+            checks: entry.checks.iter().map(CheckOutcome::from).collect(),
+            kept_as: words(&entry.kept_as),
+            harness: words(&entry.harness),
+            model: words(&entry.model),
+            session: words(&entry.session_id),
+            log: words(&entry.log),
         }
     }
 }
 
-/// Returns the time that a file of a runner names, `None` for none.
+/// The time in a runner's file.
 pub fn time(iso: &str) -> Option<JsonTime> {
     time_of(iso).and_then(JsonTime::of)
 }
 
-/// Returns what the state of a loop says of its end; the status and what the run changed are still open.
+/// The end by the state of a loop, without the status and the changes of the run.
 pub fn end(state: &LoopState) -> RunnerEnd {
     let stopped = Duration::try_from_secs_f64(state.stopped_seconds);
     RunnerEnd {

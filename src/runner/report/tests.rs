@@ -1,4 +1,4 @@
-//! The report: what it says of loops that live, are dead, and have ended.
+//! Reports on loops that live, are dead, or have ended.
 
 use std::fs;
 use std::path::PathBuf;

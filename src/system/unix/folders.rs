@@ -8,6 +8,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, fstat, openat, statat};
+#[cfg(any(target_os = "linux", target_os = "android"))]
+use rustix::io::Errno;
 
 use crate::system::EntryKind;
 use crate::world::FileTime;
@@ -141,7 +143,7 @@ impl OpenFolder {
         text
     }
 
-    /// Shows each entry to `visit` until it fails.
+    /// Shows each entry to `visit` until it fails. `false`: the system did not give all entries.
     ///
     /// The names stay in the system's buffer, because copying them would cost most of a listing.
     #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -149,31 +151,37 @@ impl OpenFolder {
         &self,
         room: &mut NameRoom,
         visit: &mut dyn FnMut(&FolderEntry<'_>) -> Result<(), E>,
-    ) -> Result<(), E> {
+    ) -> Result<bool, E> {
         let NameRoom(room) = room;
         room.clear();
         let mut names = rustix::fs::RawDir::new(&self.0, room.spare_capacity_mut());
         // A second listing begins at the start again.
         let _start = rustix::fs::seek(&self.0, rustix::fs::SeekFrom::Start(0));
-        while let Some(Ok(entry)) = names.next() {
+        while let Some(entry) = names.next() {
+            let entry = match entry {
+                Ok(entry) => entry,
+                // A folder that was removed meanwhile has no entries.
+                Err(error) => return Ok(error == Errno::NOENT),
+            };
             let (name, kind) = (entry.file_name(), entry.file_type());
             visit(&FolderEntry { folder: &self.0, name, kind })?;
         }
-        Ok(())
+        Ok(true)
     }
 
-    /// Shows each entry to `visit` until it fails.
+    /// Shows each entry to `visit` until it fails. `false`: the system did not give all entries.
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
     pub fn list<E>(
         &self,
         _: &mut NameRoom,
         visit: &mut dyn FnMut(&FolderEntry<'_>) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let Ok(names) = rustix::fs::Dir::read_from(&self.0) else { return Ok(()) };
-        for entry in names.flatten() {
+    ) -> Result<bool, E> {
+        let Ok(names) = rustix::fs::Dir::read_from(&self.0) else { return Ok(false) };
+        for entry in names {
+            let Ok(entry) = entry else { return Ok(false) };
             let (name, kind) = (entry.file_name(), entry.file_type());
             visit(&FolderEntry { folder: &self.0, name, kind })?;
         }
-        Ok(())
+        Ok(true)
     }
 }

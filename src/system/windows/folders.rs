@@ -151,11 +151,13 @@ impl OpenFolder {
         &self,
         _: &mut NameRoom,
         visit: &mut dyn FnMut(&FolderEntry<'_>) -> Result<(), E>,
-    ) -> Result<(), E> {
-        for entry in fs::read_dir(&self.0).into_iter().flatten().flatten() {
+    ) -> Result<bool, E> {
+        // As elsewhere, a folder that may not be opened shows nothing.
+        for entry in fs::read_dir(&self.0).into_iter().flatten() {
+            let Ok(entry) = entry else { return Ok(false) };
             let name = entry.file_name();
             visit(&FolderEntry { entry: &entry, name: name.as_encoded_bytes() })?;
         }
-        Ok(())
+        Ok(true)
     }
 }

@@ -460,6 +460,19 @@ fn a_state_file_removed_by_hand_ends_the_loop_and_says_so() {
 }
 
 #[test]
+fn a_feature_behind_a_new_link_ends_the_loop_aloud() {
+    let bench = Bench::ready();
+    bench.implement("s1", "");
+    bench.stop("s1").run().reason();
+    let folder = bench.path(".specify/specs/001-login");
+    fs::rename(&folder, folder.with_file_name("002-moved")).unwrap();
+    symlink("002-moved", &folder).unwrap();
+    let stop = bench.stop("s1").run();
+    assert!(stop.told().contains("ended (cancelled): 001-login"), "{stop}");
+    bench.stop("s1").run().silent();
+}
+
+#[test]
 fn cancel_without_a_loop_says_so_and_changes_nothing() {
     for (bench, arguments, words) in [
         (Bench::folder(), "", "this is no spec-kit project"),

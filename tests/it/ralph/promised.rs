@@ -114,6 +114,17 @@ fn p5_open_boxes_of_a_named_list() {
 }
 
 #[test]
+fn p5_open_boxes_that_do_not_count() {
+    for open in ["☑ Begin\n☐ Write\n", "| | |\n|---|---|\n| [x] | Begin |\n| [ ] | Write |\n"] {
+        let bench = armed(("TODO.md", open), "Do everything in TODO.md");
+        bench.write("src/new.rs", "fn new() {}\n");
+        let stop = promises(&bench);
+        let why = stop.reason();
+        assert!(why.contains("in TODO.md, 1 box is open and does not count"), "{why}");
+    }
+}
+
+#[test]
 fn p5_boxes_that_left_the_list() {
     let list = "- [ ] Write it\n- [ ] Test it\n- [ ] Ship it\n";
     for (left, why) in [

@@ -45,8 +45,8 @@ fn iteration(n: u32) -> Iteration {
     Iteration { n, started: iso(world::now()), ..Iteration::default() }
 }
 
-/// No test of its own: the program that the tests below kill.
 #[test]
+#[ignore = "the program that the tests below kill"]
 fn a_runner_that_writes_its_books_until_it_is_killed() {
     let Some(root) = world::folder(PROJECT) else { return };
     let mut books = open(&root);
@@ -64,6 +64,7 @@ fn runner(root: &Path) -> Child {
     Command::new(std::env::current_exe().unwrap())
         .args([
             "--exact",
+            "--ignored",
             "runner_books::a_runner_that_writes_its_books_until_it_is_killed",
             "--nocapture",
         ])

@@ -19,7 +19,7 @@ pub struct Moments {
 impl Moments {
     /// Plays all of them, each with its number from 0 and its moment, and returns the sum of what they return.
     ///
-    /// Where fewer than half of them return more than 0, the machine is too busy for these moments: all are played again, twice
+    /// Unless more than half of them return more than 0, the machine is too busy for these moments: all are played again, twice
     /// as late.
     ///
     /// # Panics

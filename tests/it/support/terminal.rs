@@ -1,4 +1,4 @@
-//! A program on a terminal, with `script` (util-linux) as the terminal; left out where that is missing.
+//! A program on a terminal, with `script` (util-linux) as the terminal; left out where that is missing, and on other systems.
 
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
@@ -20,8 +20,8 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// Starts a line of shell on a terminal, with the folder and the environment of a command; `None` with a
-    /// printed line where there is no `script`.
+    /// Starts a line of shell on a terminal, with the folder and the environment of a command; `None` where there is no `script`,
+    /// with a printed line, or another one than that of Linux.
     pub fn running(line: &str, place: &Command) -> Option<Self> {
         if !cfg!(target_os = "linux") {
             return None;

@@ -75,24 +75,25 @@ impl Witness {
 
     /// Waits until the last process that holds the pipe is gone.
     pub fn wait_for_the_end(&self, patience: Duration) {
-        use std::sync::mpsc::RecvTimeoutError;
-        let deadline = ralph_speckit::world::Deadline::after(patience);
-        loop {
-            match self.heard.recv_timeout(deadline.left()) {
-                Ok(_) => {}
-                Err(RecvTimeoutError::Disconnected) => return,
-                Err(RecvTimeoutError::Timeout) => panic!("a process of the tree is still alive"),
-            }
-        }
+        self.said_within(patience);
     }
 
     /// Waits for the end, and returns all that was said since the last wait.
     pub fn all(&self) -> Vec<String> {
+        self.said_within(PATIENCE)
+    }
+
+    fn said_within(&self, patience: Duration) -> Vec<String> {
+        use std::sync::mpsc::RecvTimeoutError;
+        let deadline = ralph_speckit::world::Deadline::after(patience);
         let mut all = Vec::new();
-        while let Ok(line) = self.heard.recv_timeout(PATIENCE) {
-            all.push(line);
+        loop {
+            match self.heard.recv_timeout(deadline.left()) {
+                Ok(line) => all.push(line),
+                Err(RecvTimeoutError::Disconnected) => return all,
+                Err(RecvTimeoutError::Timeout) => panic!("a process of the tree is still alive"),
+            }
         }
-        all
     }
 
     /// A script that ignores every polite signal, with children and grandchildren that do the same,
