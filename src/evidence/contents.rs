@@ -115,8 +115,7 @@ impl ContentsLook<'_> {
 
     /// A look at at most `entries` files and folders.
     pub fn look_at(&self, entries: usize) -> Result<Contents, NoLook> {
-        let began = world::now();
-        let none = Entries::default();
+        let (began, none) = (world::now(), Entries::default());
         let earlier = self.earlier.map_or(&none, |earlier| &earlier.0);
         let mut before = earlier.search();
         let (mut found, mut known, mut left) = (Entries::with_room_of(earlier), 0, MOST);

@@ -96,7 +96,9 @@ impl Ticks {
         let gone = if held_up.is_none() { judge.gone(list, &ticks.seen) } else { Vec::new() };
         let is_hand = |(task, id): &&(&Task, &str)| match known.get(*id) {
             None => true,
-            Some(last) => is_again(&task.id, last) && gone.iter().any(|lost| lost.id == task.id),
+            Some(receipt) => {
+                is_again(&task.id, receipt) && gone.iter().any(|lost| lost.id == task.id)
+            }
         };
         let hand: Vec<(&Task, &str)> = ticked.iter().filter(is_hand).copied().collect();
         let commands = |task: &Task| judge.command_of(task, list);
