@@ -15,7 +15,7 @@ scenarios() {
     cat <<TABLE
 no_project	no spec-kit project	84000	2.5	-	0
 no_loop	spec-kit project, no loop	204000	3.5	-	0
-other_session	another session's loop	208000	3.8	-	0
+other_session	another session's loop	240000	3.8	-	0
 active	active loop, transcript of 1 MB	1850000	16	$held	$next
 active_5gb	active loop, transcript of 5 GB	1850000	16	$held	$next
 active_no_git	active loop, no git	1850000	16	$held	$next
