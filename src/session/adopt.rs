@@ -1,10 +1,10 @@
 //! Taking over: a loop whose session is gone continues in another one, with its contract, its ledger
 //! and its notes.
 //!
-//! The new record is written first and counts for nothing. One write then moves the loop: the old record of a task's, the pin of
-//! a feature's, and where no person armed that its claim, names the new session. Whoever dies
-//! before it leaves the loop where it was, whoever dies after it has moved it: never do two sessions have
-//! it, nor none.
+//! The new record is written first and counts for nothing. One write then moves the loop: the new session is named in the old
+//! record of a task's loop, in the pin of a feature's loop, or in the claim where no person armed that one. A process that dies
+//! before this write leaves the loop where it was; one that dies after it has moved the loop. Never do two sessions have the
+//! loop, and never none.
 
 use std::fmt::Write;
 use std::io;

@@ -27,7 +27,7 @@ const MESSAGE: usize = 9_000;
 /// The longest run of blanks that is shown as it is.
 const BLANKS: usize = 16;
 
-/// Returns who armed the loop of this record.
+/// Who armed the loop of this record.
 pub fn standing(root: &Path, record: &Record) -> PinState {
     let by_person = matches!(record.armed_by, ArmedBy::Command | ArmedBy::Terminal);
     let found = Pins::of(root).and_then(|pins| match record.kind {
@@ -54,19 +54,19 @@ fn not_found(root: &Path, record: &Record) -> String {
     )
 }
 
-/// Returns who armed the live loop of a feature.
+/// Who armed the live loop of a feature.
 pub fn standing_of_feature(root: &Path, feature: &str) -> PinState {
     PinState::of_feature(root, feature)
 }
 
-/// Returns what was armed by the run of `spool ralph` that works on a feature at the moment, `None` without one.
+/// What was armed by the run of `spool ralph` that works on a feature at the moment, `None` without one.
 pub fn pin_of_runner(project: &Project, feature: &Feature) -> Option<Pin> {
     let pin = Pins::of(&project.root).ok()?.read(PinKey::Change(&feature.name)).ok()??;
     let is_its = pin.list == format!("{}/{TASKS}", feature.relative);
     (is_its && pin.process > 0 && processes::is_alive(pin.process)).then_some(pin)
 }
 
-/// Returns whether git tracks the settings that a loop is to be armed with. Their checks came with the
+/// Whether git tracks the settings that a loop is to be armed with. Their checks came with the
 /// repository then, and are refused until a person trusts them.
 pub fn trusted(root: &Path, settings: &Settings) -> Result<bool, Refusal> {
     let commands = settings.commands();
@@ -88,7 +88,7 @@ pub fn trusted(root: &Path, settings: &Settings) -> Result<bool, Refusal> {
     ))
 }
 
-/// Returns nothing; an error when an end hangs on what was armed, and that stands outside of the project and
+/// Fails when an end hangs on what was armed, and that stands outside of the project and
 /// cannot be read at the moment: without it a loop would end without its checks, or too early. Where it is
 /// lost for good, the default limits end the loop, and its list alone never completes it.
 pub fn may_end(root: &Path, record: &Record, standing: &PinState, end: &Verdict) -> io::Result<()> {
@@ -148,7 +148,7 @@ pub fn unpin(root: &Path, record: &Record) {
     }
 }
 
-/// Returns what the promise of a ralph loop is judged by; an error where nothing can be kept outside of the project.
+/// What the promise of a ralph loop is judged by; an error where nothing can be kept outside of the project.
 pub fn promise_judge(root: &Path, record: &Record) -> io::Result<TickJudge> {
     // A loop that was taken over goes by what the first session has kept.
     let first = record.adopted.as_ref().map_or(&record.session, |adopted| &adopted.from);
@@ -174,7 +174,7 @@ pub fn bind(root: &Path, record: &Record) -> io::Result<()> {
 }
 
 /// Gives the loop of a feature that a person armed to the session that takes the loop over: from here on it is that session's.
-/// Returns the pin that was changed, as it was, `None` where there was none. A pin that cannot be read stays where it is.
+/// The pin that was changed, as it was, `None` where there was none. A pin that cannot be read stays where it is.
 pub fn carry(root: &Path, record: &Record, to: &str) -> io::Result<Option<Pin>> {
     let PinState::Armed(pin) = standing(root, record) else { return Ok(None) };
     if record.kind == LoopKind::Task {
@@ -189,7 +189,7 @@ pub fn carry_back(root: &Path, pin: &Pin) -> io::Result<()> {
     Pins::of(root)?.update(PinKey::Feature(&pin.about), pin)
 }
 
-/// Returns nothing; an error where a person armed the loop of this record, and nobody can get to what was
+/// Fails where a person armed the loop of this record, and nobody can get to what was
 /// armed from here: the loop would not be over.
 pub fn reachable(root: &Path, record: &Record) -> io::Result<()> {
     match standing(root, record) {
@@ -213,8 +213,8 @@ pub fn without_commands(record: &mut Record, promise: &str) {
     contract.guardrails.max_iterations = Some(limit);
 }
 
-/// Writes the Verify commands of a pin, for the loop of a task none. Where nothing can be kept outside of the project, that is an error only when
-/// there are commands to keep; otherwise the words that say so.
+/// Writes the Verify commands of a pin; the loop of a task has none. Where nothing can be kept outside of the project, that is an
+/// error if there are commands to keep, and otherwise the words that say so.
 pub fn keep_commands(
     pins: Result<&Pins, &io::Error>,
     whose: Option<PinKey<'_>>,
@@ -247,7 +247,7 @@ pub fn keep_commands(
     ))
 }
 
-/// Returns an error when the lines that show what may be run do not fit into a message of a session: what is not
+/// An error when the lines that show what may be run do not fit into a message of a session: what is not
 /// shown is not armed. `instead` says what to do.
 pub fn fits_a_message(shown: &str, instead: &str) -> Result<(), Refusal> {
     if shown.encode_utf16().count() <= MESSAGE {
@@ -262,7 +262,7 @@ pub fn fits_a_message(shown: &str, instead: &str) -> Result<(), Refusal> {
     ))
 }
 
-/// Returns the lines that show a person what may be run for a loop, all of it, empty when that is nothing.
+/// The lines that show a person what may be run for a loop, all of it, empty when that is nothing.
 pub fn shown(checks: &[Check], checks_from: &str, commands: &VerifyCommands, list: &str) -> String {
     let mut text = String::new();
     let (checks, review) = Contract::commands_and_review(checks);
@@ -299,7 +299,7 @@ pub fn shown(checks: &[Check], checks_from: &str, commands: &VerifyCommands, lis
     text
 }
 
-/// Returns the same for what a person armed, with so many checks in the command that was typed.
+/// The same for what a person armed, with so many checks in the command that was typed.
 pub fn shown_of(pin: &Pin, commands: &VerifyCommands, typed: usize) -> String {
     let (checks, _) = Contract::commands_and_review(&pin.checks);
     let from = match typed {
@@ -318,14 +318,14 @@ pub fn shown_of(pin: &Pin, commands: &VerifyCommands, typed: usize) -> String {
     text
 }
 
-/// Returns the lines that show the command for notices and where it is from, empty for none.
+/// The lines that show the command for notices and where it is from, empty for none.
 pub fn shown_notice(command: &str, from: &str) -> String {
     let when = format!("run when the loop ends or needs you (within {} s)", NOTICE_LIMIT.as_secs());
     let text = format!("Notice, from {from}, {when}:\n  {}\n", indented(command));
     if command.is_empty() { String::new() } else { text }
 }
 
-/// Returns in a few words what was armed, such as `2 checks, Verify commands of 3 tasks`; `named` follows the checks.
+/// In a few words what was armed, such as `2 checks, Verify commands of 3 tasks`; `named` follows the checks.
 pub fn in_short(checks: usize, named: &str, verify: usize) -> String {
     let checks = match checks {
         0 => "no checks".to_owned(),
@@ -339,7 +339,7 @@ pub fn in_short(checks: usize, named: &str, verify: usize) -> String {
     }
 }
 
-/// Returns checks as they go into a line, such as ` (`cargo test`, `npm test`)`, empty for none.
+/// Checks as they go into a line, such as ` (`cargo test`, `npm test`)`, empty for none.
 pub fn checks_in_words(checks: &[Check]) -> String {
     if checks.is_empty() {
         return String::new();
@@ -366,7 +366,7 @@ fn ids_in_words(ids: &[&str]) -> String {
     few(&mut ids.iter().map(|id| text::title(id, 40)), 8)
 }
 
-/// Returns a command whole, as a person reads it who judges it: further lines are indented, and a run of blanks or
+/// A command whole, as a person reads it who judges it: further lines are indented, and a run of blanks or
 /// of empty lines that could move the rest out of sight is counted.
 pub fn indented(command: &str) -> String {
     let block = text::block(command);
@@ -405,7 +405,7 @@ pub fn indented(command: &str) -> String {
     shown
 }
 
-/// Returns what a person reads once about a loop that no person armed.
+/// What a person reads once about a loop that no person armed.
 pub fn nobody_words(record: &Record, standing: &PinState, limits: LoopLimits) -> String {
     if let Some(words) = lost_words(record, standing) {
         return format!(
@@ -437,7 +437,7 @@ fn lost_words(record: &Record, standing: &PinState) -> Option<String> {
     ))
 }
 
-/// Returns what a person does about a loop whose pin is not found, `None` for any other one.
+/// What a person does about a loop whose pin is not found, `None` for any other one.
 pub fn next_where_lost(record: &Record, standing: &PinState) -> Option<String> {
     let (again, cancel) = commands_for(record);
     let is_lost = matches!(standing, PinState::Lost(_));

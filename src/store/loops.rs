@@ -61,43 +61,43 @@ pub struct Loops {
 }
 
 impl Loops {
-    /// Returns the loops of the project with this real root.
+    /// The loops of the project with this real root.
     pub fn of(root: &Path) -> Self {
         Self::kept_at(root, state_home().ok().as_deref())
     }
 
-    /// Returns the same where this folder is the one outside of every project, `None` for none.
+    /// The same where this folder is the one outside of every project, `None` for none.
     pub fn kept_at(root: &Path, home: Option<&Path>) -> Self {
         let folder = below(root, &[FOLDER]);
         Self { records: Records::of(root, folder.clone(), home), folder }
     }
 
-    /// Returns whether the project at `root` ever had a loop; opens no file.
+    /// Whether the project at `root` ever had a loop; opens no file.
     pub fn are_in(root: &Path) -> bool {
         may_be_there(&below(root, &[FOLDER]))
     }
 
-    /// Returns whether this session ever had a loop in the project at `root`; opens no file.
+    /// Whether this session ever had a loop in the project at `root`; opens no file.
     pub fn has_known(root: &Path, session: &str) -> bool {
         Self::of(root).knows(session)
     }
 
-    /// Returns whether the loop of this session is kept for the project at `root`, where no agent makes notes; opens no file.
+    /// Whether the loop of this session is kept for the project at `root`, where no agent makes notes; opens no file.
     pub fn has_kept(root: &Path, session: &str) -> bool {
         kept_in(root).is_ok_and(|kept| may_be_there(&record_path(&kept, session)))
     }
 
-    /// Returns the folder that holds them.
+    /// The folder that holds them.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Returns whether this session ever had a loop here; opens no file.
+    /// Whether this session ever had a loop here; opens no file.
     pub fn knows(&self, session: &str) -> bool {
         self.records.has(session)
     }
 
-    /// Returns the ids of all sessions that had a loop here.
+    /// The ids of all sessions that had a loop here.
     pub fn sessions(&self) -> Vec<String> {
         let has_journal =
             |name: &String| self.folder.join(name).join("journal.jsonl").symlink_metadata().is_ok();
@@ -113,7 +113,7 @@ impl Loops {
         ids
     }
 
-    /// Returns those of these sessions whose record was written last, at most so many, in the order they have.
+    /// Those of these sessions whose record was written last, at most so many, in the order they have.
     pub fn newest(&self, mut sessions: Vec<String>, most: usize) -> Vec<String> {
         if sessions.len() > most {
             let path = |session: &String| self.records.path(session);
@@ -123,7 +123,7 @@ impl Loops {
         sessions
     }
 
-    /// Returns the record of a session without locking it, `None` when there is none that can be read.
+    /// The record of a session without locking it, `None` when there is none that can be read.
     pub fn peek(&self, session: &str) -> Option<Record> {
         if !is_session_id(session) {
             return None;
@@ -131,25 +131,25 @@ impl Loops {
         self.records.arrived(session).ok().flatten()
     }
 
-    /// Returns the journal of a session as it is, empty when there is none.
+    /// The journal of a session as it is, empty when there is none.
     pub fn journal(&self, session: &str) -> Vec<u8> {
         let path = self.folder.join(session).join("journal.jsonl");
         read::read(&path, 256 << 20).map(|content| content.bytes).unwrap_or_default()
     }
 
-    /// Returns the claim on a feature, `None` when nobody has one that can be read.
+    /// The claim on a feature, `None` when nobody has one that can be read.
     pub fn claim(&self, feature: &str) -> Option<Claim> {
         let noted = load(&self.claim_path(feature).ok()?).ok().flatten();
         self.as_armed(feature, noted)
     }
 
-    /// Returns the record of the session that drives a feature, or did last.
+    /// The record of the session that drives a feature, or did last.
     pub fn of_feature(&self, feature: &str) -> Option<Record> {
         let record = self.peek(&self.claim(feature)?.session?);
         record.filter(|record| record.about == feature)
     }
 
-    /// Returns the claims of loops that live.
+    /// The claims of loops that live.
     pub fn live_claims(&self) -> Vec<Claim> {
         let found = read::entries(&below(&self.folder, &["claims"]), MOST_SESSIONS).entries;
         let claims = found.iter().filter_map(|entry| {
@@ -160,7 +160,7 @@ impl Loops {
         claims.filter(|claim| claim.closed.is_none()).collect()
     }
 
-    /// Returns the claim on a feature for somebody who acts on it: one that cannot be opened is an error,
+    /// The claim on a feature for somebody who acts on it: one that cannot be opened is an error,
     /// and not none.
     pub fn read_claim(&self, feature: &str) -> io::Result<Option<Claim>> {
         claim::read_claim(&self.folder, feature)
@@ -187,7 +187,7 @@ impl Loops {
         save(&path, &Claim { version: VERSION, ..claim.clone() })
     }
 
-    /// Returns the sessions that were allowed to stop because a loop is another's, the latest first.
+    /// The sessions that were allowed to stop because a loop is another's, the latest first.
     pub fn let_go(&self) -> Vec<LetGo> {
         let noted: Option<NotedLetGo> = load(&below(&self.folder, &[LET_GO])).ok().flatten();
         noted.unwrap_or_default().sessions
@@ -216,7 +216,7 @@ impl Loops {
         save(&below(&self.folder, &[LET_GO]), &NotedLetGo { version: VERSION, sessions })
     }
 
-    /// Returns the lock under which claims are taken and given up.
+    /// The lock under which claims are taken and given up.
     ///
     /// What programs that were killed have left is removed at the same time: no stop pays for that.
     pub fn lock(&self) -> io::Result<Lock> {
@@ -238,7 +238,7 @@ impl Loops {
         }
     }
 
-    /// Returns the lock under which a feature's task list and state file are changed: the one on the
+    /// The lock under which a feature's task list and state file are changed: the one on the
     /// feature's folder, which exists as long as there is a list in it.
     pub fn feature_lock(
         &self,
@@ -268,12 +268,12 @@ impl Loops {
         again_where_removed(append)
     }
 
-    /// Returns the session's folder, made where it is missing, and locked.
+    /// The session's folder, made where it is missing, and locked.
     pub fn session(&self, session: &str) -> io::Result<Session> {
         self.session_within(session, PATIENCE)
     }
 
-    /// Returns the same; waits this long for the process that has it locked.
+    /// The same; waits this long for the process that has it locked.
     pub fn session_within(&self, session: &str, patience: Duration) -> io::Result<Session> {
         if !is_session_id(session) {
             return Err(io::Error::other("the session id has characters that no folder may have"));
@@ -287,18 +287,18 @@ impl Loops {
         Ok(Session::new(self.records.clone(), session, lock))
     }
 
-    /// Returns the lock that is held while the checks of a session's loop run, `None` when it
+    /// The lock that is held while the checks of a session's loop run, `None` when it
     /// cannot be had: it only says that they run.
     pub fn checking(&self, session: &str) -> Option<Lock> {
         Lock::take(&self.checks_path(session), Duration::from_millis(50)).ok()
     }
 
-    /// Returns when a session's journal was last written, by the clock of the files.
+    /// When a session's journal was last written, by the clock of the files.
     pub fn noted_at(&self, session: &str) -> FileTime {
         changed_at(&self.folder.join(session).join("journal.jsonl")).unwrap_or_default()
     }
 
-    /// Returns the check that runs for a session just now, such as `` `cargo test` (3 of 5) ``.
+    /// The check that runs for a session just now, such as `` `cargo test` (3 of 5) ``.
     pub fn running_check(&self, session: &str) -> Option<String> {
         if !is_session_id(session) || !Lock::is_held(&self.checks_path(session)) {
             return None;
@@ -339,12 +339,12 @@ impl Loops {
             && is_private_folder(claims)
     }
 
-    /// Returns the real root of the project; an error where it is gone.
+    /// The real root of the project; an error where it is gone.
     pub fn root(&self) -> io::Result<PathBuf> {
         real_path(self.folder.ancestors().nth(2).unwrap_or(&self.folder))
     }
 
-    /// Returns the path of the claim on a feature; an error when the name cannot name a file.
+    /// The path of the claim on a feature; an error when the name cannot name a file.
     pub fn claim_path(&self, feature: &str) -> io::Result<PathBuf> {
         claim::claim_path(&self.folder, feature)
     }
@@ -389,7 +389,7 @@ fn make_inside(root: &Path, folder: &Path) -> io::Result<()> {
     inside.map(drop).map_err(|it| io::Error::other(format!("`{}`: {it}", folder.display())))
 }
 
-/// Returns of each file whether it is one of those written last, so many of them, or was written since a time.
+/// Of each file whether it is one of those written last, so many of them, or was written since a time.
 pub fn newest(
     files: impl Iterator<Item = impl AsRef<Path>>,
     most: usize,

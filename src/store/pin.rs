@@ -142,12 +142,12 @@ impl Pin {
 }
 
 impl Asked {
-    /// Returns the tasks of a list that the loop is about.
+    /// The tasks of a list that the loop is about.
     pub fn part_of(&self, list: TaskList) -> TaskList {
         list.with_optional(self.optional).within(&self.tasks)
     }
 
-    /// Returns what was asked as lines for a person who looks at the loop, empty for nothing.
+    /// What was asked as lines for a person who looks at the loop, empty for nothing.
     pub fn status_lines(&self) -> String {
         let mut text = String::new();
         if !self.tasks.is_empty() {

@@ -47,29 +47,29 @@ pub(super) struct Records {
 }
 
 impl Records {
-    /// Returns those of the project with this root, whose notes are in this folder.
+    /// Those of the project with this root, whose notes are in this folder.
     pub(super) fn of(root: &Path, notes: PathBuf, home: Option<&Path>) -> Self {
         let outside = home.filter(|home| !home.starts_with(root));
         let kept = outside.map_or_else(|| notes.clone(), |home| kept_below(home, root));
         Self { notes, kept, last: LastRead::default() }
     }
 
-    /// Returns the folder that the records are in: the one in the project where the other cannot be made.
+    /// The folder that the records are in: the one in the project where the other cannot be made.
     fn folder(&self) -> &Path {
         if may_be_there(&self.kept) { &self.kept } else { &self.notes }
     }
 
-    /// Returns the path of a session's record.
+    /// The path of a session's record.
     pub(super) fn path(&self, session: &str) -> PathBuf {
         record_path(self.folder(), session)
     }
 
-    /// Returns whether this session ever had a loop here; opens no file.
+    /// Whether this session ever had a loop here; opens no file.
     pub(super) fn has(&self, session: &str) -> bool {
         may_be_there(&self.path(session)) || may_be_there(&older::path(&self.notes, session))
     }
 
-    /// Returns the record of a session, `None` when there is none; an error that names the file when it cannot be read.
+    /// The record of a session, `None` when there is none; an error that names the file when it cannot be read.
     pub(super) fn load(&self, session: &str) -> io::Result<Option<Record>> {
         let folder = self.folder();
         let root = self.notes.ancestors().nth(2).unwrap_or(&self.notes);
@@ -95,7 +95,7 @@ impl Records {
         Ok(Some(record))
     }
 
-    /// Returns the record of a session, unless it was written for a loop that has not left its session after all: the process that
+    /// The record of a session, unless it was written for a loop that has not left its session after all: the process that
     /// took it over may have died on the way.
     pub(super) fn arrived(&self, session: &str) -> io::Result<Option<Record>> {
         let Some(record) = self.load(session)? else { return Ok(None) };
@@ -123,12 +123,12 @@ pub struct Session {
 }
 
 impl Session {
-    /// Returns the folder of a session that was locked with this lock.
+    /// The folder of a session that was locked with this lock.
     pub(super) fn new(records: Records, session: &str, lock: Lock) -> Self {
         Self { records, id: session.to_owned(), lock }
     }
 
-    /// Returns the session's record, `None` when there is none. What version 1.0.0 left of it is moved out of the project.
+    /// The session's record, `None` when there is none. What version 1.0.0 left of it is moved out of the project.
     pub fn record(&self) -> io::Result<Option<Record>> {
         let record = self.records.arrived(&self.id)?;
         if let Some(older) = record.as_ref().filter(|record| record.version < VERSION) {
@@ -170,17 +170,17 @@ impl Session {
         }
     }
 
-    /// Returns the path of the record.
+    /// The path of the record.
     pub fn record_path(&self) -> PathBuf {
         self.records.path(&self.id)
     }
 
-    /// Returns the path of the open tasks.
+    /// The path of the open tasks.
     pub fn open_tasks_path(&self) -> PathBuf {
         below(self.records.folder(), &[&["open-", &self.id, ".txt"].concat()])
     }
 
-    /// Returns the open tasks as they were last noted, none when what is there is broken; an error when it
+    /// The open tasks as they were last noted, none when what is there is broken; an error when it
     /// cannot be opened.
     pub fn open_tasks(&self) -> io::Result<OpenTasks> {
         let noted = read_ours(&self.open_tasks_path(), MOST_NOTED).or_else(NotLoaded::or_none)?;
@@ -199,12 +199,12 @@ impl Session {
         write_private_parts(&path, parts, Flush::ToSystem).map_err(|error| in_file(&path, &error))
     }
 
-    /// Returns the path of a file of the session's own in the project.
+    /// The path of a file of the session's own in the project.
     pub fn path(&self, name: &str) -> PathBuf {
         below(&self.records.notes, &[&self.id, name])
     }
 
-    /// Returns when the record was written last, by the clock of the project's files; `None` where that is not
+    /// When the record was written last, by the clock of the project's files; `None` where that is not
     /// known.
     pub fn written_at(&self) -> Option<FileTime> {
         changed_at(&self.path("lock"))
@@ -222,7 +222,7 @@ pub(super) fn changed_at(path: &Path) -> Option<FileTime> {
     fs::metadata(path).ok().as_ref().map(files::changed_at)
 }
 
-/// Returns the path of a session's record in the folder where what is kept is.
+/// The path of a session's record in the folder where what is kept is.
 pub(super) fn record_path(kept: &Path, session: &str) -> PathBuf {
     below(kept, &[&["session-", session, ".json"].concat()])
 }

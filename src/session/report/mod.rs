@@ -33,18 +33,18 @@ pub struct StatusReport {
 }
 
 impl StatusReport {
-    /// Returns the report on all loops of a project.
+    /// The report on all loops of a project.
     pub fn of(project: &Project) -> Self {
         let tasks = all_tasks(&project.root);
         Self { speckit: FeaturesReport::of(project), tasks }
     }
 
-    /// Returns the report as text for a person, with line breaks and no colour.
+    /// The report as text for a person, with line breaks and no colour.
     pub fn text(&self) -> String {
         self.speckit.text() + &self.tasks_text()
     }
 
-    /// Returns the part of it on the loops of tasks.
+    /// The part of it on the loops of tasks.
     pub fn tasks_text(&self) -> String {
         let mut text = String::new();
         for task in &self.tasks {
