@@ -99,25 +99,35 @@ impl Loops {
 
     /// The ids of all sessions that had a loop here.
     pub fn sessions(&self) -> Vec<String> {
-        let has_journal =
-            |name: &String| self.folder.join(name).join("journal.jsonl").symlink_metadata().is_ok();
-        let mut ids = names_in(&self.folder);
-        ids.retain(|name| self.knows(name) || has_journal(name));
-        let kept = names_in(&self.records.kept).into_iter().filter_map(|name| {
+        let records = names_in(&self.records.kept).filter_map(|name| {
             let session = name.strip_prefix("session-")?.strip_suffix(".json")?;
             is_session_id(session).then(|| session.to_owned())
         });
+        let kept = sorted(records.collect(), Ord::cmp);
+        let is_other = |name: &String| kept.binary_search(name).is_err() && is_session_id(name);
+        let others = names_in(&self.folder).filter(is_other);
+        let mut ids: Vec<String> =
+            others.filter(|name| self.has_journal(name) || self.knows(name)).collect();
         ids.extend(kept);
-        let mut ids = sorted(ids, Ord::cmp);
-        ids.dedup();
-        ids
+        sorted(ids, Ord::cmp)
+    }
+
+    /// The ids of all sessions with a journal here.
+    pub fn journals(&self) -> Vec<String> {
+        let names = names_in(&self.folder).filter(|name| is_session_id(name));
+        sorted(names.filter(|name| self.has_journal(name)).collect(), Ord::cmp)
+    }
+
+    fn has_journal(&self, session: &str) -> bool {
+        may_be_there(&below(&self.folder, &[session, "journal.jsonl"]))
     }
 
     /// Those of these sessions whose record was written last, at most so many, in the order they have.
     pub fn newest(&self, mut sessions: Vec<String>, most: usize) -> Vec<String> {
         if sessions.len() > most {
-            let path = |session: &String| self.records.path(session);
-            let mut is_new = newest(sessions.iter().map(path), most, None).into_iter();
+            let folder = self.records.folder();
+            let paths = sessions.iter().map(|session| record_path(folder, session));
+            let mut is_new = newest(paths, most, None).into_iter();
             sessions.retain(|_| is_new.next() == Some(true));
         }
         sessions
@@ -350,9 +360,9 @@ impl Loops {
     }
 }
 
-fn names_in(folder: &Path) -> Vec<String> {
-    let found = read::entries(folder, MOST_SESSIONS).entries;
-    found.iter().filter_map(|entry| entry.file_name().into_string().ok()).collect()
+fn names_in(folder: &Path) -> impl Iterator<Item = String> {
+    let found = fs::read_dir(folder).into_iter().flatten().flatten().take(MOST_SESSIONS);
+    found.filter_map(|entry| entry.file_name().into_string().ok())
 }
 
 /// Does something again when what it has made was taken away in the same moment, by `git clean` say.

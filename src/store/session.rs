@@ -55,7 +55,7 @@ impl Records {
     }
 
     /// The folder that the records are in: the one in the project where the other cannot be made.
-    fn folder(&self) -> &Path {
+    pub(super) fn folder(&self) -> &Path {
         if may_be_there(&self.kept) { &self.kept } else { &self.notes }
     }
 

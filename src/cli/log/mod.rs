@@ -342,7 +342,7 @@ fn sources(args: &LogArgs) -> Result<Vec<LogSource>> {
         Err(error) => return Err(error),
     };
     let loops = Loops::of(&project.root);
-    let sessions = loops.sessions();
+    let sessions = loops.journals();
     let asked = sessions.iter().filter(|_| session.is_some());
     let names: Vec<LoopName> = asked.map(|id| LoopName::new(NameKind::Session, id)).collect();
     let typed = args.typed().filter(|_| session.is_some());
