@@ -97,7 +97,9 @@ in_memory() {
 
 # Prints the sum of the test runner's closing lines as the last line, also when a step has failed.
 sum_up() {
-    local code=$?
+    local code=$? job
+    # Ctrl-C does not reach what runs in the background.
+    for job in $(jobs -p); do kill -- "-$job" 2>/dev/null || true; done
     echo "== all: $((SECONDS - began)) s" >&2
     awk '
         /^test result: / { for (word = 2; word <= NF; word++) {
