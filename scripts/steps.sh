@@ -95,7 +95,8 @@ in_memory() {
     fi
 }
 
-# Prints the sum of the test runner's closing lines as the last line, also when a step has failed.
+# Prints which tests left themselves out, and as the last line the sum of the test runner's closing lines, also when a step has
+# failed.
 sum_up() {
     local code=$? job
     # Ctrl-C does not reach what runs in the background.
@@ -104,6 +105,7 @@ sum_up() {
     awk '
         /^test result: / { for (word = 2; word <= NF; word++) {
             if ($word == "passed;") passed += $(word - 1)
+    [[ ! -e $RALPH_TEST_LEFT_OUT ]] || sort -u "$RALPH_TEST_LEFT_OUT" >&2
             if ($word == "failed;") failed += $(word - 1) } }
         # nextest: of those that ran, what did not pass has failed.
         /^ *Summary \[/ { ran = good = 0
@@ -119,3 +121,4 @@ sum_up() {
 
 log=$(mktemp)
 trap sum_up EXIT
+export RALPH_TEST_LEFT_OUT=$log.left-out

@@ -9,6 +9,8 @@ use std::io::Write;
 mod disk;
 mod facts;
 mod installing;
+#[path = "../it/support/left_out.rs"]
+mod left_out;
 #[path = "../it/support/limited.rs"]
 mod limited;
 mod runner;
