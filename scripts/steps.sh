@@ -77,7 +77,8 @@ run_tests() {
         run=(nextest run --test-threads "$at_once")
         [[ ${1:-} != all ]] || run+=(--profile night --run-ignored all)
     elif [[ ${1:-} == all ]]; then
-        to_tests=(-- --include-ignored)
+        # But for those that only measure.
+        to_tests=(-- --include-ignored --skip the_cost_of_a_run --skip what_the_books_cost)
     fi
     RUST_TEST_THREADS=$at_once in_memory nice scripts/cargo "${run[@]}" --no-fail-fast --locked --workspace --all-features \
         ${to_tests[@]+"${to_tests[@]}"} 2>&1 | tee -a "$log"
