@@ -38,6 +38,9 @@ rust_is_there() {
     rustup component add rustfmt clippy
 }
 
+# What bench and tests use where it is there.
+system_tools=(valgrind strace tmux zip unzip readelf:binutils script:bsdutils)
+
 # Gets programs of the system where that is allowed, and names what is missing: each is a program, or `program:packages`.
 tools_of_the_system() {
     local tool missing=() packages=()
@@ -102,11 +105,11 @@ sum_up() {
     local code=$? job
     # Ctrl-C does not reach what runs in the background.
     for job in $(jobs -p); do kill -- "-$job" 2>/dev/null || true; done
+    [[ ! -e $RALPH_TEST_LEFT_OUT ]] || sort -u "$RALPH_TEST_LEFT_OUT" >&2
     echo "== all: $((SECONDS - began)) s" >&2
     awk '
         /^test result: / { for (word = 2; word <= NF; word++) {
             if ($word == "passed;") passed += $(word - 1)
-    [[ ! -e $RALPH_TEST_LEFT_OUT ]] || sort -u "$RALPH_TEST_LEFT_OUT" >&2
             if ($word == "failed;") failed += $(word - 1) } }
         # nextest: of those that ran, what did not pass has failed.
         /^ *Summary \[/ { ran = good = 0
@@ -121,5 +124,5 @@ sum_up() {
 }
 
 log=$(mktemp)
-trap sum_up EXIT
 export RALPH_TEST_LEFT_OUT=$log.left-out
+trap sum_up EXIT
