@@ -1,6 +1,6 @@
 //! Supervisors that are killed or stopped at random moments: nothing of the tree is left, whoever dies.
 //!
-//! `STRESS_SEED=N` plays the moments of an earlier run again, `STRESS_SUPERVISORS=N` plays another number.
+//! `STRESS_SEED=N` plays the moments of one night again, `STRESS_SUPERVISORS=N` plays another number.
 
 use crate::support::amounts::few_or_all;
 use crate::support::limited::Limited;

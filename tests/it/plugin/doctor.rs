@@ -1,5 +1,6 @@
 //! `spool doctor`: what it finds in the way of a loop, with a scripted `claude`.
 
+use crate::support::left_out::left_out;
 use crate::support::limited::Limited;
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -317,7 +318,7 @@ fn the_first_process_of_a_container_does_not_say_that_it_keeps_the_machine_awake
     if !std::path::Path::new("/usr/bin/unshare").exists()
         || !can.arg("true").finish().status.success()
     {
-        println!("left out: it needs `unshare` with a user and its processes");
+        left_out("it needs `unshare` with a user and its processes");
         return;
     }
     let doctor = [&container[..], &[SPOOL, "doctor", "--json"]].concat();
