@@ -1,6 +1,7 @@
 //! The task list of a change, from iteration to iteration.
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -54,10 +55,13 @@ pub fn finder<'a>(list: &'a TaskList) -> impl Fn(&str) -> Option<&'a Task> {
     move |id| by_id.get(id).map(|place| &list.tasks[*place]).or_else(|| list.find(id))
 }
 
-/// Returns whether a folder that was a real path still is one: an agent may have put a link in its place, and what is behind
-/// that is not read and not written.
+/// A folder that was a real path still is one: an agent may have put a link in its place, and what is behind
+/// that is not read and not written. A look-up that fails shows nothing.
 pub fn is_in_place(folder: &Path) -> bool {
-    folder.is_dir() && real_path(folder).is_ok_and(|real| real == folder)
+    real_path(folder).map_or_else(
+        |error| error.kind() != ErrorKind::NotFound,
+        |real| real == folder && folder.is_dir(),
+    )
 }
 
 impl Tasks {
