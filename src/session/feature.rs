@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::context::{ChecksRun, StopContext, StopSession};
+use super::counted::counted;
 use super::notices::{self, Notice};
 use super::observe::feature::{self as observe, add_seen, hooks_due, wait_for_transcript};
 use crate::engine::tasks::TaskList;
@@ -483,7 +484,9 @@ impl StopSession<'_> {
         let line = format!("The state file of feature {about} is gone: the loop has ended");
         self.close(&Demand::Cancelled, &line)?;
         let feature = self.context.project.feature_at(&self.record.folder).ok();
-        let snapshot = feature.map(|feature| FeatureSnapshot::of_record(&feature, &self.record));
+        let snapshot = feature.map(|feature| {
+            counted(self.context.project, &feature, &PinState::Nobody, Some(&self.record))
+        });
         let place = snapshot.map(|snapshot| snapshot.place()).unwrap_or_default();
         let message = ends::gone_message(&self.record, place);
         Ok(HookAnswer::notify(&message).log(&line))

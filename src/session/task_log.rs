@@ -194,8 +194,8 @@ impl<'a> Books<'a> {
         }
     }
 
-    /// Ticks a task and returns whether its box was open; the tasks that it repairs stay open.
-    pub fn done(&mut self, id: &str) -> Result<Done, Refusal> {
+    /// Ticks a task that is done or dropped and returns whether its box was open; the tasks that it repairs stay open.
+    pub fn done(&mut self, id: &str, event: &JournalEvent) -> Result<Done, Refusal> {
         let task = self.task(id)?.clone();
         let is_there = self.change_list(|list, text| Some(tick(text, list.find(&task.id)?)))?;
         if !is_there {
@@ -208,16 +208,16 @@ impl<'a> Books<'a> {
         self.write_state()?;
         let words = format!("{} {}", task.id, printable(&task.title));
         if !task.done {
-            self.note(&JournalEvent::Done, &words)?;
+            self.note(event, &words)?;
             return Ok(Done::Now);
         }
         // Ticked by hand, or by a call that was killed before it could write this down.
         let start = format!("{} ", task.id);
-        if !self.has_progress(&JournalEvent::Done, &start) {
-            self.progress(&JournalEvent::Done, &words)?;
+        if !self.has_progress(event, &start) {
+            self.progress(event, &words)?;
         }
-        if !self.has_entry(&JournalEvent::Done, &start) {
-            self.journal(&JournalEvent::Done, &words)?;
+        if !self.has_entry(event, &start) {
+            self.journal(event, &words)?;
         }
         Ok(Done::Before)
     }
@@ -430,7 +430,7 @@ impl<'a> Books<'a> {
         Loops::of(&self.project.root).of_feature(&self.feature.name)
     }
 
-    fn note(&self, event: &JournalEvent, words: &str) -> Result<(), Refusal> {
+    pub fn note(&self, event: &JournalEvent, words: &str) -> Result<(), Refusal> {
         self.progress(event, words)?;
         self.journal(event, words)
     }

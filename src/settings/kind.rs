@@ -96,6 +96,9 @@ impl SettingKind {
             Self::Command if Check::runs_nothing(text) || text.contains('\0') => {
                 "needs a command: this one runs nothing"
             }
+            Self::Command if ["no", "off", "none"].contains(&&*text.trim().to_lowercase()) => {
+                "needs a command: leave it out for none"
+            }
             Self::Command if text.starts_with(REVIEW) => {
                 "needs a command: a review is asked for with `review`"
             }
@@ -277,6 +280,7 @@ mod tests {
             (Words(&["one", "two", "three"]), "", "needs `one`, `two` or `three`, not ``"),
             (Text, "a\0b", "needs a text, not `a\u{fffd}b`"),
             (Command, "# make", "needs a command: this one runs nothing"),
+            (Command, "No", "needs a command: leave it out for none"),
             (Command, "spool review", "needs a command: a review is asked for with `review`"),
             (Expect, "*", "asks for nothing: write a part of one line of the output"),
         ] {

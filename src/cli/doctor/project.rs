@@ -6,10 +6,14 @@ use crate::evidence::task_list::{self, TASKS};
 use crate::feature::lists::others_in_words;
 use crate::feature::project::Project;
 use crate::feature::settings::{SETTINGS, Settings, misnamed};
+use crate::runner::options::file;
+use crate::runner::target::root_around;
 use crate::session::pinned;
 use crate::session::report::feature::{FeaturesReport, let_go};
 use crate::store::loops::Loops;
 use crate::text;
+
+const REPAIR: &str = "repair that line; until then `spool ralph` starts nothing";
 
 /// The project's settings are valid and allow loops.
 pub fn check_project_switch(environment: &Environment) -> Finding {
@@ -91,6 +95,18 @@ pub fn check_armed(environment: &Environment) -> Vec<Finding> {
         });
     }
     checks
+}
+
+/// The files with the settings of `spool ralph` that cannot be used.
+pub fn check_runner_files(environment: &Environment) -> Vec<Finding> {
+    let root = root_around(&environment.working_folder).ok();
+    let files = root.map(|root| file::of_project(&root)).into_iter().chain([file::of_person()]);
+    let wrong = files.filter_map(|read| {
+        let error = format!("{:#}", read.err()?);
+        let (what, next) = error.split_once('\n').unwrap_or((&error, REPAIR));
+        Some(Finding::fail("runner", one_line(what), one_line(next)))
+    });
+    wrong.collect()
 }
 
 /// Lines of the current feature's list that do not count, or have an odd mark.

@@ -29,12 +29,13 @@ impl ReceiptsOfLog {
     /// Receipts of the tasks ticked at an entry.
     pub fn with(&mut self, entry: &Entry) -> Vec<ReceiptForm> {
         let all = match entry.event {
-            JournalEvent::Done | JournalEvent::Iteration | JournalEvent::Stop => {
-                self.all(&entry.about)
-            }
+            JournalEvent::Done
+            | JournalEvent::Dropped
+            | JournalEvent::Iteration
+            | JournalEvent::Stop => self.all(&entry.about),
             _ => return Vec::new(),
         };
-        let is_done = entry.event == JournalEvent::Done;
+        let is_done = matches!(entry.event, JournalEvent::Done | JournalEvent::Dropped);
         let belongs = |receipt: &&Receipt| match receipt.by {
             // This receipt is written right after the entry that names its task.
             Witness::Done | Witness::Drop => {

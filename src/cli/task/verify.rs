@@ -16,7 +16,6 @@ use crate::forms;
 use crate::forms::task::{ProvedTask, VerifyState};
 use crate::runner::options::Form;
 use crate::session::pinned;
-use crate::session::proof::standing;
 use crate::session::task_log::{ArmedVerify, no_task};
 use crate::text;
 
@@ -63,7 +62,7 @@ pub fn verify(job: &TaskJob<'_>, id: &str, limit: Duration) -> Result<ExitCode> 
     let (list, text) = job.list()?;
     let task = list.find(id).ok_or_else(|| no_task(job.feature, &list, id))?;
     let about = printable(&task.id);
-    let judge = standing(job.project, job.feature);
+    let judge = job.judge().as_ref();
     let id = judge.map_or(Some(task.id.clone()), |judge| judge.armed_id(task, &list));
     let verified = carry_out(
         task,

@@ -208,24 +208,28 @@ fn open_part(
     asked: &Selection,
     may_fail: bool,
 ) -> Result<TaskList, Refusal> {
-    let beside = text::below(&all.asides_in_words());
     let tasks = all.within(&asked.tasks);
     if tasks.open().next().is_some() || (may_fail && asked.tasks.is_empty()) {
         return Ok(tasks);
     }
     let (count, ids) = (tasks.tasks.len(), in_runs(&asked.tasks));
     if ids.is_empty() {
-        let shown = feature.folder.join(TASKS);
-        let shown = shown.display();
-        return Err(Refusal::nothing(
-            format!("nothing is open: all {count} tasks in `{shown}` are ticked{beside}"),
-            "add a task, or pick another feature",
-        ));
+        return Err(nothing_open(&tasks, &feature.folder.join(TASKS)));
     }
     Err(Refusal::nothing(
         format!("nothing is open: all {count} tasks that you named are ticked ({ids})"),
         "name tasks that are open; `spool task list` shows them",
     ))
+}
+
+/// The refusal of a list in which every task is ticked.
+pub fn nothing_open(list: &TaskList, path: &Path) -> Refusal {
+    let (count, shown) = (list.tasks.len(), path.display());
+    let beside = text::below(&list.asides_in_words());
+    Refusal::nothing(
+        format!("nothing is open: all {count} tasks in `{shown}` are ticked{beside}"),
+        "add a task, or pick another feature",
+    )
 }
 
 /// What is kept of what was asked for, `None` where it is the whole feature and nothing else.
@@ -502,7 +506,7 @@ fn armed(
     let notes = notes.iter().fold(String::new(), |text, note| text + "\n" + note);
     let for_agent = format!(
         "ralph-speckit: the loop is armed: feature {name}, {open} of {total} tasks open, next {}. Limits: {} iterations, {} attempts a task. State: {}{notes}{}",
-        tasks.open().next().map(|task| task.id.as_str()).unwrap_or_default(),
+        tasks.present().map(|task| task.id.as_str()).unwrap_or_default(),
         limits.max_iterations,
         limits.max_task_iterations,
         feature.folder.join(STATE).display(),

@@ -11,6 +11,7 @@ use super::person;
 use super::shortfall::{NOT_CONVERGED, Reader, brief, explain, hooks_in_words, short};
 use super::{HONEST, needs_all};
 use crate::engine::scope::in_runs;
+use crate::engine::tasks::TaskList;
 use crate::engine::{Check, CheckResult, Contract, Guardrails, Ledger, Observation, Shortfall};
 use crate::evidence::task_list::TASKS;
 use crate::feature::project::printable;
@@ -195,7 +196,7 @@ fn briefly(text: &mut String, snapshot: &FeatureSnapshot, ledger: &Ledger, missi
 
 /// How many tasks are open, and the next one.
 fn what_is_next(text: &mut String, snapshot: &FeatureSnapshot) {
-    let open = snapshot.tasks.as_ref().map(|list| (list, list.open().next(), list.open().count()));
+    let open = snapshot.tasks.as_ref().map(|list| (list, list.present(), list.open().count()));
     let _ = match open {
         Some((list, Some(next), open)) => {
             let (all, next) = (list.tasks.len(), short_id(&next.id));
@@ -373,7 +374,7 @@ pub fn progress(snapshot: &FeatureSnapshot, ledger: &Ledger, missing: &[Shortfal
             parts.push(text::title(&short(shortfall, &open), SHORTFALL));
         }
     }
-    let first = snapshot.tasks.as_ref().and_then(|list| list.open().next());
+    let first = snapshot.tasks.as_ref().and_then(TaskList::present);
     parts.extend(first.map(|task| format!("next {}", short_id(&task.id))));
     person::line("", &parts.iter().map(String::as_str).collect::<Vec<_>>())
 }

@@ -17,10 +17,10 @@ use crate::feature::lists::others_in_words;
 use crate::feature::project::{Feature, Project, printable};
 use crate::feature::settings::Settings;
 use crate::feature::snapshot::FeatureSnapshot;
+use crate::session::counted::counted;
 use crate::session::messages::ends;
 use crate::session::pinned;
-use crate::session::proof::standing;
-use crate::session::task_log::{receipts_of, refused};
+use crate::session::task_log::receipts_of;
 use crate::store::loops::{Claim, LetGo, Loops, Record, VerifyCommands};
 use crate::store::names::EndName;
 use crate::store::pins::{PinKey, PinState, Pins};
@@ -67,8 +67,8 @@ pub struct FeatureFacts {
     pub total: u64,
     /// The ids of the open tasks.
     pub open: Vec<String>,
-    /// The ids of the tasks that were ticked by hand in a live loop and that nobody has found proved yet: `spool task done`, the
-    /// next stop or the end of the iteration judges them.
+    /// The ids of the tasks that were ticked by hand and that nobody has found proved yet: they count as open. In a live loop
+    /// `spool task done`, the next stop or the end of the iteration judges them.
     pub not_proved: Vec<String>,
     /// The lines of its list with a box that do not count, or have an odd mark.
     pub asides: Vec<Aside>,
@@ -93,6 +93,8 @@ pub struct FeatureReport {
     corrupt: bool,
     /// Whether the loop is about tasks that were named.
     named: bool,
+    /// The id of the task to do now.
+    next: Option<String>,
     /// Its loop in a session, `None` where it never had one.
     pub r#loop: Option<SessionLoop>,
     /// Sessions that were not blocked since, because this loop is another session's, the latest first.
@@ -187,11 +189,7 @@ impl FeatureReport {
         let verify = standing.pin().and_then(|pin| {
             Pins::of(&project.root).ok()?.verify(PinKey::Feature(&feature.name), pin).ok()
         });
-        let mut snapshot = FeatureSnapshot::of_loop(feature, &standing, record.as_ref());
-        // In a live loop they are named as ticked by hand.
-        if let Some(ended) = record.as_ref().filter(|record| !record.ledger.is_live()) {
-            snapshot.open_again(&refused(project, feature, ended));
-        }
+        let snapshot = counted(project, feature, &standing, record.as_ref());
         let noted = record.as_ref().map(|record| record.armed_at);
         let armed_at = noted.or_else(|| claim.as_ref().map(|claim| claim.armed_at));
         let armed_at = armed_at.unwrap_or_default();
@@ -218,7 +216,7 @@ impl FeatureReport {
                 done: place.done.min(LARGEST),
                 total: place.total.min(LARGEST),
                 open: open_ids(&snapshot),
-                not_proved: not_proved(project, feature, &snapshot),
+                not_proved: snapshot.not_proved.iter().map(|id| printable(id)).collect(),
                 asides: snapshot.tasks.as_ref().map(TaskList::asides).unwrap_or_default(),
                 other_lists: others_in_words(&feature.folder),
                 attempt: snapshot.state.task_iteration(),
@@ -228,6 +226,7 @@ impl FeatureReport {
             },
             corrupt: snapshot.unreadable.is_some(),
             named: place.named,
+            next: snapshot.tasks.as_ref().and_then(|it| Some(printable(&it.present()?.id))),
             let_go: let_go(loops, &feature.name),
             verify: verify.unwrap_or_default(),
             review: String::new(),
@@ -251,14 +250,16 @@ impl FeatureReport {
             let _ = writeln!(text, "  Problem: {problem}");
         }
         let what = if self.named { " named tasks" } else { "" };
-        let stands = stands(&facts.not_proved);
-        let _ = writeln!(text, "  Tasks: {} of {}{what} {stands}", facts.done, facts.total);
-        if let Some(next) = facts.open.first() {
-            let _ = match facts.open.len() - 1 {
-                0 => writeln!(text, "  Open: {next}"),
-                more => writeln!(text, "  Open: next {next}, then {more} more"),
-            };
+        let _ = writeln!(text, "  Tasks: {} of {}{what} done", facts.done, facts.total);
+        if !facts.not_proved.is_empty() {
+            let ids = title(&in_runs(&facts.not_proved), IDS);
+            let _ = writeln!(text, "  Ticked by hand and not proved yet, so open: {ids}");
         }
+        let _ = match (&self.next, facts.open.len()) {
+            (None, _) => Ok(()),
+            (Some(next), 1) => writeln!(text, "  Open: {next}"),
+            (Some(next), all) => writeln!(text, "  Open: next {next}, then {} more", all - 1),
+        };
         for aside in in_words(&facts.asides).iter().chain(&facts.other_lists) {
             let _ = writeln!(text, "  List: {}", printable(aside));
         }
@@ -297,23 +298,6 @@ fn proofs(
 ) -> Scoreboard {
     let receipts = receipts_of(project, feature).ok();
     receipts.map(|it| it.scoreboard(armed_at, snapshot.tasks.as_ref())).unwrap_or_default()
-}
-
-/// Returns the tasks that were ticked by hand in a feature's live loop and are not proved yet.
-pub fn not_proved(project: &Project, feature: &Feature, snapshot: &FeatureSnapshot) -> Vec<String> {
-    let (Some(list), Ok(judge)) = (&snapshot.tasks, standing(project, feature)) else {
-        return Vec::new();
-    };
-    judge.not_proved(list).iter().map(|id| printable(id)).collect()
-}
-
-/// Returns what tasks are whose boxes are ticked, where these of them are not proved yet: a box is no work.
-fn stands(not_proved: &[String]) -> String {
-    if not_proved.is_empty() {
-        return "done".to_owned();
-    }
-    let ids = title(&in_runs(not_proved), IDS);
-    format!("ticked, {} of them by hand and not proved yet: {ids}", not_proved.len())
 }
 
 /// Writes how well the tasks of a loop are proved, and what to look at first; nothing where nothing is known.
