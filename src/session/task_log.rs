@@ -165,25 +165,34 @@ impl<'a> Books<'a> {
 
     /// Keeps the failed attempts of a task in the loop's own notes as well, `None` for forgetting them.
     fn count_in_record(&self, task: &str, used: Option<u32>) -> Result<(), Refusal> {
-        let Some(record) =
-            self.record().filter(|it| used.is_some() || it.attempts.contains_key(task))
-        else {
+        if used.is_none() && !self.record().is_some_and(|it| it.attempts.contains_key(task)) {
             return Ok(());
-        };
-        let kept = || {
-            let folder = Loops::of(&self.project.root).session_within(&record.session, PATIENCE)?;
-            let Some(mut record) = folder.record()?.filter(|it| it.about == self.feature.name)
-            else {
-                return Ok(());
-            };
+        }
+        let counted = self.change_record(|record| {
             match used {
                 Some(used) => record.attempts.insert(task.to_owned(), used),
                 None => record.attempts.remove(task),
             };
-            folder.save(&record)
-        };
-        kept()
-            .map_err(|error| Refusal::unwritable(&self.project.root.join(".claude/ralph"), &error))
+            Some(())
+        });
+        let folder = self.project.root.join(".claude/ralph");
+        counted.map(|_| ()).map_err(|error| Refusal::unwritable(&folder, &error))
+    }
+
+    /// Changes the record of the session that drives the feature, and saves it where `change` has a result.
+    fn change_record<T>(
+        &self,
+        change: impl FnOnce(&mut Record) -> Option<T>,
+    ) -> io::Result<Option<T>> {
+        let Some(record) = self.record() else { return Ok(None) };
+        let folder = Loops::of(&self.project.root).session_within(&record.session, PATIENCE)?;
+        let own = folder.record()?.filter(|it| it.about == self.feature.name);
+        let Some(mut record) = own else { return Ok(None) };
+        let changed = change(&mut record);
+        if changed.is_some() {
+            folder.save(&record)?;
+        }
+        Ok(changed)
     }
 
     /// Returns why the state file was left as it is, `None` when it is kept or there is none.

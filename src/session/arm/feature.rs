@@ -37,7 +37,7 @@ use crate::session::task_log::refused;
 use crate::settings::{Chosen, table};
 use crate::store::journal::Entry;
 use crate::store::loops::{Asked, Claim, Loops, Record, VerifyCommands};
-use crate::store::names::{ArmedBy, EndName, JournalEvent};
+use crate::store::names::{ArmedBy, EndName, JournalEvent, LoopKind};
 use crate::store::pins::{LoopLimits, Pin, PinKey, PinState, Pins, SettingsThen};
 use crate::store::receipts::Receipts;
 use crate::text::{self, counted};
@@ -65,7 +65,7 @@ pub fn arm(
     let root = &project.root;
     let mut settings = Settings::to_arm(root)?;
     let tracked = armer.is_person() && pinned::trusted(root, &settings)?;
-    let (feature, words) = feature_of(project, request)?;
+    let (feature, words) = feature_of(project, request, armer.session)?;
     let mut chosen = request.chosen.clone().over(settings.chosen.clone());
     if !armer.is_person() {
         // Nothing is run, and nothing is held against the work, that no person has armed.
@@ -187,17 +187,22 @@ pub fn keep_specification(root: &Path, feature: &str, bytes: &[u8]) -> Result<()
 fn feature_of<'a>(
     project: &Project,
     request: &'a FeatureRequest,
+    session: Option<&str>,
 ) -> Result<(Feature, &'a str), Refusal> {
     let (named, words) = request.feature(project)?;
-    let current = || {
-        project.current_feature().transpose().ok_or_else(|| {
+    let current = || Ok::<_, Refusal>(project.current_feature()?);
+    let selected = named.map_or_else(current, |feature| Ok(Some(feature)))?;
+    // Nothing may be selected where a person continues with what this session has worked on.
+    let last = || {
+        let record = Loops::of(&project.root).peek(session?)?;
+        project.feature_at(&record.folder).ok().filter(|_| record.kind != LoopKind::Task)
+    };
+    let feature = selected.or_else(last).ok_or_else(|| {
         Refusal::nothing(
             "no feature is selected: neither `.specify/feature.json` nor `.specify/.current-feature` names one",
             "name it: /speckit:implement 001-name",
         )
-    })
-    };
-    let feature = named.map_or_else(|| Ok(current()??), Ok::<_, Refusal>)?;
+    })?;
     Ok((feature, words))
 }
 

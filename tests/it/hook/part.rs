@@ -110,7 +110,7 @@ fn what_a_person_reads_counts_the_named_tasks() {
     bench.stop("s1").run().reason();
     bench.tick("T002");
     let status = spool(&bench, "s1", &["status"]);
-    let ticked = "  Tasks: 1 of 2 named tasks ticked, 1 of them by hand and not proved yet: T002\n";
+    let ticked = "  Tasks: 0 of 2 named tasks done\n  Ticked by hand and not proved yet, so open: T002\n";
     assert!(status.contains(ticked), "{status}");
     let typed = bench.command("s1", "speckit:status", "").run();
     assert!(typed.reason().contains(ticked), "{typed}");
