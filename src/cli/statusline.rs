@@ -14,7 +14,7 @@ use crate::feature::snapshot::{FeatureSnapshot, TaskPosition};
 use crate::forms;
 use crate::forms::loops::EndForm;
 use crate::forms::statusline::StatuslineForm;
-use crate::session::counted::counted;
+use crate::session::counted::as_counted;
 use crate::session::messages::ends;
 use crate::session::messages::person::more_than;
 use crate::session::pinned;
@@ -138,7 +138,7 @@ fn of(input: &StatusInput) -> Option<StatuslineForm> {
 fn list_of(project: &Project, record: &Record) -> Option<FeatureSnapshot> {
     let feature = project.feature(&record.about).ok().filter(|_| record.ralph().is_none())?;
     let standing = pinned::standing(&project.root, record);
-    Some(counted(project, &feature, &standing, Some(record)))
+    Some(as_counted(project, &feature, &standing, Some(record)))
 }
 
 /// As in `001-demo ████░░░░ 2 of 4`.

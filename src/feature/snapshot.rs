@@ -107,12 +107,6 @@ impl FeatureSnapshot {
         Self::with(feature, State::read_by(feature, deadline), deadline)
     }
 
-    /// Under the terms of a loop's record; does not wait.
-    pub fn of_record(feature: &Feature, record: &Record) -> Self {
-        let found = Self::read_even_without_state(feature);
-        found.under(&PinState::Nobody, Some(record), Deadline::after(Duration::ZERO))
-    }
-
     /// Under the terms of a loop's pin and what was asked of the loop; does not wait.
     pub fn of_loop(feature: &Feature, standing: &PinState, asked: &Asked) -> Self {
         let mut found = Self::read_even_without_state(feature);

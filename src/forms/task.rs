@@ -115,7 +115,7 @@ pub struct ProvedForm {
 pub struct ProvedTask {
     /// Its id.
     pub id: String,
-    /// Whether its box is ticked now.
+    /// Whether it counts as done now.
     pub done: bool,
     /// What became of its Verify command.
     pub verify: VerifyState,

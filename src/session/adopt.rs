@@ -16,7 +16,7 @@ use crate::feature::settings::Settings;
 use crate::refusal::Refusal;
 use crate::session::arm::replace;
 use crate::session::arm::task::TASK_FILE;
-use crate::session::counted::counted;
+use crate::session::counted::as_counted;
 use crate::session::life;
 use crate::session::messages::task as messages;
 use crate::session::pinned;
@@ -294,7 +294,7 @@ fn contract(project: &Project, record: &Record, folder: &Session) -> String {
         let feature = project.feature_at(&record.folder).ok();
         feature.map_or_else(String::new, |feature| {
             let standing = pinned::standing(&project.root, record);
-            let snapshot = counted(project, &feature, &standing, Some(record));
+            let snapshot = as_counted(project, &feature, &standing, Some(record));
             crate::session::messages::feature::reminder(&snapshot, record, &standing)
         })
     };

@@ -12,7 +12,7 @@ use crate::session::task_log::refused;
 use crate::store::loops::{Asked, Record};
 use crate::store::pins::PinState;
 
-pub fn counted(
+pub fn as_counted(
     project: &Project,
     feature: &Feature,
     standing: &PinState,

@@ -75,24 +75,17 @@ pub enum Done {
 /// What a failure led to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failed {
-    /// The task may be tried again.
-    Again {
+    /// The task may be tried again, unless the loop has ended.
+    Counted {
         /// Failed attempts so far.
         used: u32,
         /// Attempts that a task has.
         limit: u32,
+        /// The id of a repair that was put after it and comes first.
+        repair: Option<String>,
+        /// The attempts are used up.
+        ended: Option<TerminalReason>,
     },
-    /// A repair was put after it and comes first.
-    Repair {
-        /// The id of the repair.
-        id: String,
-        /// Failed attempts so far.
-        used: u32,
-        /// Attempts that a task has.
-        limit: u32,
-    },
-    /// The attempts are used up; the loop has ended.
-    Ended(TerminalReason),
     /// It was written down and not counted, because there is no state file that can be read.
     NotCounted,
 }
@@ -255,19 +248,18 @@ impl<'a> Books<'a> {
         self.write_state()?;
         self.count_in_record(&task.id, Some(used))?;
         self.note(&JournalEvent::Failed, &format!("{} attempt {used} of {limit}: {why}", task.id))?;
-        if let Some(id) = repair {
+        if let Some(id) = &repair {
             self.note(&JournalEvent::Repair, &format!("{id} behind {}", task.id))?;
-            return Ok(Failed::Repair { id, used, limit });
         }
         if used < limit {
-            return Ok(Failed::Again { used, limit });
+            return Ok(Failed::Counted { used, limit, repair, ended: None });
         }
         let attempt = Attempt { task: task.id.clone(), used: used + 1, limit };
         let seen =
             Observation { attempt: Some(attempt), work: self.work(), ..Observation::default() };
         // A loop that was over before keeps its reason.
         let ended = self.end(&seen)?;
-        Ok(ended.map_or(Failed::Again { used, limit }, Failed::Ended))
+        Ok(Failed::Counted { used, limit, repair, ended })
     }
 
     /// Ends the loop because a person is needed; `need` says what for. Returns the reason, `None`

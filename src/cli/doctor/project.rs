@@ -13,7 +13,6 @@ use crate::session::report::feature::{FeaturesReport, let_go};
 use crate::store::loops::Loops;
 use crate::text;
 
-const REPAIR: &str = "repair that line; until then `spool ralph` starts nothing";
 
 /// The project's settings are valid and allow loops.
 pub fn check_project_switch(environment: &Environment) -> Finding {
@@ -101,12 +100,9 @@ pub fn check_armed(environment: &Environment) -> Vec<Finding> {
 pub fn check_runner_files(environment: &Environment) -> Vec<Finding> {
     let root = root_around(&environment.working_folder).ok();
     let files = root.map(|root| file::of_project(&root)).into_iter().chain([file::of_person()]);
-    let wrong = files.filter_map(|read| {
-        let error = format!("{:#}", read.err()?);
-        let (what, next) = error.split_once('\n').unwrap_or((&error, REPAIR));
-        Some(Finding::fail("runner", one_line(what), one_line(next)))
-    });
-    wrong.collect()
+    let next = "repair it: until then `spool ralph` starts nothing";
+    let wrong = files.filter_map(Result::err).map(|error| error.to_string());
+    wrong.map(|error| Finding::fail("runner", one_line(&error), next)).collect()
 }
 
 /// Lines of the current feature's list that do not count, or have an odd mark.

@@ -30,7 +30,7 @@ use crate::runner::options::{
 use crate::runner::report::{RunnerReport, only_live, select};
 use crate::runner::script;
 use crate::runner::state::{
-    Context as Added, LoopState, changes_with_state, make_state_folder, read_state, state_folder,
+    Context as Added, changes_with_state, make_state_folder, read_state, state_folder,
 };
 use crate::runner::target::{self, Change, ChangeKind, ChangeQuery, FoundChange, SpecKitRules};
 use crate::session::arm::feature as arm;
@@ -364,13 +364,6 @@ fn of_the_list(change: &Change, options: &Options) -> Result<&'static str> {
     )
 }
 
-/// An earlier loop may have left ticks that nobody has judged.
-fn leaves_work(change: &Change) -> bool {
-    let known = read_state(&state_folder(&change.root, &change.id));
-    let may_leave = |state: LoopState| !state.status.is_over() || state.leaves_work();
-    known.is_ok_and(|known| known.is_some_and(|(state, _)| may_leave(state)))
-}
-
 /// The definition of done if none is given (spec 001). Warns where only words can tell.
 fn done(change: &Change, options: &Options) -> Result<DoneWhen> {
     if let Some(done) = options.done.filter(|done| *done != DoneWhen::Tasks) {
@@ -412,7 +405,10 @@ fn done(change: &Change, options: &Options) -> Result<DoneWhen> {
                 "the task list holds no task: a task is a line such as `- [ ] T001 Do it`{beside}\nwrite its tasks so, or use --done manual"
             );
         }
-        let has_more = !options.checks.is_empty() || options.converge || leaves_work(change);
+        let earlier = read_state(&state_folder(&change.root, &change.id)).ok().flatten();
+        // Nobody may have judged what an earlier loop has ticked.
+        let is_left = earlier.is_some_and(|(it, _)| !it.status.is_over() || it.leaves_work());
+        let has_more = !options.checks.is_empty() || options.converge || is_left;
         if list.open().next().is_none() && !has_more {
             return Err(arm::nothing_open(&list, &change.tasks().unwrap_or_default()).into());
         }

@@ -305,7 +305,7 @@ fn refused(proved: &ProvedTask, task: &Task, unproved: &Unproved) -> ProvedTask 
         format!("{id} {what}: {lack}.{verify}\n{answer}")
     };
     ProvedTask {
-        done: task.done,
+        done: false,
         unproved: Some(unproved.into()),
         words: Some(words),
         ..proved.clone()

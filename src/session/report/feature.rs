@@ -6,7 +6,6 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::session_loop::{FoundLoop, SessionLoop};
-use crate::engine::TerminalReason;
 use crate::engine::aside::{Aside, in_words};
 use crate::engine::order::sorted;
 use crate::engine::scope::in_runs;
@@ -17,11 +16,11 @@ use crate::feature::lists::others_in_words;
 use crate::feature::project::{Feature, Project, printable};
 use crate::feature::settings::Settings;
 use crate::feature::snapshot::FeatureSnapshot;
-use crate::session::counted::counted;
+use crate::session::counted::as_counted;
 use crate::session::messages::ends;
 use crate::session::pinned;
 use crate::session::task_log::receipts_of;
-use crate::store::loops::{Claim, LetGo, Loops, Record, VerifyCommands};
+use crate::store::loops::{LetGo, Loops, VerifyCommands};
 use crate::store::names::EndName;
 use crate::store::pins::{PinKey, PinState, Pins};
 use crate::system::names;
@@ -178,9 +177,16 @@ impl FeatureReport {
         let record = record.filter(|record| {
             record.about == feature.name && (pinned_to.is_none() || record.ledger.is_live())
         });
-        let end = FeatureEnd::of(record.as_ref(), claim.as_ref());
+        // As the session's notes say, otherwise the claim that may speak for them.
+        let ended = record.as_ref().and_then(|record| record.ledger.ended.as_ref());
+        let closed = claim.as_ref().and_then(|claim| claim.closed.clone());
+        let end = ended.map(EndName::of).or(closed);
+        let why = ended.or_else(|| claim.as_ref()?.reason.as_ref()).cloned();
+        let told = claim.as_ref().map(|claim| &claim.words);
+        let words = record.as_ref().filter(|_| ended.is_some()).map(|record| &record.words);
+        let words = words.or(told).cloned().unwrap_or_default();
         let is_bound = pinned_to.is_some_and(|session| !session.is_empty());
-        let lives = claim.is_some() && end.name.is_none();
+        let lives = claim.is_some() && end.is_none();
         let standing = match &record {
             Some(record) if lives => pinned::standing(&project.root, record),
             None if lives => armed,
@@ -189,15 +195,18 @@ impl FeatureReport {
         let verify = standing.pin().and_then(|pin| {
             Pins::of(&project.root).ok()?.verify(PinKey::Feature(&feature.name), pin).ok()
         });
-        let snapshot = counted(project, feature, &standing, record.as_ref());
+        let snapshot = as_counted(project, feature, &standing, record.as_ref());
         let noted = record.as_ref().map(|record| record.armed_at);
         let armed_at = noted.or_else(|| claim.as_ref().map(|claim| claim.armed_at));
         let armed_at = armed_at.unwrap_or_default();
         let place = snapshot.place();
         let found = FoundLoop {
             about: &feature.name,
-            next: end.next(record.as_ref(), snapshot.all_done()),
-            end: end.name.map(|name| (name, end.words)),
+            next: match &end {
+                Some(_) => ends::after_end(record.as_ref(), why.as_ref(), snapshot.all_done()),
+                None => String::new(),
+            },
+            end: end.map(|name| (name, words)),
             max_iterations: Some(snapshot.limits.max_iterations),
             armed_at,
             standing: &standing,
@@ -310,35 +319,6 @@ pub fn write_proofs(text: &mut String, board: &Scoreboard) {
     let _ = writeln!(text, "  {} ({receipts})", printable(&line));
     for sentence in board.look_first() {
         let _ = writeln!(text, "    Look first: {}", printable(&sentence));
-    }
-}
-
-/// How the loop of a feature ended.
-struct FeatureEnd {
-    /// `None` while it lives.
-    name: Option<EndName>,
-    words: String,
-    /// The reason with what is known of it, `None` where only its name is.
-    why: Option<TerminalReason>,
-}
-
-impl FeatureEnd {
-    /// As the session's notes say, otherwise the claim that may speak for it.
-    fn of(record: Option<&Record>, told: Option<&Claim>) -> Self {
-        let ended = record.and_then(|record| record.ledger.ended.as_ref());
-        let words = record.filter(|_| ended.is_some()).map(|record| record.words.clone());
-        let words = words.or_else(|| told.map(|claim| claim.words.clone())).unwrap_or_default();
-        let closed = told.and_then(|claim| claim.closed.clone());
-        let why = ended.or_else(|| told.and_then(|claim| claim.reason.as_ref())).cloned();
-        Self { name: ended.map(EndName::of).or(closed), words, why }
-    }
-
-    /// What a person does after it; empty while the loop lives.
-    fn next(&self, record: Option<&Record>, all_done: bool) -> String {
-        if self.name.is_none() {
-            return String::new();
-        }
-        ends::after_end(record, self.why.as_ref(), all_done)
     }
 }
 

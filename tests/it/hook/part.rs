@@ -130,6 +130,18 @@ fn what_a_person_reads_counts_the_named_tasks() {
 }
 
 #[test]
+fn the_list_counts_the_named_tasks() {
+    let bench = ready();
+    bench.implement("s1", "T003");
+    let said = spool(&bench, "s1", &["task", "list"]);
+    assert!(said.contains("[x] T001 Create it (not of this loop)\n"), "{said}");
+    assert!(said.ends_with("\n0 of 1 done; the loop leaves out 4\n"), "{said}");
+    let list: Value = serde_json::from_str(&spool(&bench, "s1", &["task", "list", "--json"])).unwrap();
+    assert_eq!((&list["done"], &list["total"]), (&0.into(), &1.into()), "{list:#}");
+    assert_eq!(list["tasks"].as_array().map(Vec::len), Some(5));
+}
+
+#[test]
 fn tasks_are_named_by_story_and_phase_and_what_is_done_is_told() {
     for (arguments, tasks) in [
         ("US1", "T003, T004."),
