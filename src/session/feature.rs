@@ -153,8 +153,7 @@ pub fn late_end_texts(
     match (ends::moved_message(record), context.project.feature_at(&record.folder)) {
         (Some(message), _) => (message.clone(), message),
         (None, Ok(feature)) => {
-            let snapshot =
-                as_counted(context.project, &feature, &PinState::Nobody, Some(record));
+            let snapshot = as_counted(context.project, &feature, &PinState::Nobody, Some(record));
             let left = record.words.strip_prefix(&*reason.to_string());
             let left = left.and_then(|left| left.strip_prefix("; "));
             let message = ends::end_message(&snapshot, record, reason, left);

@@ -13,7 +13,6 @@ use crate::session::report::feature::{FeaturesReport, let_go};
 use crate::store::loops::Loops;
 use crate::text;
 
-
 /// The project's settings are valid and allow loops.
 pub fn check_project_switch(environment: &Environment) -> Finding {
     let name = "project";

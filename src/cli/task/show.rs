@@ -104,9 +104,8 @@ pub fn show(job: &TaskJob<'_>, id: &str) -> Result<ExitCode> {
 pub fn list(job: &TaskJob<'_>, most: usize) -> Result<ExitCode> {
     let (mut list, text) = job.list()?;
     let (part, _) = job.counted(list.clone());
-    let is_its = |task: &Task| {
-        part.tasks.binary_search_by_key(&task.mark_at, |its| its.mark_at).is_ok()
-    };
+    let is_its =
+        |task: &Task| part.tasks.binary_search_by_key(&task.mark_at, |its| its.mark_at).is_ok();
     list.tasks.retain(|task| !is_its(task));
     let left = list.tasks.len();
     list.tasks.extend_from_slice(&part.tasks);
