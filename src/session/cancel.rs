@@ -49,9 +49,8 @@ pub fn summary(project: &Project, feature: &Feature) -> Option<String> {
     let loops = Loops::of(&project.root);
     let (claim, record) = (loops.claim(&feature.name), loops.of_feature(&feature.name));
     let mut snapshot = snapshot.under(&standing, record.as_ref(), Deadline::after(Duration::ZERO));
-    if let Some(record) = &record {
-        snapshot.open_again(&refused(project, feature, record));
-    }
+    let refused = record.iter().flat_map(|record| refused(project, feature, record));
+    snapshot.open_again(&refused.collect::<Vec<_>>());
     let place = snapshot.place();
     let done = if place.named { place.words() } else { place.done.to_string() };
     // Counted from 1 in the state file, which alone knows where no loop of this program ran.

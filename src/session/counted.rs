@@ -30,13 +30,12 @@ pub fn as_counted(
 
 /// What was asked of a loop, or would be of the next one by the settings.
 pub fn asked(root: &Path, standing: &PinState, record: Option<&Record>) -> Asked {
-    let is_armed = standing.pin().is_some() || record.is_some();
-    let by_settings = || {
-        let settings = Settings::read(root).ok().filter(|_| !is_armed).unwrap_or_default();
-        let optional = settings.chosen.include_optional().unwrap_or_default();
-        Asked { optional, ..Asked::default() }
-    };
-    standing.asked(record).cloned().unwrap_or_else(by_settings)
+    if standing.pin().is_some() || record.is_some() {
+        return standing.asked(record).cloned().unwrap_or_default();
+    }
+    let settings = Settings::read(root).unwrap_or_default();
+    let optional = settings.chosen.include_optional().unwrap_or_default();
+    Asked { optional, ..Asked::default() }
 }
 
 /// The ticked tasks that count as open: nobody has found them proved in the live loop, or before the end of the last.

@@ -161,12 +161,9 @@ impl<'a> Books<'a> {
         if used.is_none() && !self.record().is_some_and(|it| it.attempts.contains_key(task)) {
             return Ok(());
         }
-        let counted = self.change_record(|record| {
-            match used {
-                Some(used) => record.attempts.insert(task.to_owned(), used),
-                None => record.attempts.remove(task),
-            };
-            Some(())
+        let counted = self.change_record(|record| match used {
+            Some(used) => Some(record.attempts.insert(task.to_owned(), used)),
+            None => Some(record.attempts.remove(task)),
         });
         let folder = self.project.root.join(".claude/ralph");
         counted.map(|_| ()).map_err(|error| Refusal::unwritable(&folder, &error))

@@ -93,11 +93,8 @@ impl SettingKind {
             Self::Token if !is_plain(text) || letters > 200 => {
                 "is one line of at most 200 characters"
             }
-            Self::Command if Check::runs_nothing(text) || text.contains('\0') => {
+            Self::Command if Check::runs_nothing(text) || text.contains('\0') || is_no(text) => {
                 "needs a command: this one runs nothing"
-            }
-            Self::Command if ["no", "off", "none"].contains(&&*text.trim().to_lowercase()) => {
-                "needs a command: leave it out for none"
             }
             Self::Command if text.starts_with(REVIEW) => {
                 "needs a command: a review is asked for with `review`"
@@ -180,6 +177,11 @@ fn alternatives(words: &[&str]) -> String {
         text += &["`", word, "`"].concat();
     }
     text
+}
+
+/// A person means that there is no command.
+fn is_no(text: &str) -> bool {
+    ["no", "off", "none"].contains(&&*text.trim().to_lowercase())
 }
 
 fn is_name(text: &str) -> bool {
@@ -280,7 +282,7 @@ mod tests {
             (Words(&["one", "two", "three"]), "", "needs `one`, `two` or `three`, not ``"),
             (Text, "a\0b", "needs a text, not `a\u{fffd}b`"),
             (Command, "# make", "needs a command: this one runs nothing"),
-            (Command, "No", "needs a command: leave it out for none"),
+            (Command, "No", "needs a command: this one runs nothing"),
             (Command, "spool review", "needs a command: a review is asked for with `review`"),
             (Expect, "*", "asks for nothing: write a part of one line of the output"),
         ] {

@@ -117,9 +117,8 @@ impl<'a> Ticking<'a> {
             Ok(judge) => TaskFacts { word: word.clone(), ..judge.facts(task, list, text) },
             Err(_) => TaskFacts::default(),
         });
-        let facts = facts.collect();
         let seen = judge.as_ref().map(|judge| judge.look(LOOK)).unwrap_or_default();
-        let (continues_call, ticked_list) = (false, None);
+        let (facts, continues_call, ticked_list) = (facts.collect(), false, None);
         let mut ticking = Self { job, list, judge, seen, facts, continues_call, ticked_list };
         ticking.share(request)?;
         Ok(ticking)
@@ -184,10 +183,7 @@ impl<'a> Ticking<'a> {
         let mut books = self.job.open()?;
         let attempt = books.attempts(task).0.saturating_add(1);
         let done = books.done(&task.id, &JournalEvent::Done)?;
-        let already = match done {
-            Done::Now => "",
-            Done::Before => " already",
-        };
+        let already = if done == Done::Before { " already" } else { "" };
         // Where every tick counts, an unproved task has the agent's word.
         proved.proof = judged.as_ref().map(|judged| judged.proof.clone().unwrap_or(Proof::Word));
         let millis = took.as_millis() as u64;
@@ -299,11 +295,8 @@ fn refused(proved: &ProvedTask, task: &Task, unproved: &Unproved) -> ProvedTask 
     let what = if task.done { "is ticked by hand and not proved" } else { "is not ticked" };
     let verify = proved.words.as_ref().map_or_else(String::new, |words| format!("\n{words}"));
     let (lack, answer) = (lack(unproved), answer(&id, unproved, true));
-    let words = if unproved.holds_up_all() {
-        format!("{id} {what}: {lack}.{verify}\n{answer}, and call done again.")
-    } else {
-        format!("{id} {what}: {lack}.{verify}\n{answer}")
-    };
+    let then = if unproved.holds_up_all() { ", and call done again." } else { "" };
+    let words = format!("{id} {what}: {lack}.{verify}\n{answer}{then}");
     ProvedTask {
         done: false,
         unproved: Some(unproved.into()),

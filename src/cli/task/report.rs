@@ -54,24 +54,19 @@ pub fn block(job: &TaskJob<'_>, need: &str) -> Result<ExitCode> {
 pub fn add(job: &TaskJob<'_>, after: &str, what: &str) -> Result<ExitCode> {
     let (id, done) = job.open()?.add(after, what)?;
     let id = printable(&id);
-    let next = job.what_next()?;
+    let (next, already) = (job.what_next()?, done == Done::Before);
     let words = match done {
         Done::Now => format!("Added {id} after {after}. {next}"),
         Done::Before => format!("{id} was added already after {after}. {next}"),
     };
-    let already = done == Done::Before;
     job.answer(&NotedForm { task: Some(id), already, ..job.noted(words) })
 }
 
 /// Notes that an extension hook of spec-kit was carried out.
 pub fn hook(job: &TaskJob<'_>, name: &str) -> Result<ExitCode> {
-    let done = job.open()?.hook(name)?;
-    let said = match done {
-        Done::Now => "Noted.",
-        Done::Before => "Noted before.",
-    };
-    let words = format!("{said} {}", job.what_next()?);
-    job.answer(&NotedForm { already: done == Done::Before, ..job.noted(words) })
+    let already = job.open()?.hook(name)? == Done::Before;
+    let words = format!("Noted{}. {}", if already { " before" } else { "" }, job.what_next()?);
+    job.answer(&NotedForm { already, ..job.noted(words) })
 }
 
 /// A sentence about an unreadable state file, which is not overwritten; empty for a readable one.

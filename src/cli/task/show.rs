@@ -85,9 +85,8 @@ pub fn show(job: &TaskJob<'_>, id: &str) -> Result<ExitCode> {
     let receipts: Vec<_> = receipts.map(ReceiptForm::from).collect();
     if job.form == Form::Json {
         let state = State::read_at_once(job.feature).unwrap_or_default();
-        let is_open = job.counted(list.clone()).1.contains(&task.id);
-        let task = described(task, &list, &state, &text);
-        let task = TaskForm { done: task.done && !is_open, ..task };
+        let done = task.done && !job.counted(list.clone()).1.contains(&task.id);
+        let task = TaskForm { done, ..described(task, &list, &state, &text) };
         let feature = job.feature.name.clone();
         let form = TaskShowForm { feature, task, receipts };
         dataln!("{}", forms::line(&form)?);

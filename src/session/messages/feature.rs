@@ -196,14 +196,12 @@ fn briefly(text: &mut String, snapshot: &FeatureSnapshot, ledger: &Ledger, missi
 
 /// How many tasks are open, and the next one.
 fn what_is_next(text: &mut String, snapshot: &FeatureSnapshot) {
-    let open = snapshot.tasks.as_ref().map(|list| (list, list.present(), list.open().count()));
-    let _ = match open {
-        Some((list, Some(next), open)) => {
-            let (all, next) = (list.tasks.len(), short_id(&next.id));
-            write!(text, "{open} of {all} open, next {next}. ")
-        }
-        _ => return what_is_open(text, snapshot, "", FEW),
+    let list = snapshot.tasks.as_ref();
+    let Some((list, next)) = list.and_then(|list| Some((list, list.present()?))) else {
+        return what_is_open(text, snapshot, "", FEW);
     };
+    let (open, all, next) = (list.open().count(), list.tasks.len(), short_id(&next.id));
+    let _ = write!(text, "{open} of {all} open, next {next}. ");
 }
 
 fn what_is_open(text: &mut String, snapshot: &FeatureSnapshot, in_the_list: &str, most: usize) {

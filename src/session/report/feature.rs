@@ -26,7 +26,6 @@ use crate::store::pins::{PinKey, PinState, Pins};
 use crate::system::names;
 use crate::text::counted;
 use crate::text::{LARGEST, title};
-use crate::world::WallTime;
 
 /// What is said of a loop that waits for a person's approval.
 const AWAITS: &str =
@@ -200,6 +199,8 @@ impl FeatureReport {
         let armed_at = noted.or_else(|| claim.as_ref().map(|claim| claim.armed_at));
         let armed_at = armed_at.unwrap_or_default();
         let place = snapshot.place();
+        let open = snapshot.tasks.iter().flat_map(TaskList::open);
+        let phase = Some(snapshot.state.phase()).filter(|phase| !phase.is_empty());
         let found = FoundLoop {
             about: &feature.name,
             next: match &end {
@@ -216,15 +217,17 @@ impl FeatureReport {
         };
         Self {
             r#loop: claim.is_some().then(|| SessionLoop::of(&project.root, loops, found)),
-            proofs: proofs(project, feature, armed_at, &snapshot),
+            proofs: receipts_of(project, feature)
+                .map(|receipts| receipts.scoreboard(armed_at, snapshot.tasks.as_ref()))
+                .unwrap_or_default(),
             facts: FeatureFacts {
                 name: feature.name.clone(),
                 folder: feature.relative.clone(),
                 current,
-                phase: phase_of(&snapshot),
+                phase: phase.filter(|_| snapshot.unreadable.is_none()).map(printable),
                 done: place.done.min(LARGEST),
                 total: place.total.min(LARGEST),
-                open: open_ids(&snapshot),
+                open: open.map(|task| printable(&task.id)).collect(),
                 not_proved: snapshot.not_proved.iter().map(|id| printable(id)).collect(),
                 asides: snapshot.tasks.as_ref().map(TaskList::asides).unwrap_or_default(),
                 other_lists: others_in_words(&feature.folder),
@@ -292,23 +295,6 @@ impl FeatureReport {
     }
 }
 
-/// The ids of the open tasks.
-fn open_ids(snapshot: &FeatureSnapshot) -> Vec<String> {
-    let tasks = snapshot.tasks.iter();
-    tasks.flat_map(|list| list.open().map(|task| printable(&task.id))).collect()
-}
-
-/// How well the tasks of a feature are proved that are done, by the receipts since its loop was armed.
-fn proofs(
-    project: &Project,
-    feature: &Feature,
-    armed_at: WallTime,
-    snapshot: &FeatureSnapshot,
-) -> Scoreboard {
-    let receipts = receipts_of(project, feature).ok();
-    receipts.map(|it| it.scoreboard(armed_at, snapshot.tasks.as_ref())).unwrap_or_default()
-}
-
 /// Writes how well the tasks of a loop are proved, and what to look at first; nothing where nothing is known.
 pub fn write_proofs(text: &mut String, board: &Scoreboard) {
     let line = board.line();
@@ -334,11 +320,6 @@ pub fn let_go(loops: &Loops, feature: &str) -> Vec<LetGo> {
         it.about == feature && is_current && it.at >= claim.armed_at
     });
     sessions
-}
-
-fn phase_of(snapshot: &FeatureSnapshot) -> Option<String> {
-    let phase = Some(snapshot.state.phase()).filter(|phase| !phase.is_empty());
-    phase.filter(|_| snapshot.unreadable.is_none()).map(printable)
 }
 
 /// The files of a feature that are missing or cannot be read.

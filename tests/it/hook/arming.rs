@@ -2,6 +2,7 @@
 
 use crate::hook::outcome::Outcome;
 use crate::hook::support::{ALL_DONE, Bench, FEATURE, THREE_TASKS, executing, numbered_tasks};
+use crate::support::scratch::Said;
 use crate::support::system::symlink;
 use ralph_speckit::store::loops::Claim;
 use serde_json::{Value, json};
@@ -478,6 +479,20 @@ fn a_feature_behind_a_new_link_ends_the_loop_aloud() {
         assert!(stop.told().contains("ended (cancelled): 001-login"), "{moved}: {stop}");
         bench.stop("s1").run().silent();
     }
+}
+
+#[test]
+fn figures_that_are_gone_are_not_zero() {
+    let bench = Bench::ready();
+    bench.implement("s1", "");
+    bench.stop("s1").run().reason();
+    bench.cancel("s1", "");
+    assert!(Said::of(bench.spool().arg("status")).ok().contains("  Iterations: 1"));
+    bench.command("s1", "speckit:ralph-loop", "Do it").run();
+    let status = Said::of(bench.spool().arg("status")).ok();
+    let feature = status.split("\nTask: ").next().unwrap();
+    assert!(feature.contains("ended (cancelled)"), "{status}");
+    assert!(!feature.contains("Iterations:"), "{status}");
 }
 
 #[test]
