@@ -93,7 +93,7 @@ impl SettingKind {
             Self::Token if !is_plain(text) || letters > 200 => {
                 "is one line of at most 200 characters"
             }
-            Self::Command if Check::runs_nothing(text) || text.contains('\0') || is_no(text) => {
+            Self::Command if Check::runs_nothing(text) || text.contains('\0') => {
                 "needs a command: this one runs nothing"
             }
             Self::Command if text.starts_with(REVIEW) => {
@@ -177,11 +177,6 @@ fn alternatives(words: &[&str]) -> String {
         text += &["`", word, "`"].concat();
     }
     text
-}
-
-/// A person means that there is no command.
-fn is_no(text: &str) -> bool {
-    ["no", "off", "none"].contains(&&*text.trim().to_lowercase())
 }
 
 fn is_name(text: &str) -> bool {
@@ -282,7 +277,6 @@ mod tests {
             (Words(&["one", "two", "three"]), "", "needs `one`, `two` or `three`, not ``"),
             (Text, "a\0b", "needs a text, not `a\u{fffd}b`"),
             (Command, "# make", "needs a command: this one runs nothing"),
-            (Command, "No", "needs a command: this one runs nothing"),
             (Command, "spool review", "needs a command: a review is asked for with `review`"),
             (Expect, "*", "asks for nothing: write a part of one line of the output"),
         ] {
