@@ -29,9 +29,7 @@ use crate::runner::options::{
 };
 use crate::runner::report::{RunnerReport, only_live, select};
 use crate::runner::script;
-use crate::runner::state::{
-    Context as Added, changes_with_state, make_state_folder, read_state, state_folder,
-};
+use crate::runner::state::{Context as Added, changes_with_state, make_state_folder};
 use crate::runner::target::{self, Change, ChangeKind, ChangeQuery, FoundChange, SpecKitRules};
 use crate::session::arm::feature as arm;
 use crate::settings::{Chosen, table};
@@ -404,13 +402,6 @@ fn done(change: &Change, options: &Options) -> Result<DoneWhen> {
             bail!(
                 "the task list holds no task: a task is a line such as `- [ ] T001 Do it`{beside}\nwrite its tasks so, or use --done manual"
             );
-        }
-        let earlier = read_state(&state_folder(&change.root, &change.id)).ok().flatten();
-        // Nobody may have judged what an earlier loop has ticked.
-        let is_left = earlier.is_some_and(|(it, _)| !it.status.is_over() || it.leaves_work());
-        let has_more = !options.checks.is_empty() || options.converge || is_left;
-        if list.open().next().is_none() && !has_more {
-            return Err(arm::nothing_open(&list, &change.tasks().unwrap_or_default()).into());
         }
     }
     Ok(DoneWhen::Tasks)

@@ -156,11 +156,18 @@ impl Driver<'_> {
         ));
     }
 
-    /// Names the lines of the list that do not count. Ticks of an earlier run are judged by then.
+    /// Names the lines of the list that do not count, and a list without an open task. Ticks of an earlier run are
+    /// judged by then.
     pub(super) fn warn_of_list(&self) {
         let Some(tasks) = &self.tree.tasks else { return };
         for aside in self.tree.looked_list().map(TaskList::asides_in_words).unwrap_or_default() {
             self.console.screen.warn(&format!("`{}`: {}", tasks.path.display(), line(&aside)));
+        }
+        if self.totals.open_at_start.is_empty() {
+            self.console.screen.warn(&format!(
+                "`{}` has no open task: a task is a line such as `- [ ] T001 Do it`",
+                tasks.path.display()
+            ));
         }
     }
 

@@ -228,7 +228,7 @@ fn open_part(
 }
 
 /// The refusal of a list in which every task is ticked.
-pub fn nothing_open(list: &TaskList, path: &Path) -> Refusal {
+fn nothing_open(list: &TaskList, path: &Path) -> Refusal {
     let (count, shown) = (list.tasks.len(), path.display());
     let beside = text::below(&list.asides_in_words());
     Refusal::nothing(
