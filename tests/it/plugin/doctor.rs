@@ -94,6 +94,13 @@ fn a_healthy_installation_is_in_order() {
 }
 
 #[test]
+fn a_broken_ralph_toml_is_named() {
+    let patient = Patient::healthy();
+    patient.scratch.write("project/.spool/ralph.toml", "quiet = true\nmax-iteration = 3\n");
+    patient.expect("runner", "fail", &["ralph.toml`, line 2: there is no setting `max-iteration`"]);
+}
+
+#[test]
 fn lines_that_do_not_count_are_named() {
     let patient = Patient::healthy();
     let feature = r#"{"feature_directory": "specs/001-x"}"#;
