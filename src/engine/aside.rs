@@ -68,7 +68,7 @@ pub struct Aside {
     pub why: &'static str,
     /// What it says, cut short.
     pub text: String,
-    /// Whether a box in it is open.
+    /// Whether an open box in it can be seen on the page.
     #[serde(skip)]
     pub is_open: bool,
 }

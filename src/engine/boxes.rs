@@ -45,6 +45,7 @@ pub fn begins_open(line: &[u8]) -> bool {
 pub fn state_in(words: &[u8]) -> Option<bool> {
     let bare = words.strip_prefix(b"**").unwrap_or(words);
     let Some(inner) = bare.strip_prefix(b"[") else {
+        bare.first().filter(|first| !first.is_ascii())?;
         return PICTURES.contains(text_of(bare).chars().next()?).then_some(false);
     };
     let Some(end) = memchr::memchr(b']', inner) else {

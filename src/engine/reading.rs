@@ -44,8 +44,7 @@ impl TaskList {
             reader.read(number + 1, line);
         }
         // `[in progress]` is a state to the eye where boxes stand below the same heading.
-        let tasks = &reader.tasks;
-        let has_box = |place| tasks.binary_search_by_key(&place, |task| task.section).is_ok();
+        let has_box = |at| reader.tasks.binary_search_by_key(&at, |task| task.section).is_ok();
         let states = reader.states.into_iter().filter(|(section, _)| section.is_none_or(has_box));
         reader.unread.extend(states.map(|(_, aside)| aside));
         let left_out = reader.tasks.extract_if(.., |task| task.aside.is_some()).collect();
@@ -249,7 +248,7 @@ impl ListReader {
             None if found.mark == 'P' => return self.state(number, line, false),
             // A number in brackets without an id is a reference.
             None if found.mark.is_ascii_digit() => Some(AsideKind::Odd),
-            Some(id) if id.trim_end_matches(char::is_numeric) == "CHK" => Some(AsideKind::Gate),
+            Some(id) if id.starts_with("CHK") && !id.contains('-') => Some(AsideKind::Gate),
             _ => None,
         };
         if let Some(kind) = none {
@@ -363,7 +362,7 @@ impl ListReader {
             let kind = if is_legend { AsideKind::Legend } else { kind };
             self.unread.push(Aside::new(kind, number, line.text, is_open));
         } else if line.is_hidden() && boxes::begins_open(line.text) {
-            self.unread.push(Aside::new(AsideKind::Hidden, number, line.text, true));
+            self.unread.push(Aside::new(AsideKind::Hidden, number, line.text, false));
         } else if let Some(has_id) = boxes::state_in(line.words()) {
             self.state(number, line, has_id);
         }

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ralph_speckit::engine::aside::Aside;
+use ralph_speckit::engine::aside::{Aside, AsideKind};
 use ralph_speckit::engine::edit::{tick, untick};
 use ralph_speckit::engine::tasks::{Task, TaskList};
 
@@ -472,17 +472,6 @@ fn no_open_box_is_silent() {
         "- [see the list] of others",
         "- [US1] T002 comes first",
         "```bash\nnpm test\n\n- [ ] T2 b\n\n```bash\nnpm run lint\n```",
-        "```[tasklist]\n- [ ] #12\n```",
-        "<script>\n- [ ] a\n</script>",
-        "<STYLE>\n- [ ] a\n</style>",
-        "<textarea>\n- [ ] a </TextArea>",
-        "<PRE>\n- [ ] a\n</pre>",
-        "````\n- [ ] a\n```\n- [ ] b\n`````",
-        "~~~\n```\n- [ ] a\n~~~",
-        "- a\n  ```\n  - [ ] b\n  ```",
-        "<!-- a -> - [ ] b\n- [ ] c -->",
-        "<!--\n- [~] b\n-->",
-        "```diff\n+- [ ] a\n```",
         "- () Write it",
         "- \u{3010}\u{3011}\u{5199}",
         "- \u{25cb} Write it",
@@ -546,6 +535,29 @@ fn a_fence_with_a_name_ends_none() {
     assert_eq!((list.open().count(), named(&list).as_str()), (2, "L5:hidden"));
     let list = TaskList::parse(b"````md\n```bash\n- [ ] no\n```\n````\n- [ ] T2 c\n");
     assert_eq!((list.open().count(), named(&list).as_str()), (1, "L3:hidden"));
+}
+
+#[test]
+fn hidden_boxes_are_named_before_a_loop() {
+    for text in [
+        "```[tasklist]\n- [ ] #12\n```",
+        "<script>\n- [ ] a\n</script>",
+        "<STYLE>\n- [ ] a\n</style>",
+        "<textarea>\n- [ ] a </TextArea>",
+        "<PRE>\n- [ ] a\n</pre>",
+        "````\n- [ ] a\n```\n- [ ] b\n`````",
+        "~~~\n```\n- [ ] a\n~~~",
+        "- a\n  ```\n  - [ ] b\n  ```",
+        "<!-- a -> - [ ] b\n- [ ] c -->",
+        "<!--\n- [~] b\n-->",
+        "```diff\n+- [ ] a\n```",
+    ] {
+        let list = list_with(text);
+        assert_eq!((list.open().count(), list.uncounted()), (0, None), "{text}");
+        assert!(list.unread.iter().all(|aside| aside.kind == AsideKind::Hidden), "{text}");
+        let told = list.asides_in_words().join("\n");
+        assert!(told.starts_with("boxes in fences, comments or front matter: line"), "{text}");
+    }
 }
 
 #[test]
