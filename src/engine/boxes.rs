@@ -40,8 +40,8 @@ pub fn begins_open(line: &[u8]) -> bool {
     found.is_some_and(|found| found.is_blank || found.mark.is_ascii_punctuation())
 }
 
-/// A picture or words in brackets stand first, which may tell the state of a task: `[in progress] Test it`, `[~](T002)`. The
-/// result tells whether a task's id is behind the brackets, or the second one is not there.
+/// A picture or words in brackets stand first, which may tell the state of a task: `[in progress] Test it`,
+/// `[~](T002)`. The result tells whether a task's id is behind the brackets, or the second one is not there.
 pub fn state_in(words: &[u8]) -> Option<bool> {
     let bare = words.strip_prefix(b"**").unwrap_or(words);
     let Some(inner) = bare.strip_prefix(b"[") else {
@@ -59,7 +59,8 @@ pub fn state_in(words: &[u8]) -> Option<bool> {
     let has_letter = state.iter().any(|byte| byte.is_ascii_alphabetic() || !byte.is_ascii());
     let is_name = has_letter && (is_link || state.iter().any(u8::is_ascii_digit));
     let has_id = !is_name && TaskText::read(&text_of(behind.trim_ascii())).id.is_some();
-    ((1..=NEAR).contains(&end) && (has_id || starts_blank(behind))).then_some(has_id)
+    ((1..=NEAR).contains(&end) && (has_id || (behind.len() > 1 && starts_blank(behind))))
+        .then_some(has_id)
 }
 
 /// The place of an open box in the words of a task; empty brackets there are words.

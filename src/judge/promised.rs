@@ -73,11 +73,10 @@ pub fn against(
 /// The lists that a task names: path and text. A name means the file at its path, else the only one of `files` that
 /// matches, with an ending or without; a pattern means all that match.
 fn lists_in(folder: &Path, task: &str, files: Option<&Contents>) -> BTreeMap<String, String> {
-    let task = task.replace(&format!("{}/", folder.display()), "");
+    let task = task.replace(&format!("{}/", folder.display()), "").replace('@', " ");
     let files = files.into_iter().flat_map(|files| files.paths(u64::MAX));
     let files: Vec<&str> = files.filter(|path| may_be_list(path)).collect();
-    let path_of = |mut name: FileName| {
-        name.path = name.path.trim_start_matches('@').to_owned();
+    let path_of = |name: FileName| {
         if folder.join(&name.path).is_file() {
             return Some(name.path);
         }

@@ -611,6 +611,7 @@ fn what_is_no_box_is_silent() {
         "Use ``[ ] `x` `` here",
         "| T2 | open | x |",
         "- Press `[ ]`",
+        "- [Source: docs/plan.md]",
         "## Notes\n- [P] tasks = different files, no dependencies\n- [Story] label maps a task to its story",
         "## Order\n- [Setup] before [US1]\n- [US1] T002 comes first\n- [T003] \u{2192} [T004]",
         "## Sources\n- [see 3] and [^1] say so\n- [a page](notes.md) says more",
