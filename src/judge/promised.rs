@@ -91,8 +91,8 @@ fn lists_in(folder: &Path, task: &str, files: Option<&Contents>) -> BTreeMap<Str
     let is_meant = |path: &str| words.iter().any(|word| word.len() > 2 && is_called(path, word));
     let all = files.iter().filter(|path| is_meant(path)).map(|path| (*path).to_owned());
     let names = names_in(&task).into_iter().filter(|name| may_be_list(&name.path));
-    let named = names.take(MOST_NAMES).filter_map(path_of);
-    let lists = named.chain(all.take(MOST_NAMES)).filter_map(|path| {
+    let meant = names.take(MOST_NAMES).filter_map(path_of);
+    let lists = meant.chain(all.take(MOST_NAMES)).filter_map(|path| {
         let bytes = read(&folder.join(&path), MOST).ok()?.bytes;
         Some((path, String::from_utf8_lossy(&bytes).into_owned()))
     });
