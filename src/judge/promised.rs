@@ -88,7 +88,7 @@ fn lists_in(folder: &Path, task: &str, files: Option<&Contents>) -> BTreeMap<Str
     };
     let is_end = |sign: char| sign.is_whitespace() || "`'\",;()".contains(sign);
     let words: Vec<&str> = task.split(is_end).filter(|word| word.contains('*')).collect();
-    let is_meant = |path: &str| words.iter().any(|word| word.len() > 2 && is_called(path, word));
+    let is_meant = |path: &str| words.iter().any(|word| word.len() > 3 && is_called(path, word));
     let all = files.iter().filter(|path| is_meant(path)).map(|path| (*path).to_owned());
     let names = names_in(&task).into_iter().filter(|name| may_be_list(&name.path));
     let meant = names.take(MOST_NAMES).filter_map(path_of);
