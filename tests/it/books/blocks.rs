@@ -166,9 +166,8 @@ fn seen(text: &str) -> Result<Vec<Seen>, String> {
 fn names_a_fence(line: &str, marks: &str) -> bool {
     let name =
         line.trim_start().strip_prefix(marks).map(|name| name.trim_start_matches(&marks[..1]));
-    name.is_some_and(|name| {
-        !name.trim().is_empty() && !(marks.starts_with('`') && name.contains('`'))
-    })
+    let is_code = |name: &str| marks.starts_with('`') && name.contains('`');
+    name.is_some_and(|name| !is_code(name) && !name.trim().is_empty())
 }
 
 /// The same text with these words from a place to the end of the line.
