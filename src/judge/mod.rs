@@ -31,7 +31,7 @@ use crate::system::names::with_slashes;
 use crate::world::WallTime;
 use command::Commands;
 use names::{FileName, files_named_in, lower_files_in, names_in};
-use rules::{FileFacts, JudgedTask, TaskFacts, VerifyShown};
+use rules::{FileFacts, JudgedTask, TaskFacts, VerifyShown, rank, weak, words_of};
 
 /// The limit of a look at the files.
 pub const LOOK: Duration = Duration::from_secs(2);
@@ -96,6 +96,24 @@ pub struct FilesSeen {
     /// `None` without a whole look.
     pub now: Option<Contents>,
     pub facts: FileFacts,
+}
+
+/// A ticked task of whose work less is left than its last receipt says.
+#[derive(Clone, Debug)]
+pub struct WorkLeft {
+    /// The id in the list.
+    pub id: String,
+    pub receipt: KnownReceipt,
+    pub left: Left,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// Only its command can tell.
+    Unsure,
+    /// A doubt is left now.
+    Less(String),
+    Nothing,
 }
 
 impl ArmedTerms {
@@ -358,7 +376,7 @@ impl TickJudge {
             return Vec::new();
         };
         let known = self.known();
-        let ticked = armed.ticked(list, &[]).into_iter();
+        let ticked = armed.ticked(list, &|_, _| false).into_iter();
         ticked.filter(|(_, id)| !known.contains_key(*id)).map(|(task, _)| task.id.clone()).collect()
     }
 
@@ -366,7 +384,9 @@ impl TickJudge {
     pub fn facts(&self, task: &Task, list: &TaskList, text: &[u8]) -> TaskFacts {
         let armed = self.armed_list();
         let then = armed.and_then(|armed| Some((armed.list.same_task(task, list)?, armed)));
-        let (its, bytes) = then.map_or((task, text), |(then, armed)| (then, &*armed.bytes));
+        // What was done and is open again may be another task by now.
+        let asked = then.filter(|(then, _)| !then.done);
+        let (its, bytes) = asked.map_or((task, text), |(then, armed)| (then, &*armed.bytes));
         let says = String::from_utf8_lossy(bytes.get(its.block.clone()).unwrap_or_default());
         TaskFacts {
             id: self.id_of(task, list),
@@ -469,73 +489,108 @@ impl TickJudge {
         claims
     }
 
-    /// Ticked tasks whose work has vanished by their last receipts: none of their files differs from arming, or none in
-    /// more than blanks and comments.
+    /// The last receipt of each task of this loop, by id, with all that a receipt says.
+    pub fn newest(&self) -> BTreeMap<String, KnownReceipt> {
+        let all = self.receipts.since(self.armed.at).into_iter().enumerate();
+        all.map(|(number, last)| (last.task.clone(), KnownReceipt { number, ..last })).collect()
+    }
+
+    /// Ticked tasks whose work has vanished.
     pub fn gone(&self, list: &TaskList, seen: &FilesSeen) -> Vec<UnprovedTask> {
+        let gone = self.left(list, seen).into_iter().filter(|work| work.left == Left::Nothing);
+        let why = |last: &KnownReceipt| Unproved::WorkGone(last.paths().to_vec());
+        gone.map(|work| UnprovedTask { id: work.id, why: why(&work.receipt) }).collect()
+    }
+
+    /// Ticked tasks of whose work less is left than their last receipts say.
+    pub fn left(&self, list: &TaskList, seen: &FilesSeen) -> Vec<WorkLeft> {
         let (Some(now), true) = (&seen.now, self.armed.least == LeastProof::Files) else {
             return Vec::new();
         };
-        let changed = &seen.facts.since_arming;
-        let mut newest: BTreeMap<String, KnownReceipt> = BTreeMap::new();
-        for (number, receipt) in self.receipts.since(self.armed.at).into_iter().enumerate() {
-            newest.insert(receipt.task.clone(), KnownReceipt { number, ..receipt });
-        }
-        let stands = |receipt: &KnownReceipt| {
-            let mut paths = receipt.paths().iter();
-            paths.len() == 0
-                || receipt.proof.is_none_or(|proof| proof == Proof::Word)
-                || paths.any(|path| match changed.binary_search_by(|file| file.path.cmp(path)) {
-                    Ok(place) => match (changed[place].change, receipt.proof) {
-                        // A removal can be a task's work.
-                        (_, Some(Proof::Tick))
-                        | (FileChange::Content | FileChange::Moved | FileChange::Stub, _) => true,
-                        (FileChange::Gone, _) => false,
-                        // One of the task's files differed in more, unless the receipt did not keep that file.
-                        (_, proof) => {
-                            proof != Some(Proof::Files) || receipt.own.len() == MOST_FILES
-                        }
-                    },
-                    Err(_) => {
-                        path.ends_with('/')
-                            && now.has_below(&self.place.looked_at(std::slice::from_ref(path))[0])
-                    }
-                })
-        };
-        let fallen: Vec<&KnownReceipt> = newest.values().filter(|one| !stands(one)).collect();
+        let newest = self.newest();
+        let fallen = newest.values().filter_map(|last| Some((last, self.left_of(last, seen, now)?)));
+        let fallen: Vec<(&KnownReceipt, Left)> = fallen.collect();
         if fallen.is_empty() {
             return Vec::new();
         }
         let done = list.tasks.iter().filter(|task| task.done);
         let ticked: Vec<(&Task, String)> =
             done.map(|task| (task, self.id_of(task, list))).collect();
-        // A later task that names a file may have removed the file. A restored file has lost its work in any case.
-        let is_excused = |receipt: &KnownReceipt| {
-            let there = now.among(&self.place.looked_at(receipt.paths()));
-            let away = receipt.paths().iter().zip(there).filter(|(_, is_there)| !is_there);
-            let covers = |name: &FileName| away.clone().any(|(path, _)| name.covers(path));
-            // A task without a receipt was ticked just now.
-            let is_later = |id: &str| {
-                let its = newest.get(id);
-                its.is_none_or(|other| other.number > receipt.number && stands(other))
-            };
-            ticked.iter().any(|(task, id)| is_later(id) && names_in(&task.title).iter().any(covers))
+        let stands = |id: &str| {
+            fallen.iter().all(|(last, left)| last.task != id || *left != Left::Nothing)
         };
-        let opened = ticked.iter().filter_map(|(task, id)| {
-            let receipt = fallen.iter().find(|last| last.task == *id && !is_excused(last))?;
-            let why = Unproved::WorkGone(receipt.paths().to_vec());
-            Some(UnprovedTask { id: task.id.clone(), why })
-        });
-        opened.collect()
+        let since = seen.facts.since_tick.as_deref().unwrap_or_default();
+        // A later task that names a file, and whose work stands, may have removed the file.
+        let is_removed = |receipt: &KnownReceipt| {
+            let there = now.among(&self.place.looked_at(receipt.paths()));
+            let mut away = receipt.paths().iter().zip(there).filter(|(_, is_there)| !is_there);
+            away.any(|(path, _)| {
+                let is_by = |id: &str| match newest.get(id) {
+                    None => since.iter().any(|file| file.path == *path),
+                    Some(other) => {
+                        let mut its = other.own.iter().chain(&other.files);
+                        other.at > receipt.at
+                            && !other.own.is_empty()
+                            && stands(id)
+                            && its.any(|file| file == path)
+                    }
+                };
+                let names = |task: &Task| names_in(&task.title).iter().any(|name| name.covers(path));
+                ticked.iter().any(|(task, id)| names(task) && is_by(id))
+            })
+        };
+        let its = |(task, id): &(&Task, String)| {
+            let (receipt, left) = fallen.iter().find(|(last, _)| last.task == *id)?;
+            let left = match left {
+                Left::Nothing if is_removed(receipt) => {
+                    Left::Less(weak(FileChange::Gone, &mut receipt.paths().iter().cloned()))
+                }
+                left => left.clone(),
+            };
+            Some(WorkLeft { id: task.id.clone(), receipt: (*receipt).clone(), left })
+        };
+        ticked.iter().filter_map(its).collect()
+    }
+
+    /// `None` for as much as the receipt says.
+    fn left_of(&self, last: &KnownReceipt, seen: &FilesSeen, now: &Contents) -> Option<Left> {
+        let (paths, proof) = (last.paths(), last.proof.filter(|proof| *proof != Proof::Word)?);
+        let changed = &seen.facts.since_arming;
+        let change = |path: &String| {
+            let place = changed.binary_search_by(|file| file.path.cmp(path)).ok()?;
+            Some(changed[place].change)
+        };
+        let was_gone =
+            last.doubt.as_ref().is_some_and(|doubt| doubt.starts_with(words_of(FileChange::Gone)));
+        let places = self.place.looked_at(paths);
+        // A removal can be a task's work, and the receipt says so.
+        if paths.is_empty() || (was_gone && !now.among(&places).contains(&true)) {
+            return None;
+        }
+        let Some(best) = paths.iter().filter_map(change).min_by_key(|change| rank(*change)) else {
+            let is_filled = |place: &String| place.ends_with('/') && now.has_below(place);
+            return Some(Left::Nothing).filter(|_| !places.iter().any(is_filled));
+        };
+        match (proof, best) {
+            (_, FileChange::Content) => None,
+            (Proof::Command, _) => Some(Left::Unsure),
+            // One of the task's files differed in more, unless the receipt did not keep that file.
+            (Proof::Files, _) if last.own.len() == MOST_FILES => None,
+            (Proof::Files, FileChange::Stub | FileChange::Moved) => {
+                let alike = paths.iter().filter(|path| change(path) == Some(best));
+                Some(Left::Less(weak(best, &mut alike.cloned())))
+            }
+            (Proof::Files, _) => Some(Left::Nothing),
+            (_, FileChange::Gone) if !last.own.is_empty() => Some(Left::Nothing),
+            _ => None,
+        }
     }
 }
 
-/// Drops names that may be no missing files: folders, files of `since_tick`, names with letters outside of ASCII (which
-/// have two spellings), and bare names that exist elsewhere or whose ending no file has (`console.log`).
+/// Drops names that may be no missing files: folders, names with letters outside of ASCII (which have two spellings), and
+/// bare names that exist elsewhere or whose ending no file has (`console.log`).
 fn without_known(missing: &mut Vec<String>, seen: &FilesSeen) {
-    let since = seen.facts.since_tick.as_deref().unwrap_or_default();
-    missing.retain(|name| {
-        name.is_ascii() && !name.ends_with('/') && since.iter().all(|file| file.path != *name)
-    });
+    missing.retain(|name| name.is_ascii() && !name.ends_with('/'));
     if missing.iter().all(|name| name.contains('/')) {
         return;
     }

@@ -5,16 +5,16 @@ use crate::engine::order::{few, sorted};
 use crate::engine::proof::{ChangedFile, FileChange, Proof, Unproved};
 use crate::engine::scoreboard::TESTS_CHANGED;
 
-/// Changes that leave a doubt, with the words before the files.
+/// Changes that leave a doubt, the strongest first, with the words before the files.
 const DOUBTS: [(FileChange, &str); 8] = [
-    (FileChange::Blanks, "only blanks differ in"),
-    (FileChange::Comments, "only lines that look like comments differ in"),
     (FileChange::Stub, "a stub was brought in:"),
     (FileChange::Moved, "only moved:"),
+    (FileChange::Comments, "only lines that look like comments differ in"),
+    (FileChange::Blanks, "only blanks differ in"),
     (FileChange::Mode, "only whether it may be run differs:"),
     (FileChange::Link, "only a link:"),
-    (FileChange::Gone, "gone:"),
     (FileChange::Folder, "only a new folder:"),
+    (FileChange::Gone, "gone:"),
 ];
 /// Files in one doubt.
 const NAMED: usize = 3;
@@ -394,13 +394,8 @@ impl<'a> Group<'a> {
             if first == FileChange::Content && self.files.is_judge(self.path(own[0])) {
                 return tests_changed(&self.files.judges);
             }
-            let words = DOUBTS
-                .iter()
-                .find(|(change, _)| *change == first)
-                .map_or("changed before the last tick already:", |(_, words)| words);
             let alike = own.iter().filter(|file| self.change(place, **file) == first);
-            return [words, " ", &few(&mut alike.map(|file| self.path(*file).to_owned()), NAMED)]
-                .concat();
+            return weak(first, &mut alike.map(|file| self.path(*file).to_owned()));
         }
         let taken = named.iter().find_map(|named| Some((named.file, self.owner[named.file]?)));
         if let Some((file, owner)) = taken {
@@ -420,6 +415,20 @@ impl<'a> Group<'a> {
         }
         "files have changed, and nothing shows that they are its work".to_owned()
     }
+}
+
+/// The weakest change has the highest rank.
+pub fn rank(change: FileChange) -> usize {
+    DOUBTS.iter().position(|(other, _)| *other == change).map_or(0, |place| place + 1)
+}
+
+/// The words before the files that have changed no better than that.
+pub fn words_of(change: FileChange) -> &'static str {
+    rank(change).checked_sub(1).map_or("changed before the last tick already:", |at| DOUBTS[at].1)
+}
+
+pub fn weak(change: FileChange, files: &mut dyn Iterator<Item = String>) -> String {
+    [words_of(change), " ", &few(files, NAMED)].concat()
 }
 
 fn is_among(paths: &[String], path: &str) -> bool {

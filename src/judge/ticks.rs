@@ -1,12 +1,14 @@
 //! Boxes ticked by hand: what every driver does with them at a stop and after an iteration.
 
+use std::cell::LazyCell;
+use std::collections::BTreeSet;
 use std::io;
 use std::time::Duration;
 
 use super::rules::{JudgedTask, SaidWord, TaskFacts, VerifyShown};
-use super::{FilesSeen, LOOK, TickJudge};
+use super::{FilesSeen, LOOK, Left, TickJudge, WorkLeft};
 use crate::engine::promise::said_of_tasks;
-use crate::engine::proof::{LeastProof, Proof, UnprovedTask, refuse_empty_run};
+use crate::engine::proof::{LeastProof, Proof, Unproved, UnprovedTask, refuse_empty_run};
 use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{Check, CheckResult, TestsRun, tests_run};
 use crate::store::receipts::{KnownReceipt, MOST_FILES, Receipt, VerifyRun};
@@ -21,8 +23,6 @@ pub struct TickClaim<'a> {
     pub since: WallTime,
     /// Nothing is open: all boxes are looked at.
     pub all_done: bool,
-    /// A new tick of a task with a receipt claims that the task was done again.
-    pub claims_again: bool,
     /// The agent's last message.
     pub said: &'a str,
 }
@@ -34,10 +34,12 @@ pub struct Ticks {
     pub list: u64,
     /// These count as open.
     pub unproved: Vec<UnprovedTask>,
-    /// These count and have no receipt yet.
+    /// These count and have no receipt of this tick yet.
     pub proved: Vec<Tick>,
-    /// These have a receipt without a run of their Verify command.
+    /// These have a receipt that only a run of their Verify command can confirm.
     earlier: Vec<Tick>,
+    /// The work of these is less than their receipts say.
+    lowered: Vec<Tick>,
     facts: Vec<TaskFacts>,
     /// Default where nobody looked.
     pub seen: FilesSeen,
@@ -77,31 +79,42 @@ impl Ticks {
             return ticks;
         }
         let known = judge.known();
-        let is_again = |id: &String, receipt: &KnownReceipt| {
-            claim.claims_again && new.contains(id) && receipt.at < claim.since
-        };
-        let is_old = |id: &String| known.get(id).is_some_and(|receipt| !is_again(id, receipt));
+        let opened: BTreeSet<&str> = new.iter().map(String::as_str).collect();
+        let is_again =
+            |id: &str, last: &KnownReceipt| last.at < claim.since && opened.contains(id);
+        let is_old = |id: &String| known.get(id).is_some_and(|last| !is_again(id, last));
         // Usually `spool task done` ticked them: then nothing more is read.
         if !all_done && new.iter().all(is_old) {
             return ticks;
         }
         let Some(armed) = judge.armed_list() else { return ticks };
-        let ticked = armed.ticked(list, new);
+        let was_opened =
+            |task: &Task, id: &str| opened.contains(&*task.id) || known.contains_key(id);
+        let ticked = armed.ticked(list, &was_opened);
         ticks.seen = judge.look(limit);
         let held_up = ticks.seen.facts.held_up();
         if ticks.seen.now.is_none() && held_up.is_none() && !all_done {
             // Nobody could look. The end asks again, and then the word counts.
             return ticks;
         }
-        let gone = if held_up.is_none() { judge.gone(list, &ticks.seen) } else { Vec::new() };
-        let is_hand = |(task, id): &&(&Task, &str)| match known.get(*id) {
-            None => true,
-            Some(receipt) => {
-                is_again(&task.id, receipt) && gone.iter().any(|lost| lost.id == task.id)
-            }
-        };
-        let hand: Vec<(&Task, &str)> = ticked.iter().filter(is_hand).copied().collect();
+        let left = if held_up.is_none() { judge.left(list, &ticks.seen) } else { Vec::new() };
+        let is_gone =
+            |id: &str| left.iter().any(|work| work.id == id && work.left == Left::Nothing);
         let commands = |task: &Task| judge.command_of(task, list);
+        let (mut hand, mut again): (Vec<(&Task, &str)>, _) = (Vec::new(), Vec::new());
+        let newest = LazyCell::new(|| judge.newest());
+        for (task, id) in &ticked {
+            let Some(last) = known.get(*id) else {
+                hand.push((task, id));
+                continue;
+            };
+            match newest.get(*id).filter(|_| is_again(&task.id, last)) {
+                None => {}
+                Some(_) if is_gone(&task.id) => hand.push((task, id)),
+                // Its work stands, but its command may fail now.
+                Some(last) => again.push(Tick::of(&task.id, last, commands(task))),
+            }
+        }
         ticks.facts = hand.iter().map(|(task, _)| judge.facts(task, list, text)).collect();
         for (tag, word) in [
             ("no-change", SaidWord::NoChange as fn(String) -> SaidWord),
@@ -125,6 +138,8 @@ impl Ticks {
             let word = ticks.facts[place].word.clone();
             ticks.take(&task.id, word, judged, commands(task));
         }
+        // Behind the judged ones, which have the order of their facts.
+        ticks.proved.append(&mut again);
         if !all_done {
             return ticks;
         }
@@ -133,14 +148,28 @@ impl Ticks {
             let newest = ticked.iter().max_by_key(|(_, id)| known.get(*id).map(|last| last.number));
             ticks.unproved.extend(newest.map(|(one, _)| UnprovedTask { id: one.id.clone(), why }));
         }
-        let is_new = |lost: &UnprovedTask| hand.iter().all(|(task, _)| task.id != lost.id);
-        ticks.unproved.extend(gone.into_iter().filter(is_new));
-        if ticks.unproved.is_empty() {
-            let waits = |(task, id): &(&Task, &str)| {
-                let receipt = known.get(*id).filter(|last| last.by_hand && !last.ran_verify)?;
-                Some(Tick::of_receipt(&task.id, receipt, commands(task)?))
-            };
-            ticks.earlier = ticked.iter().filter_map(waits).collect();
+        for WorkLeft { id, receipt, left } in left {
+            let earlier = |command| Tick::of(&id, &receipt, command);
+            match left {
+                _ if hand.iter().any(|(task, _)| task.id == id) => {}
+                Left::Nothing => {
+                    let why = Unproved::WorkGone(receipt.paths().to_vec());
+                    ticks.unproved.push(UnprovedTask { id, why });
+                }
+                Left::Less(doubt) => {
+                    ticks.lowered.push(Tick { proof: Proof::Tick, doubt, ..earlier(None) });
+                }
+                Left::Unsure => ticks.earlier.push(earlier(list.find(&id).and_then(commands))),
+            }
+        }
+        let waits = |(task, id): &(&Task, &str)| {
+            let last = known.get(*id).filter(|last| last.by_hand && !last.ran_verify)?;
+            let last = Some(last).filter(|last| !is_again(&task.id, last))?;
+            Some(Tick::of(&task.id, last, Some(commands(task)?)))
+        };
+        ticks.earlier.extend(ticked.iter().filter_map(waits));
+        if !ticks.unproved.is_empty() {
+            ticks.earlier.clear();
         }
         ticks
     }
@@ -207,24 +236,26 @@ impl Ticks {
                 refuse_empty_run(result);
             }
         }
+        let is_failed = results.iter().any(|result| !result.passed);
+        // The work may be better before the end.
+        self.lowered.retain(|_| !is_failed);
         let has_run = |tick: &mut Tick| {
             let command = tick.command.as_ref()?;
             let result = results.iter().find(|result| result.passed && result.run == *command)?;
             tick.verify = Some(VerifyRun { result: result.clone(), millis: millis(command) });
             Some(shown(&result.run, &result.tail))
         };
-        for tick in &mut self.earlier {
-            let may_rise = tick.proof == Proof::Files && self.seen.facts.judges.is_empty();
-            if has_run(tick) == Some(VerifyShown::Passed) && may_rise {
-                tick.proof = Proof::Command;
-            }
-        }
-        // The ticks have the order of their facts, without those that count as open.
+        let may_rise = self.seen.facts.judges.is_empty();
+        // The ticks have the order of their facts, without those that count as open; receipts need no facts.
         let mut facts = self.facts.iter_mut();
-        for tick in &mut self.proved {
+        for tick in self.proved.iter_mut().chain(&mut self.earlier) {
             let shown = has_run(tick).unwrap_or_default();
-            if let Some(facts) = facts.find(|facts| facts.id == tick.task) {
-                facts.verify = shown;
+            match facts.find(|facts| facts.id == tick.task) {
+                Some(facts) => facts.verify = shown,
+                None if shown == VerifyShown::Passed && tick.proof == Proof::Files && may_rise => {
+                    tick.proof = Proof::Command;
+                }
+                None => {}
             }
         }
         if self.proved.iter().all(|tick| tick.verify.is_none()) {
@@ -243,9 +274,10 @@ impl Ticks {
         self.unproved.iter().map(|task| task.id.clone()).collect()
     }
 
-    /// Ticks that need a receipt: new ones, and those whose command has passed since.
+    /// Ticks that need a receipt: new ones, those whose command has passed since, and those with less work.
     pub fn to_keep(&self) -> impl Iterator<Item = &Tick> {
-        self.proved.iter().chain(self.earlier.iter().filter(|tick| tick.verify.is_some()))
+        let ran = self.earlier.iter().filter(|tick| tick.verify.is_some());
+        self.proved.iter().chain(ran).chain(&self.lowered)
     }
 
     /// Writes the receipts, and the contents to compare the next tick with. `looks_again`: checks may have written
@@ -296,16 +328,17 @@ pub fn shown(run: &str, tail: &str) -> VerifyShown {
 }
 
 impl Tick {
-    /// The tick of a receipt without a run of its command.
-    fn of_receipt(id: &str, known: &KnownReceipt, command: String) -> Self {
+    /// The tick of a receipt; without a run of `command`, which has to run again.
+    fn of(id: &str, known: &KnownReceipt, command: Option<String>) -> Self {
+        let proof = known.proof.unwrap_or(Proof::Word);
         Self {
             task: known.task.clone(),
             id: id.to_owned(),
-            proof: known.proof.unwrap_or(Proof::Word),
-            doubt: String::new(),
+            proof: if command.is_some() { proof.min(Proof::Files) } else { proof },
+            doubt: known.doubt.clone().unwrap_or_default(),
             own: known.own.clone(),
             no_change: known.no_change.clone(),
-            command: Some(command),
+            command,
             verify: None,
         }
     }
