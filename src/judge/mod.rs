@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use crate::engine::Check;
 use crate::engine::order::sorted;
-use crate::engine::proof::{ChangedFile, FileChange, LeastProof, Proof, Unproved, UnprovedTask};
+use crate::engine::proof::{ChangedFile, LeastProof};
 use crate::engine::tasks::{Task, TaskList};
 use crate::evidence::contents::{Contents, ContentsLook, KeptContents, MOST_NAMED};
 use crate::evidence::grown::NoLook;
@@ -25,13 +25,13 @@ use crate::evidence::pattern::end_bits;
 use crate::evidence::task_list::TaskFile;
 use crate::feature::HANDOFF;
 use crate::store::loops::VerifyCommands;
-use crate::store::receipts::{KnownReceipt, MOST_FILES, Receipt, Receipts};
+use crate::store::receipts::{KnownReceipt, Receipt, Receipts};
 use crate::system::files::real_path;
 use crate::system::names::with_slashes;
 use crate::world::WallTime;
 use command::Commands;
-use names::{FileName, files_named_in, lower_files_in, names_in};
-use rules::{FileFacts, JudgedTask, TaskFacts, VerifyShown, rank, weak, words_of};
+use names::{files_named_in, lower_files_in, names_in};
+use rules::{FileFacts, JudgedTask, TaskFacts, VerifyShown};
 
 /// The limit of a look at the files.
 pub const LOOK: Duration = Duration::from_secs(2);
@@ -96,24 +96,6 @@ pub struct FilesSeen {
     /// `None` without a whole look.
     pub now: Option<Contents>,
     pub facts: FileFacts,
-}
-
-/// A ticked task of whose work less is left than its last receipt says.
-#[derive(Clone, Debug)]
-pub struct WorkLeft {
-    /// The id in the list.
-    pub id: String,
-    pub receipt: KnownReceipt,
-    pub left: Left,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Left {
-    /// Only its command can tell.
-    Unsure,
-    /// A doubt is left now.
-    Less(String),
-    Nothing,
 }
 
 impl ArmedTerms {
@@ -487,103 +469,6 @@ impl TickJudge {
         });
         claims.dedup_by(|(one, _), (other, _)| one == other);
         claims
-    }
-
-    /// The last receipt of each task of this loop, by id, with all that a receipt says.
-    pub fn newest(&self) -> BTreeMap<String, KnownReceipt> {
-        let all = self.receipts.since(self.armed.at).into_iter().enumerate();
-        all.map(|(number, last)| (last.task.clone(), KnownReceipt { number, ..last })).collect()
-    }
-
-    /// Ticked tasks whose work has vanished.
-    pub fn gone(&self, list: &TaskList, seen: &FilesSeen) -> Vec<UnprovedTask> {
-        let gone = self.left(list, seen).into_iter().filter(|work| work.left == Left::Nothing);
-        let why = |last: &KnownReceipt| Unproved::WorkGone(last.paths().to_vec());
-        gone.map(|work| UnprovedTask { id: work.id, why: why(&work.receipt) }).collect()
-    }
-
-    /// Ticked tasks of whose work less is left than their last receipts say.
-    pub fn left(&self, list: &TaskList, seen: &FilesSeen) -> Vec<WorkLeft> {
-        let (Some(now), true) = (&seen.now, self.armed.least == LeastProof::Files) else {
-            return Vec::new();
-        };
-        let newest = self.newest();
-        let fallen = newest.values().filter_map(|last| Some((last, self.left_of(last, seen, now)?)));
-        let fallen: Vec<(&KnownReceipt, Left)> = fallen.collect();
-        if fallen.is_empty() {
-            return Vec::new();
-        }
-        let done = list.tasks.iter().filter(|task| task.done);
-        let ticked: Vec<(&Task, String)> =
-            done.map(|task| (task, self.id_of(task, list))).collect();
-        let stands = |id: &str| {
-            fallen.iter().all(|(last, left)| last.task != id || *left != Left::Nothing)
-        };
-        let since = seen.facts.since_tick.as_deref().unwrap_or_default();
-        // A later task that names a file, and whose work stands, may have removed the file.
-        let is_removed = |receipt: &KnownReceipt| {
-            let there = now.among(&self.place.looked_at(receipt.paths()));
-            let mut away = receipt.paths().iter().zip(there).filter(|(_, is_there)| !is_there);
-            away.any(|(path, _)| {
-                let is_by = |id: &str| match newest.get(id) {
-                    None => since.iter().any(|file| file.path == *path),
-                    Some(other) => {
-                        let mut its = other.own.iter().chain(&other.files);
-                        other.at > receipt.at
-                            && !other.own.is_empty()
-                            && stands(id)
-                            && its.any(|file| file == path)
-                    }
-                };
-                let names = |task: &Task| names_in(&task.title).iter().any(|name| name.covers(path));
-                ticked.iter().any(|(task, id)| names(task) && is_by(id))
-            })
-        };
-        let its = |(task, id): &(&Task, String)| {
-            let (receipt, left) = fallen.iter().find(|(last, _)| last.task == *id)?;
-            let left = match left {
-                Left::Nothing if is_removed(receipt) => {
-                    Left::Less(weak(FileChange::Gone, &mut receipt.paths().iter().cloned()))
-                }
-                left => left.clone(),
-            };
-            Some(WorkLeft { id: task.id.clone(), receipt: (*receipt).clone(), left })
-        };
-        ticked.iter().filter_map(its).collect()
-    }
-
-    /// `None` for as much as the receipt says.
-    fn left_of(&self, last: &KnownReceipt, seen: &FilesSeen, now: &Contents) -> Option<Left> {
-        let (paths, proof) = (last.paths(), last.proof.filter(|proof| *proof != Proof::Word)?);
-        let changed = &seen.facts.since_arming;
-        let change = |path: &String| {
-            let place = changed.binary_search_by(|file| file.path.cmp(path)).ok()?;
-            Some(changed[place].change)
-        };
-        let was_gone =
-            last.doubt.as_ref().is_some_and(|doubt| doubt.starts_with(words_of(FileChange::Gone)));
-        let places = self.place.looked_at(paths);
-        // A removal can be a task's work, and the receipt says so.
-        if paths.is_empty() || (was_gone && !now.among(&places).contains(&true)) {
-            return None;
-        }
-        let Some(best) = paths.iter().filter_map(change).min_by_key(|change| rank(*change)) else {
-            let is_filled = |place: &String| place.ends_with('/') && now.has_below(place);
-            return Some(Left::Nothing).filter(|_| !places.iter().any(is_filled));
-        };
-        match (proof, best) {
-            (_, FileChange::Content) => None,
-            (Proof::Command, _) => Some(Left::Unsure),
-            // One of the task's files differed in more, unless the receipt did not keep that file.
-            (Proof::Files, _) if last.own.len() == MOST_FILES => None,
-            (Proof::Files, FileChange::Stub | FileChange::Moved) => {
-                let alike = paths.iter().filter(|path| change(path) == Some(best));
-                Some(Left::Less(weak(best, &mut alike.cloned())))
-            }
-            (Proof::Files, _) => Some(Left::Nothing),
-            (_, FileChange::Gone) if !last.own.is_empty() => Some(Left::Nothing),
-            _ => None,
-        }
     }
 }
 

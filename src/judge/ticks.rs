@@ -1,16 +1,19 @@
 //! Boxes ticked by hand: what every driver does with them at a stop and after an iteration.
 
-use std::cell::LazyCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::time::Duration;
 
-use super::rules::{JudgedTask, SaidWord, TaskFacts, VerifyShown};
-use super::{FilesSeen, LOOK, Left, TickJudge, WorkLeft};
+use super::names::names_in;
+use super::rules::{JudgedTask, SaidWord, TaskFacts, VerifyShown, rank, weak, words_of};
+use super::{FilesSeen, LOOK, TickJudge};
 use crate::engine::promise::said_of_tasks;
-use crate::engine::proof::{LeastProof, Proof, Unproved, UnprovedTask, refuse_empty_run};
+use crate::engine::proof::{
+    FileChange, LeastProof, Proof, Unproved, UnprovedTask, refuse_empty_run,
+};
 use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{Check, CheckResult, TestsRun, tests_run};
+use crate::evidence::contents::Contents;
 use crate::store::receipts::{KnownReceipt, MOST_FILES, Receipt, VerifyRun};
 use crate::world::WallTime;
 
@@ -36,10 +39,8 @@ pub struct Ticks {
     pub unproved: Vec<UnprovedTask>,
     /// These count and have no receipt of this tick yet.
     pub proved: Vec<Tick>,
-    /// These have a receipt that only a run of their Verify command can confirm.
+    /// These have a receipt that says more than their work, or that only a run of their command can confirm.
     earlier: Vec<Tick>,
-    /// The work of these is less than their receipts say.
-    lowered: Vec<Tick>,
     facts: Vec<TaskFacts>,
     /// Default where nobody looked.
     pub seen: FilesSeen,
@@ -64,6 +65,123 @@ pub struct Tick {
     verify: Option<VerifyRun>,
 }
 
+/// A ticked task of whose work less is left than its last receipt says.
+type WorkLeft<'a> = (&'a Task, Result<Tick, Unproved>);
+
+impl TickJudge {
+    /// The last receipt of each task of this loop, by id, with all that it says.
+    fn newest(&self) -> BTreeMap<String, KnownReceipt> {
+        let mut newest: BTreeMap<String, KnownReceipt> = BTreeMap::new();
+        for (number, last) in self.receipts.since(self.armed.at).into_iter().enumerate() {
+            // A review says nothing of the tick.
+            if !(last.by_review && newest.contains_key(&last.task)) {
+                newest.insert(last.task.clone(), KnownReceipt { number, ..last });
+            }
+        }
+        newest
+    }
+
+    /// Ticked tasks whose work has vanished.
+    pub fn gone(&self, list: &TaskList, seen: &FilesSeen) -> Vec<UnprovedTask> {
+        let newest = self.newest();
+        let lost = |(task, left): WorkLeft<'_>| {
+            Some(UnprovedTask { id: task.id.clone(), why: left.err()? })
+        };
+        self.left(list, seen, &newest).into_iter().filter_map(lost).collect()
+    }
+
+    /// Ticked tasks of whose work less is left than their last receipts say, or only a run of their command can tell.
+    fn left<'a>(
+        &self,
+        list: &'a TaskList,
+        seen: &FilesSeen,
+        newest: &BTreeMap<String, KnownReceipt>,
+    ) -> Vec<WorkLeft<'a>> {
+        let (Some(now), true) = (&seen.now, self.armed.least == LeastProof::Files) else {
+            return Vec::new();
+        };
+        let all = newest.iter().filter_map(|(id, last)| Some((id, self.left_of(last, seen, now)?)));
+        let all: BTreeMap<&String, Result<String, Unproved>> = all.collect();
+        if all.is_empty() {
+            return Vec::new();
+        }
+        let done = list.tasks.iter().filter(|task| task.done);
+        let ticked: Vec<(&Task, String)> =
+            done.map(|task| (task, self.id_of(task, list))).collect();
+        let since = seen.facts.since_tick.as_deref().unwrap_or_default();
+        // A later task that names a file and has work of its own may have removed the file.
+        let is_removed = |last: &KnownReceipt| {
+            let there = now.among(&self.place.looked_at(last.paths()));
+            let mut away = last.paths().iter().zip(there).filter(|(_, is_there)| !is_there);
+            away.any(|(path, _)| {
+                let is_by = |id: &String| match newest.get(id) {
+                    None => since.iter().any(|file| file.path == *path),
+                    Some(other) if other.own.is_empty() || other.at <= last.at => false,
+                    Some(other) => other.own.contains(path) || other.files.contains(path),
+                };
+                let names =
+                    |task: &Task| names_in(&task.title).iter().any(|name| name.covers(path));
+                ticked.iter().any(|(task, id)| names(task) && is_by(id))
+            })
+        };
+        let its = |(task, id): &(&'a Task, String)| {
+            let (last, mut left) = (newest.get(id)?, all.get(id)?.clone());
+            if left.is_err() && is_removed(last) {
+                left = Ok(weak(FileChange::Gone, &mut last.paths().iter().cloned()));
+            }
+            let tick = match left {
+                Ok(doubt) if doubt.is_empty() => {
+                    Ok(Tick::of(task, last, Some(self.command_of(task, list)?)))
+                }
+                Ok(doubt) => Ok(Tick { proof: Proof::Tick, doubt, ..Tick::of(task, last, None) }),
+                Err(why) => Err(why),
+            };
+            Some((*task, tick))
+        };
+        ticked.iter().filter_map(its).collect()
+    }
+
+    /// The doubt that is left, empty where only a run of the command can tell; `None` for as much as the receipt says.
+    fn left_of(
+        &self,
+        last: &KnownReceipt,
+        seen: &FilesSeen,
+        now: &Contents,
+    ) -> Option<Result<String, Unproved>> {
+        let waits = Some(Ok(String::new())).filter(|_| last.by_hand && !last.ran_verify);
+        let gone = || Some(Err(Unproved::WorkGone(last.paths().to_vec())));
+        let (paths, changed) = (last.paths(), &seen.facts.since_arming);
+        let change = |path: &String| {
+            let place = changed.binary_search_by(|file| file.path.cmp(path)).ok()?;
+            Some(changed[place].change)
+        };
+        let was_gone =
+            last.doubt.as_ref().is_some_and(|doubt| doubt.starts_with(words_of(FileChange::Gone)));
+        let places = self.place.looked_at(paths);
+        // A removal can be a task's work, and the receipt says so.
+        if paths.is_empty() || (was_gone && !now.among(&places).contains(&true)) {
+            return waits;
+        }
+        let best = paths.iter().filter_map(change).min_by_key(|change| rank(*change));
+        let is_filled = |place: &String| place.ends_with('/') && now.has_below(place);
+        match (last.proof, best) {
+            (None | Some(Proof::Word), _) | (_, Some(FileChange::Content)) => waits,
+            (_, None) if places.iter().any(is_filled) => waits,
+            (_, None) => gone(),
+            (Some(Proof::Command), _) => Some(Ok(String::new())),
+            // One of the task's files differed in more, unless the receipt did not keep that file.
+            (Some(Proof::Files), _) if last.own.len() == MOST_FILES => waits,
+            (Some(Proof::Files), Some(best @ (FileChange::Stub | FileChange::Moved))) => {
+                let alike = paths.iter().filter(|path| change(path) == Some(best));
+                Some(Ok(weak(best, &mut alike.cloned())))
+            }
+            (Some(Proof::Files), _) => gone(),
+            (_, Some(FileChange::Gone)) if !last.own.is_empty() => gone(),
+            _ => waits,
+        }
+    }
+}
+
 impl Ticks {
     /// Judges the boxes ticked by hand. The files are looked at, within `limit`, only if such a box is new, or all is
     /// done.
@@ -80,16 +198,16 @@ impl Ticks {
         }
         let known = judge.known();
         let opened: BTreeSet<&str> = new.iter().map(String::as_str).collect();
-        let is_again =
-            |id: &str, last: &KnownReceipt| last.at < claim.since && opened.contains(id);
+        let is_again = |id: &str, last: &KnownReceipt| last.at < claim.since && opened.contains(id);
         let is_old = |id: &String| known.get(id).is_some_and(|last| !is_again(id, last));
         // Usually `spool task done` ticked them: then nothing more is read.
         if !all_done && new.iter().all(is_old) {
             return ticks;
         }
         let Some(armed) = judge.armed_list() else { return ticks };
+        let newest = judge.newest();
         let was_opened =
-            |task: &Task, id: &str| opened.contains(&*task.id) || known.contains_key(id);
+            |task: &Task, id: &str| opened.contains(&*task.id) || newest.contains_key(id);
         let ticked = armed.ticked(list, &was_opened);
         ticks.seen = judge.look(limit);
         let held_up = ticks.seen.facts.held_up();
@@ -97,36 +215,26 @@ impl Ticks {
             // Nobody could look. The end asks again, and then the word counts.
             return ticks;
         }
-        let left = if held_up.is_none() { judge.left(list, &ticks.seen) } else { Vec::new() };
-        let is_gone =
-            |id: &str| left.iter().any(|work| work.id == id && work.left == Left::Nothing);
+        let left = match held_up {
+            None => judge.left(list, &ticks.seen, &newest),
+            Some(_) => Vec::new(),
+        };
+        let gone: BTreeSet<&str> =
+            left.iter().filter(|(_, left)| left.is_err()).map(|(task, _)| &*task.id).collect();
         let commands = |task: &Task| judge.command_of(task, list);
         let (mut hand, mut again): (Vec<(&Task, &str)>, _) = (Vec::new(), Vec::new());
-        let newest = LazyCell::new(|| judge.newest());
         for (task, id) in &ticked {
-            let Some(last) = known.get(*id) else {
-                hand.push((task, id));
-                continue;
-            };
-            match newest.get(*id).filter(|_| is_again(&task.id, last)) {
-                None => {}
-                Some(_) if is_gone(&task.id) => hand.push((task, id)),
+            match newest.get(*id) {
+                Some(last) if !is_again(&task.id, last) => {}
                 // Its work stands, but its command may fail now.
-                Some(last) => again.push(Tick::of(&task.id, last, commands(task))),
+                Some(last) if !gone.contains(&*task.id) => {
+                    again.push(Tick::of(task, last, commands(task)));
+                }
+                _ => hand.push((task, id)),
             }
         }
         ticks.facts = hand.iter().map(|(task, _)| judge.facts(task, list, text)).collect();
-        for (tag, word) in [
-            ("no-change", SaidWord::NoChange as fn(String) -> SaidWord),
-            ("elsewhere", SaidWord::Elsewhere),
-        ] {
-            for (id, why) in said_of_tasks(claim.said, tag) {
-                let its = hand.iter().position(|(task, _)| id.eq_ignore_ascii_case(&task.id));
-                if let Some(place) = its {
-                    ticks.facts[place].word = word(why);
-                }
-            }
-        }
+        ticks.take_words(claim.said, &hand);
         if !hand.is_empty() {
             ticks.add_turn(judge, claim.since, &|id| {
                 let (task, _) = ticked.iter().find(|(_, its)| *its == id)?;
@@ -140,38 +248,48 @@ impl Ticks {
         }
         // Behind the judged ones, which have the order of their facts.
         ticks.proved.append(&mut again);
-        if !all_done {
-            return ticks;
-        }
-        if let Some(why) = held_up.filter(|_| hand.is_empty()) {
+        if let Some(why) = held_up.filter(|_| all_done && hand.is_empty()) {
             // The newest tick stands for all of them.
-            let newest = ticked.iter().max_by_key(|(_, id)| known.get(*id).map(|last| last.number));
+            let newest =
+                ticked.iter().max_by_key(|(_, id)| newest.get(*id).map(|last| last.number));
             ticks.unproved.extend(newest.map(|(one, _)| UnprovedTask { id: one.id.clone(), why }));
         }
-        for WorkLeft { id, receipt, left } in left {
-            let earlier = |command| Tick::of(&id, &receipt, command);
-            match left {
-                _ if hand.iter().any(|(task, _)| task.id == id) => {}
-                Left::Nothing => {
-                    let why = Unproved::WorkGone(receipt.paths().to_vec());
-                    ticks.unproved.push(UnprovedTask { id, why });
-                }
-                Left::Less(doubt) => {
-                    ticks.lowered.push(Tick { proof: Proof::Tick, doubt, ..earlier(None) });
-                }
-                Left::Unsure => ticks.earlier.push(earlier(list.find(&id).and_then(commands))),
-            }
-        }
-        let waits = |(task, id): &(&Task, &str)| {
-            let last = known.get(*id).filter(|last| last.by_hand && !last.ran_verify)?;
-            let last = Some(last).filter(|last| !is_again(&task.id, last))?;
-            Some(Tick::of(&task.id, last, Some(commands(task)?)))
-        };
-        ticks.earlier.extend(ticked.iter().filter_map(waits));
-        if !ticks.unproved.is_empty() {
-            ticks.earlier.clear();
+        if all_done {
+            ticks.take_left(left);
         }
         ticks
+    }
+
+    /// Takes the words of the agent's last message.
+    fn take_words(&mut self, said: &str, hand: &[(&Task, &str)]) {
+        for (tag, word) in [
+            ("no-change", SaidWord::NoChange as fn(String) -> SaidWord),
+            ("elsewhere", SaidWord::Elsewhere),
+        ] {
+            for (id, why) in said_of_tasks(said, tag) {
+                let its = hand.iter().position(|(task, _)| id.eq_ignore_ascii_case(&task.id));
+                if let Some(place) = its {
+                    self.facts[place].word = word(why);
+                }
+            }
+        }
+    }
+
+    /// Takes what is left at the end of work that has receipts.
+    fn take_left(&mut self, left: Vec<WorkLeft<'_>>) {
+        let judged: BTreeSet<String> =
+            self.proved.iter().map(|tick| tick.id.clone()).chain(self.refused()).collect();
+        for (task, left) in left {
+            match left {
+                Ok(tick) if tick.command.is_none() => self.earlier.push(tick),
+                _ if judged.contains(&task.id) => {}
+                Ok(tick) => self.earlier.push(tick),
+                Err(why) => self.unproved.push(UnprovedTask { id: task.id.clone(), why }),
+            }
+        }
+        if !self.unproved.is_empty() {
+            self.earlier.clear();
+        }
     }
 
     /// Takes the judgement on a task ticked by hand.
@@ -238,7 +356,7 @@ impl Ticks {
         }
         let is_failed = results.iter().any(|result| !result.passed);
         // The work may be better before the end.
-        self.lowered.retain(|_| !is_failed);
+        self.earlier.retain(|tick| tick.command.is_some() || !is_failed);
         let has_run = |tick: &mut Tick| {
             let command = tick.command.as_ref()?;
             let result = results.iter().find(|result| result.passed && result.run == *command)?;
@@ -276,8 +394,8 @@ impl Ticks {
 
     /// Ticks that need a receipt: new ones, those whose command has passed since, and those with less work.
     pub fn to_keep(&self) -> impl Iterator<Item = &Tick> {
-        let ran = self.earlier.iter().filter(|tick| tick.verify.is_some());
-        self.proved.iter().chain(ran).chain(&self.lowered)
+        let is_new = |tick: &&Tick| tick.verify.is_some() || tick.command.is_none();
+        self.proved.iter().chain(self.earlier.iter().filter(is_new))
     }
 
     /// Writes the receipts, and the contents to compare the next tick with. `looks_again`: checks may have written
@@ -329,11 +447,11 @@ pub fn shown(run: &str, tail: &str) -> VerifyShown {
 
 impl Tick {
     /// The tick of a receipt; without a run of `command`, which has to run again.
-    fn of(id: &str, known: &KnownReceipt, command: Option<String>) -> Self {
+    fn of(task: &Task, known: &KnownReceipt, command: Option<String>) -> Self {
         let proof = known.proof.unwrap_or(Proof::Word);
         Self {
             task: known.task.clone(),
-            id: id.to_owned(),
+            id: task.id.clone(),
             proof: if command.is_some() { proof.min(Proof::Files) } else { proof },
             doubt: known.doubt.clone().unwrap_or_default(),
             own: known.own.clone(),

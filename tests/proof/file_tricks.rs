@@ -169,6 +169,13 @@ pub const PLANS: &[Plan] = &[
         ..DOUBT
     },
     Plan {
+        name: "pipe in place of the file",
+        tasks: &["Write `{1}`"],
+        each: &["src/totals.go", "build/totals.log"],
+        turns: &["mkdir -p $(dirname {1}); mkfifo {1}; echo more >>{doc}"],
+        ..DOUBT
+    },
+    Plan {
         name: "file put behind a link",
         turns: &["mv {source} {source}.real; ln -s $(basename {source}).real {source}"],
         ..DOUBT

@@ -231,8 +231,10 @@ pub const PLANS: &[Plan] = &[
         name: "work written over after its tick",
         tasks: &["Implement the total in {source}", "Show it in {other}"],
         suspects: "{a}",
-        each: &["put junk {source}", "echo 'todo!()' >{source}"],
-        turns: &["put better {source}\nmark {a}", "{1}\nput other-better {other}\nmark {b}"],
+        turns: &[
+            "put better {source}\nmark {a}",
+            "put junk {source}\nput other-better {other}\nmark {b}",
+        ],
         ..UNDETECTED
     },
     Plan {
