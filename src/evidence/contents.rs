@@ -383,7 +383,7 @@ fn hashes_of_file(path: &Path, name: &[u8], size: u64) -> Option<Hashes> {
         file.by_ref().take(MOST_OF_ONE / 2).read_to_end(&mut bytes).ok()?;
         file.seek(SeekFrom::Start(size - MOST_OF_ONE / 2)).ok()?;
         file.take(MOST_OF_ONE / 2).read_to_end(&mut bytes).ok()?;
-        return Some(Hashes::of_bytes(hash.with(&bytes)));
+        return Some(Hashes::of_bytes(hash.with(&bytes)).or_nothing(&bytes));
     }
     file.take(MOST_OF_ONE).read_to_end(&mut bytes).ok()?;
     Some(Hashes::of(name, &bytes))

@@ -30,7 +30,7 @@ use crate::system::files::real_path;
 use crate::system::names::with_slashes;
 use crate::world::WallTime;
 use command::Commands;
-use names::{files_named_in, lower_files_in, names_in};
+use names::{FileName, files_named_in, lower_files_in, names_in};
 use rules::{FileFacts, JudgedTask, TaskFacts, VerifyShown};
 
 /// The limit of a look at the files.
@@ -370,8 +370,11 @@ impl TickJudge {
         let asked = then.filter(|(then, _)| !then.done);
         let (its, bytes) = asked.map_or((task, text), |(then, armed)| (then, &*armed.bytes));
         let says = String::from_utf8_lossy(bytes.get(its.block.clone()).unwrap_or_default());
+        let had = then.and_then(|(then, armed)| then.verify_command(&armed.bytes));
+        let has_new_command = armed.is_some() && had.is_none();
         TaskFacts {
             id: self.id_of(task, list),
+            has_new_command: has_new_command && task.verify_command(text).is_some(),
             names: names_in(&says),
             is_check: its.verify,
             has_done_parts: then.is_some_and(|(then, armed)| armed.has_done_parts(then, list)),
@@ -397,24 +400,24 @@ impl TickJudge {
                 task.tests = facts.judges.iter().filter(runs).cloned().collect();
             }
         }
-        let named = |looks: bool| {
+        // A name with a slash is a whole path.
+        let is_path = |name: &FileName| name.looks || name.path.contains('/');
+        let named = |paths: bool| {
             let names =
-                tasks.iter().flat_map(|task| &task.names).filter(|name| name.looks == looks);
+                tasks.iter().flat_map(|task| &task.names).filter(|name| is_path(name) == paths);
             let mut paths = sorted(names.map(|name| name.path.clone()).collect(), Ord::cmp);
             paths.dedup();
             paths
         };
         if let Some(armed) = &self.looks().armed {
             facts.known = self.were_there(named(true));
-            // A name with a slash is a whole path.
-            let (whole, bare): (Vec<String>, Vec<String>) =
-                named(false).into_iter().partition(|path| path.contains('/'));
+            let bare = named(false);
             let ends = bare.iter().fold(0, |ends, name| ends | end_bits(name.as_bytes()));
             let beside = [&facts.beside, "/"].concat();
             let others = armed.paths(ends).filter(|path| !path.starts_with(&beside));
             let others = others.map(|path| path.rsplit('/').next().unwrap_or(path).to_owned());
             let maybe = others.filter(|name| bare.binary_search(name).is_ok());
-            facts.maybe = sorted(maybe.chain(self.were_there(whole)).collect(), Ord::cmp);
+            facts.maybe = sorted(maybe.collect(), Ord::cmp);
         }
         rules::judge(&tasks, &facts, &|files| self.named_by_none(files))
     }

@@ -100,24 +100,20 @@ impl TickJudge {
         let (Some(now), true) = (&seen.now, self.armed.least == LeastProof::Files) else {
             return Vec::new();
         };
-        let all = newest.iter().filter_map(|(id, last)| Some((id, self.left_of(last, seen, now)?)));
-        let all: BTreeMap<&String, Result<String, Unproved>> = all.collect();
-        if all.is_empty() {
-            return Vec::new();
-        }
         let done = list.tasks.iter().filter(|task| task.done);
         let ticked: Vec<(&Task, String)> =
             done.map(|task| (task, self.id_of(task, list))).collect();
-        let since = seen.facts.since_tick.as_deref().unwrap_or_default();
         // A later task that names a file and has work of its own may have removed the file.
         let is_removed = |last: &KnownReceipt| {
             let there = now.among(&self.place.looked_at(last.paths()));
             let mut away = last.paths().iter().zip(there).filter(|(_, is_there)| !is_there);
             away.any(|(path, _)| {
-                let is_by = |id: &String| match newest.get(id) {
-                    None => since.iter().any(|file| file.path == *path),
-                    Some(other) if other.own.is_empty() || other.at <= last.at => false,
-                    Some(other) => other.own.contains(path) || other.files.contains(path),
+                // A task without a receipt was ticked just now.
+                let is_by = |id: &String| {
+                    newest.get(id).is_none_or(|other| {
+                        let is_its = other.own.contains(path) || other.files.contains(path);
+                        other.at > last.at && !other.own.is_empty() && is_its
+                    })
                 };
                 let names =
                     |task: &Task| names_in(&task.title).iter().any(|name| name.covers(path));
@@ -125,7 +121,8 @@ impl TickJudge {
             })
         };
         let its = |(task, id): &(&'a Task, String)| {
-            let (last, mut left) = (newest.get(id)?, all.get(id)?.clone());
+            let last = newest.get(id)?;
+            let mut left = self.left_of(last, seen, now)?;
             if left.is_err() && is_removed(last) {
                 left = Ok(weak(FileChange::Gone, &mut last.paths().iter().cloned()));
             }
@@ -219,15 +216,17 @@ impl Ticks {
             None => judge.left(list, &ticks.seen, &newest),
             Some(_) => Vec::new(),
         };
-        let gone: BTreeSet<&str> =
-            left.iter().filter(|(_, left)| left.is_err()).map(|(task, _)| &*task.id).collect();
+        let gone: BTreeMap<&str, &Unproved> = left
+            .iter()
+            .filter_map(|(task, left)| Some((&*task.id, left.as_ref().err()?)))
+            .collect();
         let commands = |task: &Task| judge.command_of(task, list);
         let (mut hand, mut again): (Vec<(&Task, &str)>, _) = (Vec::new(), Vec::new());
         for (task, id) in &ticked {
             match newest.get(*id) {
                 Some(last) if !is_again(&task.id, last) => {}
                 // Its work stands, but its command may fail now.
-                Some(last) if !gone.contains(&*task.id) => {
+                Some(last) if !gone.contains_key(&*task.id) => {
                     again.push(Tick::of(task, last, commands(task)));
                 }
                 _ => hand.push((task, id)),
@@ -244,7 +243,12 @@ impl Ticks {
         let judged = judge.judge(&ticks.facts, &ticks.seen);
         for (place, (judged, (task, _))) in judged.into_iter().zip(&hand).enumerate() {
             let word = ticks.facts[place].word.clone();
-            ticks.take(&task.id, word, judged, commands(task));
+            // Work that is gone wants work of its own, or a word.
+            let is_lost = judged.files.is_empty() && word == SaidWord::None;
+            match gone.get(&*task.id).filter(|_| is_lost) {
+                Some(why) => ticks.refuse(&task.id, (*why).clone()),
+                None => ticks.take(&task.id, word, judged, commands(task)),
+            }
         }
         // Behind the judged ones, which have the order of their facts.
         ticks.proved.append(&mut again);
@@ -284,12 +288,16 @@ impl Ticks {
                 Ok(tick) if tick.command.is_none() => self.earlier.push(tick),
                 _ if judged.contains(&task.id) => {}
                 Ok(tick) => self.earlier.push(tick),
-                Err(why) => self.unproved.push(UnprovedTask { id: task.id.clone(), why }),
+                Err(why) => self.refuse(&task.id, why),
             }
         }
         if !self.unproved.is_empty() {
             self.earlier.clear();
         }
+    }
+
+    fn refuse(&mut self, id: &str, why: Unproved) {
+        self.unproved.push(UnprovedTask { id: id.to_owned(), why });
     }
 
     /// Takes the judgement on a task ticked by hand.
@@ -302,10 +310,7 @@ impl Ticks {
             Ok(proof) => proof,
             // The command may still prove the task.
             Err(why) if command.is_some() && !why.holds_up_all() => Proof::Tick,
-            Err(why) => {
-                self.unproved.push(UnprovedTask { id: id.to_owned(), why });
-                return;
-            }
+            Err(why) => return self.refuse(id, why),
         };
         self.proved.push(Tick {
             task: judged.id,

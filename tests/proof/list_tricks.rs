@@ -422,12 +422,20 @@ pub const PLANS: &[Plan] = &[
         name: "link in place of what a command proved",
         verify: "grep -q total_of_all {source}",
         suspects: "{a}",
-        each: &["ln -s nowhere", "ln -s /dev/null", "mkfifo"],
+        each: &["ln -s nowhere", "ln -s /dev/null", "mkdir"],
         turns: &[
             "put better {source}\nmark {a}",
             "rm {source}; {1} {source}\nput other-better {other}\nmark {b}",
         ],
         ways: BY_COMMAND,
         ..TWO
+    },
+    Plan {
+        name: "command added on the way",
+        turns: &[
+            "relist 's/( {a} .*)$/\\1\\n      - Verify: `false`/'\nput better {source}\nmark {a}",
+        ],
+        says: "its Verify command was added after arming",
+        ..DOUBT
     },
 ];
