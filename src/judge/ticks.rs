@@ -72,10 +72,10 @@ impl TickJudge {
     /// The last receipt of each task of this loop, by id, with all that it says.
     fn newest(&self) -> BTreeMap<String, KnownReceipt> {
         let mut newest: BTreeMap<String, KnownReceipt> = BTreeMap::new();
-        for (number, last) in self.receipts.since(self.armed.at).into_iter().enumerate() {
+        for (number, receipt) in self.receipts.since(self.armed.at).into_iter().enumerate() {
             // A review says nothing of the tick.
-            if !(last.by_review && newest.contains_key(&last.task)) {
-                newest.insert(last.task.clone(), KnownReceipt { number, ..last });
+            if !(receipt.by_review && newest.contains_key(&receipt.task)) {
+                newest.insert(receipt.task.clone(), KnownReceipt { number, ..receipt });
             }
         }
         newest
@@ -84,10 +84,10 @@ impl TickJudge {
     /// Ticked tasks whose work has vanished.
     pub fn gone(&self, list: &TaskList, seen: &FilesSeen) -> Vec<UnprovedTask> {
         let newest = self.newest();
-        let lost = |(task, left): WorkLeft<'_>| {
+        let fallen = |(task, left): WorkLeft<'_>| {
             Some(UnprovedTask { id: task.id.clone(), why: left.err()? })
         };
-        self.left(list, seen, &newest).into_iter().filter_map(lost).collect()
+        self.left(list, seen, &newest).into_iter().filter_map(fallen).collect()
     }
 
     /// Ticked tasks of whose work less is left than their last receipts say, or only a run of their command can tell.
@@ -104,15 +104,15 @@ impl TickJudge {
         let ticked: Vec<(&Task, String)> =
             done.map(|task| (task, self.id_of(task, list))).collect();
         // A later task that names a file and has work of its own may have removed the file.
-        let is_removed = |last: &KnownReceipt| {
-            let there = now.among(&self.place.looked_at(last.paths()));
-            let mut away = last.paths().iter().zip(there).filter(|(_, is_there)| !is_there);
+        let is_removed = |receipt: &KnownReceipt| {
+            let there = now.among(&self.place.looked_at(receipt.paths()));
+            let mut away = receipt.paths().iter().zip(there).filter(|(_, is_there)| !is_there);
             away.any(|(path, _)| {
                 // A task without a receipt was ticked just now.
                 let is_by = |id: &String| {
                     newest.get(id).is_none_or(|other| {
                         let is_its = other.own.contains(path) || other.files.contains(path);
-                        other.at > last.at && !other.own.is_empty() && is_its
+                        other.at > receipt.at && !other.own.is_empty() && is_its
                     })
                 };
                 let names =
@@ -121,16 +121,18 @@ impl TickJudge {
             })
         };
         let its = |(task, id): &(&'a Task, String)| {
-            let last = newest.get(id)?;
-            let mut left = self.left_of(last, seen, now)?;
-            if left.is_err() && is_removed(last) {
-                left = Ok(weak(FileChange::Gone, &mut last.paths().iter().cloned()));
+            let receipt = newest.get(id)?;
+            let mut left = self.left_of(receipt, seen, now)?;
+            if left.is_err() && is_removed(receipt) {
+                left = Ok(weak(FileChange::Gone, &mut receipt.paths().iter().cloned()));
             }
             let tick = match left {
                 Ok(doubt) if doubt.is_empty() => {
-                    Ok(Tick::of(task, last, Some(self.command_of(task, list)?)))
+                    Ok(Tick::of(task, receipt, Some(self.command_of(task, list)?)))
                 }
-                Ok(doubt) => Ok(Tick { proof: Proof::Tick, doubt, ..Tick::of(task, last, None) }),
+                Ok(doubt) => {
+                    Ok(Tick { proof: Proof::Tick, doubt, ..Tick::of(task, receipt, None) })
+                }
                 Err(why) => Err(why),
             };
             Some((*task, tick))
@@ -141,19 +143,21 @@ impl TickJudge {
     /// The doubt that is left, empty where only a run of the command can tell; `None` for as much as the receipt says.
     fn left_of(
         &self,
-        last: &KnownReceipt,
+        receipt: &KnownReceipt,
         seen: &FilesSeen,
         now: &Contents,
     ) -> Option<Result<String, Unproved>> {
-        let waits = Some(Ok(String::new())).filter(|_| last.by_hand && !last.ran_verify);
-        let gone = || Some(Err(Unproved::WorkGone(last.paths().to_vec())));
-        let (paths, changed) = (last.paths(), &seen.facts.since_arming);
+        let waits = Some(Ok(String::new())).filter(|_| receipt.by_hand && !receipt.ran_verify);
+        let gone = || Some(Err(Unproved::WorkGone(receipt.paths().to_vec())));
+        let (paths, changed) = (receipt.paths(), &seen.facts.since_arming);
         let change = |path: &String| {
             let place = changed.binary_search_by(|file| file.path.cmp(path)).ok()?;
             Some(changed[place].change)
         };
-        let was_gone =
-            last.doubt.as_ref().is_some_and(|doubt| doubt.starts_with(words_of(FileChange::Gone)));
+        let was_gone = receipt
+            .doubt
+            .as_ref()
+            .is_some_and(|doubt| doubt.starts_with(words_of(FileChange::Gone)));
         let places = self.place.looked_at(paths);
         // A removal can be a task's work, and the receipt says so.
         if paths.is_empty() || (was_gone && !now.among(&places).contains(&true)) {
@@ -161,19 +165,19 @@ impl TickJudge {
         }
         let best = paths.iter().filter_map(change).min_by_key(|change| rank(*change));
         let is_filled = |place: &String| place.ends_with('/') && now.has_below(place);
-        match (last.proof, best) {
+        match (receipt.proof, best) {
             (None | Some(Proof::Word), _) | (_, Some(FileChange::Content)) => waits,
             (_, None) if places.iter().any(is_filled) => waits,
             (_, None) => gone(),
             (Some(Proof::Command), _) => Some(Ok(String::new())),
             // One of the task's files differed in more, unless the receipt did not keep that file.
-            (Some(Proof::Files), _) if last.own.len() == MOST_FILES => waits,
+            (Some(Proof::Files), _) if receipt.own.len() == MOST_FILES => waits,
             (Some(Proof::Files), Some(best @ (FileChange::Stub | FileChange::Moved))) => {
                 let alike = paths.iter().filter(|path| change(path) == Some(best));
                 Some(Ok(weak(best, &mut alike.cloned())))
             }
             (Some(Proof::Files), _) => gone(),
-            (_, Some(FileChange::Gone)) if !last.own.is_empty() => gone(),
+            (_, Some(FileChange::Gone)) if !receipt.own.is_empty() => gone(),
             _ => waits,
         }
     }
@@ -195,8 +199,9 @@ impl Ticks {
         }
         let known = judge.known();
         let opened: BTreeSet<&str> = new.iter().map(String::as_str).collect();
-        let is_again = |id: &str, last: &KnownReceipt| last.at < claim.since && opened.contains(id);
-        let is_old = |id: &String| known.get(id).is_some_and(|last| !is_again(id, last));
+        let is_again =
+            |id: &str, receipt: &KnownReceipt| receipt.at < claim.since && opened.contains(id);
+        let is_old = |id: &String| known.get(id).is_some_and(|receipt| !is_again(id, receipt));
         // Usually `spool task done` ticked them: then nothing more is read.
         if !all_done && new.iter().all(is_old) {
             return ticks;
@@ -216,18 +221,19 @@ impl Ticks {
             None => judge.left(list, &ticks.seen, &newest),
             Some(_) => Vec::new(),
         };
-        let gone: BTreeMap<&str, &Unproved> = left
-            .iter()
-            .filter_map(|(task, left)| Some((&*task.id, left.as_ref().err()?)))
-            .collect();
+        let is_gone = |(task, left): &'_ WorkLeft<'_>| match left {
+            Err(Unproved::WorkGone(paths)) => Some((task.id.clone(), paths.clone())),
+            _ => None,
+        };
+        let gone: BTreeMap<String, Vec<String>> = left.iter().filter_map(is_gone).collect();
         let commands = |task: &Task| judge.command_of(task, list);
         let (mut hand, mut again): (Vec<(&Task, &str)>, _) = (Vec::new(), Vec::new());
         for (task, id) in &ticked {
             match newest.get(*id) {
-                Some(last) if !is_again(&task.id, last) => {}
+                Some(receipt) if !is_again(&task.id, receipt) => {}
                 // Its work stands, but its command may fail now.
-                Some(last) if !gone.contains_key(&*task.id) => {
-                    again.push(Tick::of(task, last, commands(task)));
+                Some(receipt) if !gone.contains_key(&task.id) => {
+                    again.push(Tick::of(task, receipt, commands(task)));
                 }
                 _ => hand.push((task, id)),
             }
@@ -243,10 +249,11 @@ impl Ticks {
         let judged = judge.judge(&ticks.facts, &ticks.seen);
         for (place, (judged, (task, _))) in judged.into_iter().zip(&hand).enumerate() {
             let word = ticks.facts[place].word.clone();
-            // Work that is gone wants work of its own, or a word.
-            let is_lost = judged.files.is_empty() && word == SaidWord::None;
-            match gone.get(&*task.id).filter(|_| is_lost) {
-                Some(why) => ticks.refuse(&task.id, (*why).clone()),
+            // What is left of work that is gone is no new work.
+            let no_more =
+                |paths: &&Vec<String>| judged.files.iter().all(|file| paths.contains(file));
+            match gone.get(&task.id).filter(no_more).filter(|_| word == SaidWord::None) {
+                Some(paths) => ticks.refuse(&task.id, Unproved::WorkGone(paths.clone())),
                 None => ticks.take(&task.id, word, judged, commands(task)),
             }
         }
@@ -255,7 +262,7 @@ impl Ticks {
         if let Some(why) = held_up.filter(|_| all_done && hand.is_empty()) {
             // The newest tick stands for all of them.
             let newest =
-                ticked.iter().max_by_key(|(_, id)| newest.get(*id).map(|last| last.number));
+                ticked.iter().max_by_key(|(_, id)| newest.get(*id).map(|receipt| receipt.number));
             ticks.unproved.extend(newest.map(|(one, _)| UnprovedTask { id: one.id.clone(), why }));
         }
         if all_done {
