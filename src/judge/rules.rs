@@ -121,11 +121,6 @@ impl FileFacts {
         is_among(&self.known, path)
     }
 
-    /// The name of a file at arming.
-    fn may_be(&self, name: &str) -> bool {
-        self.is_known(name) || is_among(&self.maybe, name)
-    }
-
     fn is_judge(&self, path: &str) -> bool {
         self.judges.iter().any(|judge| judge == path)
     }
@@ -383,7 +378,8 @@ impl<'a> Group<'a> {
     fn unchanged_names(&self, place: usize) -> Vec<String> {
         let names = self.tasks[place].names.iter().zip(&self.hits[place]);
         let is_it = |(name, hit): &(&FileName, &bool)| {
-            let may_be = name.looks || self.files.may_be(&name.path);
+            let known = [&self.files.known, &self.files.maybe];
+            let may_be = name.looks || known.iter().any(|paths| is_among(paths, &name.path));
             !**hit && may_be && !self.files.is_text(&name.path)
         };
         names.filter(is_it).map(|(name, _)| name.path.clone()).collect()

@@ -13,7 +13,6 @@ use crate::engine::proof::{
 };
 use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{Check, CheckResult, TestsRun, tests_run};
-use crate::evidence::contents::Contents;
 use crate::store::receipts::{KnownReceipt, MOST_FILES, Receipt, VerifyRun};
 use crate::world::WallTime;
 
@@ -97,9 +96,8 @@ impl TickJudge {
         seen: &FilesSeen,
         newest: &BTreeMap<String, KnownReceipt>,
     ) -> Vec<WorkLeft<'a>> {
-        let (Some(now), true) = (&seen.now, self.armed.least == LeastProof::Files) else {
-            return Vec::new();
-        };
+        let is_judged = self.armed.least == LeastProof::Files && seen.facts.held_up().is_none();
+        let (Some(now), true) = (&seen.now, is_judged) else { return Vec::new() };
         let done = list.tasks.iter().filter(|task| task.done);
         let ticked: Vec<(&Task, String)> =
             done.map(|task| (task, self.id_of(task, list))).collect();
@@ -122,42 +120,31 @@ impl TickJudge {
         };
         let its = |(task, id): &(&'a Task, String)| {
             let receipt = newest.get(id)?;
-            let mut left = self.left_of(receipt, seen, now)?;
+            let mut left = self.left_of(receipt, seen)?;
             if left.is_err() && is_removed(receipt) {
                 left = Ok(weak(FileChange::Gone, &mut receipt.paths().iter().cloned()));
             }
-            let tick = match left {
-                Ok(doubt) if doubt.is_empty() => {
-                    Ok(Tick::of(task, receipt, Some(self.command_of(task, list)?)))
-                }
-                Ok(doubt) => {
-                    Ok(Tick { proof: Proof::Tick, doubt, ..Tick::of(task, receipt, None) })
-                }
-                Err(why) => Err(why),
-            };
-            Some((*task, tick))
+            let waits = left.as_ref().is_ok_and(String::is_empty);
+            let command = if waits { Some(self.command_of(task, list)?) } else { None };
+            let tick = Tick::of(task, receipt, command);
+            let lower = |doubt| Tick { proof: Proof::Tick, doubt, ..tick.clone() };
+            Some((*task, left.map(|doubt| if waits { tick.clone() } else { lower(doubt) })))
         };
         ticked.iter().filter_map(its).collect()
     }
 
     /// The doubt that is left, empty where only a run of the command can tell; `None` for as much as the receipt says.
-    fn left_of(
-        &self,
-        receipt: &KnownReceipt,
-        seen: &FilesSeen,
-        now: &Contents,
-    ) -> Option<Result<String, Unproved>> {
-        let waits = Some(Ok(String::new())).filter(|_| receipt.by_hand && !receipt.ran_verify);
-        let gone = || Some(Err(Unproved::WorkGone(receipt.paths().to_vec())));
-        let (paths, changed) = (receipt.paths(), &seen.facts.since_arming);
+    fn left_of(&self, last: &KnownReceipt, seen: &FilesSeen) -> Option<Result<String, Unproved>> {
+        let now = seen.now.as_ref()?;
+        let waits = Some(Ok(String::new())).filter(|_| last.by_hand && !last.ran_verify);
+        let gone = || Some(Err(Unproved::WorkGone(last.paths().to_vec())));
+        let (paths, changed) = (last.paths(), &seen.facts.since_arming);
         let change = |path: &String| {
             let place = changed.binary_search_by(|file| file.path.cmp(path)).ok()?;
             Some(changed[place].change)
         };
-        let was_gone = receipt
-            .doubt
-            .as_ref()
-            .is_some_and(|doubt| doubt.starts_with(words_of(FileChange::Gone)));
+        let mut doubt = last.doubt.iter();
+        let was_gone = doubt.any(|doubt| doubt.starts_with(words_of(FileChange::Gone)));
         let places = self.place.looked_at(paths);
         // A removal can be a task's work, and the receipt says so.
         if paths.is_empty() || (was_gone && !now.among(&places).contains(&true)) {
@@ -165,19 +152,19 @@ impl TickJudge {
         }
         let best = paths.iter().filter_map(change).min_by_key(|change| rank(*change));
         let is_filled = |place: &String| place.ends_with('/') && now.has_below(place);
-        match (receipt.proof, best) {
+        match (last.proof, best) {
             (None | Some(Proof::Word), _) | (_, Some(FileChange::Content)) => waits,
             (_, None) if places.iter().any(is_filled) => waits,
             (_, None) => gone(),
             (Some(Proof::Command), _) => Some(Ok(String::new())),
             // One of the task's files differed in more, unless the receipt did not keep that file.
-            (Some(Proof::Files), _) if receipt.own.len() == MOST_FILES => waits,
+            (Some(Proof::Files), _) if last.own.len() == MOST_FILES => waits,
             (Some(Proof::Files), Some(best @ (FileChange::Stub | FileChange::Moved))) => {
                 let alike = paths.iter().filter(|path| change(path) == Some(best));
                 Some(Ok(weak(best, &mut alike.cloned())))
             }
             (Some(Proof::Files), _) => gone(),
-            (_, Some(FileChange::Gone)) if !receipt.own.is_empty() => gone(),
+            (_, Some(FileChange::Gone)) if !last.own.is_empty() => gone(),
             _ => waits,
         }
     }
@@ -217,10 +204,7 @@ impl Ticks {
             // Nobody could look. The end asks again, and then the word counts.
             return ticks;
         }
-        let left = match held_up {
-            None => judge.left(list, &ticks.seen, &newest),
-            Some(_) => Vec::new(),
-        };
+        let left = judge.left(list, &ticks.seen, &newest);
         let is_gone = |(task, left): &'_ WorkLeft<'_>| match left {
             Err(Unproved::WorkGone(paths)) => Some((task.id.clone(), paths.clone())),
             _ => None,
