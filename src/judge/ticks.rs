@@ -91,23 +91,23 @@ impl TickJudge {
 
     /// Ticked tasks of whose work less is left than their last receipts say, or only a run of their command can tell.
     fn left<'a>(
-        &self,
+        &'a self,
         list: &'a TaskList,
         seen: &FilesSeen,
         newest: &BTreeMap<String, KnownReceipt>,
     ) -> Vec<WorkLeft<'a>> {
         let is_judged = self.armed.least == LeastProof::Files && seen.facts.held_up().is_none();
-        let (Some(now), true) = (&seen.now, is_judged) else { return Vec::new() };
-        let done = list.tasks.iter().filter(|task| task.done);
-        let ticked: Vec<(&Task, String)> =
-            done.map(|task| (task, self.id_of(task, list))).collect();
+        let (Some(now), Some(armed), true) = (&seen.now, self.armed_list(), is_judged) else {
+            return Vec::new();
+        };
+        let ticked = armed.ticked(list, &|_, id| newest.contains_key(id));
         // A later task that names a file and has work of its own may have removed the file.
         let is_removed = |receipt: &KnownReceipt| {
             let there = now.among(&self.place.looked_at(receipt.paths()));
             let mut away = receipt.paths().iter().zip(there).filter(|(_, is_there)| !is_there);
             away.any(|(path, _)| {
                 // A task without a receipt was ticked just now.
-                let is_by = |id: &String| {
+                let is_by = |id: &str| {
                     newest.get(id).is_none_or(|other| {
                         let is_its = other.own.contains(path) || other.files.contains(path);
                         other.at > receipt.at && !other.own.is_empty() && is_its
@@ -118,8 +118,8 @@ impl TickJudge {
                 ticked.iter().any(|(task, id)| names(task) && is_by(id))
             })
         };
-        let its = |(task, id): &(&'a Task, String)| {
-            let receipt = newest.get(id)?;
+        let its = |(task, id): &(&'a Task, &'a str)| {
+            let receipt = newest.get(*id)?;
             let mut left = self.left_of(receipt, seen)?;
             if left.is_err() && is_removed(receipt) {
                 left = Ok(weak(FileChange::Gone, &mut receipt.paths().iter().cloned()));

@@ -391,6 +391,17 @@ pub const PLANS: &[Plan] = &[
         ..TWO
     },
     Plan {
+        name: "removed file that a task done before names",
+        tasks: &["Implement the total in {source}", "Show it in {other}", "Read {source}"],
+        before: "tick {c}",
+        suspects: "{a}",
+        turns: &[
+            "put better {source}\nmark {a}",
+            "rm {source}\nput other-better {other}\nmark {b}",
+        ],
+        ..TWO
+    },
+    Plan {
         name: "work written over with a stub",
         each: &["todo!()", "raise NotImplementedError", "throw new Error(\"Not yet\");"],
         turns: &[
