@@ -241,7 +241,7 @@ impl FeatureStop {
         }
         let Some(list) = &self.snapshot.tasks else { return };
         let (since, said) = (session.record.judged_at, context.event.last_message.as_str());
-        let claim = TickClaim { new, since, all_done, claims_again: false, said };
+        let claim = TickClaim { new, since, all_done, said };
         self.ticks = Ticks::of(&judge, (list, &self.snapshot.text), claim, limit.min(LOOK));
         self.ticks.list = hash;
         self.snapshot.open_again(&self.ticks.refused());
