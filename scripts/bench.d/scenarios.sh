@@ -24,7 +24,7 @@ active_5000	active loop, 5,000 tasks	13900000	80	${held/40 of 50/4990 of 5000}	1
 unchanged_5000	nothing ticked, 5,000 tasks	10500000	40	$same	1*"iteration":2,"task":"10/5000","verdict":"continue"*
 by_hand	ticked by hand	3620000	32	$held	$next
 by_hand_no_git	ticked by hand, no git	3670000	32	$held	$next
-by_hand_new_files	ticked by hand, files just written	11200000	80	$held	$next
+by_hand_new_files	ticked by hand, files just written	11500000	80	$held	$next
 first_stop	first stop, nobody armed it	1930000	24	${held/Open:/Open in tasks.md:}	3*"event":"claimed"*"task":"11/50","verdict":"continue"*
 TABLE
 }

@@ -18,7 +18,7 @@ const SHORT: usize = 28;
 /// Names of a legend.
 const LEGENDS: &str = "legend|notation|key|symbols|markers|marks|status key|status markers|status legend|leyenda|legende|l\u{e9}gende|\u{56fe}\u{4f8b}|\u{51e1}\u{4f8b}";
 /// Bytes of the longest name, with signs around it.
-const LONGEST_LEGEND: usize = 24;
+const LONGEST_LEGEND: usize = 32;
 
 impl TaskList {
     /// Any input is a list: nothing fails.
@@ -100,8 +100,8 @@ fn says_format(text: &str) -> bool {
 /// The words, or those before their colon or a wide sign, name a legend.
 fn is_legend(words: &str) -> bool {
     let end = memchr::memchr2(b':', 0xef, words.as_bytes()).unwrap_or(words.len());
-    let name = words[..end].trim_matches(['*', '_', ' ']);
-    let lower = (name.len() <= LONGEST_LEGEND).then(|| name.to_lowercase());
+    let name = words.get(..end).filter(|name| name.len() <= LONGEST_LEGEND);
+    let lower = name.map(|name| name.trim_matches(['*', '_', ' ']).to_lowercase());
     lower.is_some_and(|lower| LEGENDS.split('|').any(|legend| legend == lower))
 }
 

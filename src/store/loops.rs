@@ -104,7 +104,7 @@ impl Loops {
             is_session_id(session).then(|| session.to_owned())
         });
         let kept = sorted(records.collect(), Ord::cmp);
-        let is_other = |name: &String| kept.binary_search(name).is_err() && is_session_id(name);
+        let is_other = |name: &String| kept.binary_search(name).is_err();
         let others = names_in(&self.folder).filter(is_other);
         let mut ids: Vec<String> =
             others.filter(|name| self.has_journal(name) || self.knows(name)).collect();
@@ -114,8 +114,8 @@ impl Loops {
 
     /// The ids of all sessions with a journal here.
     pub fn journals(&self) -> Vec<String> {
-        let names = names_in(&self.folder).filter(|name| is_session_id(name));
-        sorted(names.filter(|name| self.has_journal(name)).collect(), Ord::cmp)
+        let names = names_in(&self.folder).filter(|name| self.has_journal(name));
+        sorted(names.collect(), Ord::cmp)
     }
 
     fn has_journal(&self, session: &str) -> bool {
