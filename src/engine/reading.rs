@@ -100,7 +100,10 @@ fn says_format(text: &str) -> bool {
 /// The words, or those before their colon or a wide sign, name a legend.
 fn is_legend(words: &str) -> bool {
     let end = memchr::memchr2(b':', 0xef, words.as_bytes()).unwrap_or(words.len());
-    let name = words.get(..end).filter(|name| name.len() <= LONGEST_LEGEND);
+    let may_be = |name: &&str| {
+        name.len() <= LONGEST_LEGEND && !name.bytes().any(|byte| byte.is_ascii_digit())
+    };
+    let name = words.get(..end).filter(may_be);
     let lower = name.map(|name| name.trim_matches(['*', '_', ' ']).to_lowercase());
     lower.is_some_and(|lower| LEGENDS.split('|').any(|legend| legend == lower))
 }
