@@ -19,7 +19,7 @@ use feature::FeaturesReport;
 use session_loop::{FoundLoop, SessionLoop};
 
 /// Of so many sessions the loops are looked at, the newest.
-const NEWEST: usize = 200;
+const NEWEST: usize = 100;
 /// How many ended loops are listed.
 const PAST: usize = 3;
 
