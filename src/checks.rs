@@ -66,7 +66,7 @@ pub struct ReviewCall {
 }
 
 impl ReviewCall {
-    /// Returns the call for the review of this feature, or of what was finished of it, within what is left of the time of
+    /// The call for the review of this feature, or of what was finished of it, within what is left of the time of
     /// all checks; `results` are those of the commands.
     pub fn of(
         check: &Check,
@@ -165,7 +165,7 @@ pub struct PersonNotice {
 }
 
 impl PersonNotice {
-    /// Returns the notice in these words, without our name before them.
+    /// The notice in these words, without our name before them.
     pub fn of(about: &str, reason: &str, words: &str) -> Self {
         let words = words.strip_prefix(text::OURS).unwrap_or(words);
         Self { about: about.to_owned(), reason: reason.to_owned(), words: words.to_owned() }
@@ -223,7 +223,7 @@ fn outcome(ran: Ran, limit: Duration) -> (bool, String, Vec<u8>) {
     (end.is_some_and(|status| status.success()), words, output)
 }
 
-/// Returns the end of an output as text, without what looks like a key and without control characters but
+/// The end of an output as text, without what looks like a key and without control characters but
 /// line breaks and tabs.
 pub fn readable(output: &[u8]) -> String {
     let output = masked(&output[output.len().saturating_sub(4 * TAIL)..]);

@@ -69,7 +69,7 @@ impl Masker {
         out
     }
 
-    /// Returns what was held back of a line without an end.
+    /// What was held back of a line without an end.
     pub fn finish(&mut self) -> Vec<u8> {
         let mut out = Vec::new();
         let held = std::mem::take(&mut self.held);
@@ -118,7 +118,7 @@ pub fn masked(bytes: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(out)
 }
 
-/// Returns a text without what looks like a key.
+/// A text without what looks like a key.
 pub fn masked_text(text: &str) -> Cow<'_, str> {
     match masked(text.as_bytes()) {
         Cow::Borrowed(_) => Cow::Borrowed(text),

@@ -84,7 +84,7 @@ pub fn is_lost() -> bool {
     LOST.load(Ordering::Relaxed)
 }
 
-/// Returns the exit code of a program that a signal ended while it showed something: Ctrl-C is how a person ends that.
+/// The exit code of a program that a signal ended while it showed something: Ctrl-C is how a person ends that.
 pub fn ended_by(signal: i32) -> ExitCode {
     if signal == SIGINT {
         return ExitCode::SUCCESS;
@@ -92,7 +92,7 @@ pub fn ended_by(signal: i32) -> ExitCode {
     u8::try_from(128 + signal).map_or(ExitCode::FAILURE, ExitCode::from)
 }
 
-/// Returns how large the terminal is, `None` where there is none, or one too narrow to break lines for.
+/// How large the terminal is, `None` where there is none, or one too narrow to break lines for.
 pub fn size_of(stream: impl AsTerminal) -> Option<TerminalSize> {
     let (columns, rows) = terminal::size(stream)?;
     let rows = if rows == 0 { 24 } else { rows };
@@ -111,7 +111,7 @@ pub struct TerminalSize {
 /// How much further the rest of a line that is too long is indented than its beginning.
 const INDENT: usize = 4;
 
-/// Returns a text with each of its lines in as many as it needs in this width.
+/// A text with each of its lines in as many as it needs in this width.
 pub fn fitted(text: &str, size: Option<TerminalSize>) -> String {
     let Some(TerminalSize { columns, .. }) = size else { return text.to_owned() };
     text.split_inclusive('\n').map(|line| wrapped(line, columns)).collect()
@@ -205,7 +205,7 @@ fn shown(words: Arguments<'_>) -> String {
     }
 }
 
-/// Returns the exit code of a program that was to leave with this one: 1 in place of 0 where something could
+/// The exit code of a program that was to leave with this one: 1 in place of 0 where something could
 /// not be written to standard output.
 pub fn exit_code(code: ExitCode) -> ExitCode {
     if code == ExitCode::SUCCESS && LOST.load(Ordering::Relaxed) { ExitCode::FAILURE } else { code }

@@ -29,17 +29,17 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// Returns a refusal of no kind of its own: what is wrong, and what to do next.
+    /// A refusal of no kind of its own: what is wrong, and what to do next.
     pub fn new(what: impl Into<Cow<'static, str>>, next: impl Into<Cow<'static, str>>) -> Self {
         Self::Other(what.into(), next.into())
     }
 
-    /// Returns the refusal where there is no work for a loop: why, and what to do next.
+    /// The refusal where there is no work for a loop: why, and what to do next.
     pub fn nothing(what: impl Into<Cow<'static, str>>, next: impl Into<Cow<'static, str>>) -> Self {
         Self::Nothing(what.into(), next.into())
     }
 
-    /// Returns the refusal for a file that cannot be written.
+    /// The refusal for a file that cannot be written.
     pub fn unwritable(path: &Path, error: &io::Error) -> Self {
         Self::Unwritable(path.to_owned(), error.to_string())
     }

@@ -13,7 +13,7 @@ const LONGEST_LINE: usize = 4_096;
 /// What is shown in place of a character that must not reach a terminal.
 const SHOWN: char = '\u{fffd}';
 
-/// Returns a text as one line that a terminal only shows: line breaks and tabs become blanks, what would
+/// A text as one line that a terminal only shows: line breaks and tabs become blanks, what would
 /// steer it or cannot be seen becomes `�`, and what is longer than 4,096 characters ends with `…`.
 pub fn line(text: &str) -> Cow<'_, str> {
     if is_ascii_line(text) && text.len() <= LONGEST_LINE {
@@ -27,7 +27,7 @@ pub fn line(text: &str) -> Cow<'_, str> {
     Cow::Owned(shortened(in_a_line(text), LONGEST_LINE))
 }
 
-/// Returns the same in at most `most` characters, the last of them `…` when there is more.
+/// The same in at most `most` characters, the last of them `…` when there is more.
 pub fn title(text: &str, most: usize) -> String {
     if is_ascii_line(text) && text.len() <= most {
         return text.to_owned();
@@ -35,7 +35,7 @@ pub fn title(text: &str, most: usize) -> String {
     shortened(in_a_line(text), most)
 }
 
-/// Returns a text of several lines that a terminal only shows: line breaks stay, a tab becomes four blanks,
+/// A text of several lines that a terminal only shows: line breaks stay, a tab becomes four blanks,
 /// a carriage return a line break, and what would steer it or cannot be seen becomes `�`.
 pub fn block(text: &str) -> Cow<'_, str> {
     if text.split('\n').all(is_ascii_line)
@@ -54,7 +54,7 @@ pub fn block(text: &str) -> Cow<'_, str> {
     Cow::Owned(block)
 }
 
-/// Returns a text of several lines that a terminal only shows, as [`block`] does, but for these sequences of
+/// A text of several lines that a terminal only shows, as [`block`] does, but for these sequences of
 /// our own, which stay as they are.
 #[cfg(feature = "cli")]
 pub fn styled<'a>(text: &'a str, own: &[String]) -> Cow<'a, str> {
@@ -76,7 +76,7 @@ pub fn styled<'a>(text: &'a str, own: &[String]) -> Cow<'a, str> {
     Cow::Owned(shown)
 }
 
-/// Returns the words of a person for an agent: as they are, but for control characters, which become `�`.
+/// The words of a person for an agent: as they are, but for control characters, which become `�`.
 pub fn prose(text: &str) -> Cow<'_, str> {
     let steers = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\t');
     if !text.contains(steers) {
@@ -110,7 +110,7 @@ pub fn json(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// Returns a number with commas, such as `1,234,567`.
+/// A number with commas, such as `1,234,567`.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -123,18 +123,18 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
-/// Returns a number with its thing, such as `1 file` or `2 files`.
+/// A number with its thing, such as `1 file` or `2 files`.
 pub fn counted(number: u64, what: &str) -> String {
     if number == 1 { format!("1 {what}") } else { format!("{} {what}s", grouped(number)) }
 }
 
-/// Returns a number with the words for one, or for several.
+/// A number with the words for one, or for several.
 pub fn counted_as(number: usize, one: &str, several: &str) -> String {
     let words = if number == 1 { one } else { several };
     format!("{} {words}", grouped(number as u64))
 }
 
-/// Returns a length of time in its largest unit: `42 s`, `3 min`, `5 h`, `2 d`.
+/// A length of time in its largest unit: `42 s`, `3 min`, `5 h`, `2 d`.
 pub fn age(time: Duration) -> String {
     let seconds = time.as_secs();
     match seconds {
@@ -145,7 +145,7 @@ pub fn age(time: Duration) -> String {
     }
 }
 
-/// Returns a length of time in two units: `4.2 s`, `3 min 05 s`, `1 h 02 min`.
+/// A length of time in two units: `4.2 s`, `3 min 05 s`, `1 h 02 min`.
 #[cfg(feature = "cli")]
 pub fn lasted(time: Duration) -> String {
     let seconds = time.as_secs();
@@ -156,13 +156,13 @@ pub fn lasted(time: Duration) -> String {
     }
 }
 
-/// Returns how many columns of a terminal a text takes: wide characters, such as those of Chinese, take two.
+/// How many columns of a terminal a text takes: wide characters, such as those of Chinese, take two.
 #[cfg(feature = "cli")]
 pub fn columns(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { unicode_width::UnicodeWidthStr::width(text) }
 }
 
-/// Returns the beginning of a text that fits into this many columns.
+/// The beginning of a text that fits into this many columns.
 #[cfg(feature = "cli")]
 pub fn beginning(text: &str, most: usize) -> &str {
     if columns(text) <= most {
@@ -173,7 +173,7 @@ pub fn beginning(text: &str, most: usize) -> &str {
     &text[..fits.unwrap_or_default()]
 }
 
-/// Returns the same as [`title`] in at most `most` columns.
+/// The same as [`title`] in at most `most` columns.
 #[cfg(feature = "cli")]
 pub fn narrow(text: &str, most: usize) -> String {
     let text = title(text, most);
@@ -183,7 +183,7 @@ pub fn narrow(text: &str, most: usize) -> String {
     format!("{}…", beginning(&text, most.saturating_sub(1)))
 }
 
-/// Returns how many letters have to be added, removed, replaced or swapped with their neighbour to make one text of another.
+/// How many letters have to be added, removed, replaced or swapped with their neighbour to make one text of another.
 pub fn distance(one: &str, other: &str) -> usize {
     let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
     let mut before: Vec<usize> = Vec::new();
@@ -207,7 +207,7 @@ pub fn distance(one: &str, other: &str) -> usize {
     above[other.len()]
 }
 
-/// Returns the one of these names that a mistyped one nearly is, `None` where none is near enough: of four
+/// The one of these names that a mistyped one nearly is, `None` where none is near enough: of four
 /// letters one may be wrong, of ten three, and a part of a name stands for it.
 pub fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let typed = typed.to_lowercase();

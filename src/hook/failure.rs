@@ -12,7 +12,7 @@ use crate::store::names::{JournalEvent, PausedBy};
 use crate::store::pausing::pause_record;
 use crate::world;
 
-/// Returns the line that reports the pause; silence where this session has no live loop.
+/// The line that reports the pause; silence where this session has no live loop.
 ///
 /// Claude Code up to 2.1.330 does not show it: `spool status` and the journal show the pause.
 /// The next prompt ends the pause, and no hook is asked at a prompt: the next stop shows that there

@@ -79,7 +79,7 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>, answer_command: Ans
     }
 }
 
-/// Returns what is printed for one event of the first host; nothing for everything that is not ours.
+/// What is printed for one event of the first host; nothing for everything that is not ours.
 pub(crate) fn answer(input: &[u8], answer_command: AnswerCommand) -> HookOutput {
     let started = started_by(std::iter::empty());
     let event = started.host.read(input);
@@ -202,7 +202,7 @@ impl Caller {
         }
     }
 
-    /// Returns the event as soon as it is whole, whether or not the caller closes its end.
+    /// The event as soon as it is whole, whether or not the caller closes its end.
     fn event(&mut self, patience: Duration) -> Handed {
         let deadline = Deadline::after(patience);
         let mut may_be_whole = false;

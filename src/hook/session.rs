@@ -13,18 +13,18 @@ use crate::session::select;
 use crate::store::loops::{Loops, Record, is_session_id};
 use crate::store::names::LoopKind;
 
-/// Returns the paragraph for a session with a live loop; silence for all others.
+/// The paragraph for a session with a live loop; silence for all others.
 pub fn answer(event: &HookEvent) -> HookAnswer {
     paragraph(event).map_or_else(HookAnswer::silent, HookAnswer::session_context)
 }
 
-/// Returns the paragraph for a session that follows one with a live loop in the same process: the loop goes on in it. Silence where
+/// The paragraph for a session that follows one with a live loop in the same process: the loop goes on in it. Silence where
 /// there is none.
 pub fn carried_over(event: &HookEvent) -> HookAnswer {
     carry(event).unwrap_or_default()
 }
 
-/// Returns the live loop of a session, with its project, where the settings do not switch it off.
+/// The live loop of a session, with its project, where the settings do not switch it off.
 pub fn live_loop(event: &HookEvent) -> Option<(Project, Loops, Record)> {
     let session = Some(&event.session).filter(|session| is_session_id(session))?;
     let project = Project::around_session(event.cwd.as_ref()?, session)?;

@@ -12,7 +12,7 @@ use crate::store::names::JournalEvent;
 use crate::system::files::real_path;
 use crate::world::Deadline;
 
-/// Returns the answer to a stop: silence, a block, or a line that says why the loop ended.
+/// The answer to a stop: silence, a block, or a line that says why the loop ended.
 ///
 /// Until the deadline it waits for other programs that are writing the feature's files.
 pub fn answer(event: &HookEvent, deadline: Deadline) -> HookAnswer {
@@ -100,7 +100,7 @@ pub fn may_be_in_a_loop(event: &HookEvent) -> bool {
     project(event).is_some_and(|project| Loops::of(&project.root).folder().is_dir())
 }
 
-/// Returns the answer to a stop of an unknown session: it is allowed, and reported where a loop lives whose turn it may
+/// The answer to a stop of an unknown session: it is allowed, and reported where a loop lives whose turn it may
 /// have ended.
 pub fn unheard(event: &HookEvent) -> HookAnswer {
     let Some(project) = project(event) else { return HookAnswer::silent() };

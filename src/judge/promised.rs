@@ -81,9 +81,9 @@ fn lists_in(folder: &Path, task: &str, files: Option<&Contents>) -> BTreeMap<Str
             return Some(name.path);
         }
         // `the TODO` is `TODO.md`.
-        let end = if name.path.contains('.') { '\0' } else { '.' };
-        let stem = |path: &str| path.rsplit_once(end).map_or(path, |(stem, _)| stem).to_owned();
-        let mut meant = files.iter().filter(|path| name.covers(&stem(path)));
+        let has_stem =
+            |path: &str| path.rsplit_once('.').is_some_and(|(stem, _)| name.covers(stem));
+        let mut meant = files.iter().filter(|path| name.covers(path) || has_stem(path));
         meant.next().filter(|_| meant.next().is_none()).map(|path| (*path).to_owned())
     };
     let is_end = |sign: char| sign.is_whitespace() || "`'\",;()".contains(sign);

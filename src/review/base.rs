@@ -33,7 +33,7 @@ pub struct KnownLoop {
     pub checks: Vec<CheckResult>,
 }
 
-/// Returns the last loop of a feature, in a session or of the runner, `None` where there was none.
+/// The last loop of a feature, in a session or of the runner, `None` where there was none.
 pub fn known_loop(project: &Project, feature: &Feature) -> Option<KnownLoop> {
     let both = [in_session(project, feature), of_runner(project, feature)];
     both.into_iter().flatten().max_by_key(|it| it.armed_at)
@@ -63,7 +63,7 @@ fn of_runner(project: &Project, feature: &Feature) -> Option<KnownLoop> {
     Some(KnownLoop { armed_at, head, checks: checks.unwrap_or_default() })
 }
 
-/// Returns where the work began: what a person named, else where the last loop was armed, else the last commit. An
+/// Where the work began: what a person named, else where the last loop was armed, else the last commit. An
 /// error says that there is no such commit.
 pub fn base(git: Option<&Git>, named: Option<&str>, known: Option<&KnownLoop>) -> Result<Base> {
     let Some(git) = git else {

@@ -37,7 +37,7 @@ pub struct Ground<'a> {
     pub is_ignored: &'a dyn Fn(&str) -> bool,
 }
 
-/// Returns what is wrong with the evidence of an answer, a line for each; none when all of it is there.
+/// What is wrong with the evidence of an answer, a line for each; none when all of it is there.
 pub fn problems(answer: &ReviewAnswer, ground: &Ground<'_>) -> Vec<String> {
     let mut problems = Vec::new();
     for judged in &answer.requirements {

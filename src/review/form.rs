@@ -28,7 +28,7 @@ pub struct ReviewAnswer {
     pub findings: Vec<ReviewFinding>,
 }
 
-/// Returns the answer in a reader's last words; an error has every reason why it cannot be used, at most twenty.
+/// The answer in a reader's last words; an error has every reason why it cannot be used, at most twenty.
 ///
 /// Only what stands between the two lines with the code counts: the code is in no file, so nothing that the reader has
 /// read and repeats can be taken for its answer.

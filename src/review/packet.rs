@@ -78,7 +78,7 @@ pub struct PacketMaterial<'a> {
     pub receipts: &'a [Receipt],
 }
 
-/// Returns the prompt of a reader.
+/// The prompt of a reader.
 pub fn prompt(material: &PacketMaterial<'_>, marks: &PacketMarks) -> String {
     let mut text = task(material, marks);
     let mut part = |title: &str, content: &str| {

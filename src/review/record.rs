@@ -16,7 +16,7 @@ const MOST: u64 = 16 << 20;
 const NAME: &str = "review.json";
 
 impl ReviewOutcome {
-    /// Returns how it is said in a sentence about a review.
+    /// How it is said in a sentence about a review.
     pub fn words(self) -> &'static str {
         match self {
             Self::Passed => "passed",
@@ -38,7 +38,7 @@ impl ReviewOutcome {
         matches!(self, Self::Passed | Self::NotPassed)
     }
 
-    /// Returns the exit code; that of an interrupted one is 128 and the number of its signal instead of 130.
+    /// The exit code; that of an interrupted one is 128 and the number of its signal instead of 130.
     pub fn exit_code(self) -> u8 {
         match self {
             Self::Passed => 0,
@@ -55,12 +55,12 @@ impl ReviewOutcome {
     }
 }
 
-/// Returns where the last review of a feature is kept.
+/// Where the last review of a feature is kept.
 fn record_path(root: &Path, feature: &str) -> PathBuf {
     state_folder(root, feature).join(NAME)
 }
 
-/// Returns the last review of a feature, `None` where there was none; an error names the file.
+/// The last review of a feature, `None` where there was none; an error names the file.
 pub fn last(root: &Path, feature: &str) -> Result<Option<Review>> {
     let path = record_path(root, feature);
     let unread = |why: String| {

@@ -25,7 +25,7 @@ const WORDS: usize = 1_400;
 const NOTES: usize = 3;
 
 impl Review {
-    /// Returns how it ended, in one line.
+    /// How it ended, in one line.
     pub fn line(&self) -> String {
         let (words, counted, part) = (self.outcome.words(), self.counted(), self.part());
         format!("Review of {}{part} by {}: {words}{counted}", self.feature, self.harness)
@@ -37,7 +37,7 @@ impl Review {
         if tasks.is_empty() { tasks } else { [", ", &tasks].concat() }
     }
 
-    /// Returns how it ended, who read, and what that took, without the name of the feature: `not passed (1 of 2 met), by codex,
+    /// How it ended, who read, and what that took, without the name of the feature: `not passed (1 of 2 met), by codex,
     /// 48,210 tokens`.
     pub fn short(&self) -> String {
         let tokens = self.tokens.map(|it| [", ", &text::counted(it.get(), "token")].concat());
@@ -58,7 +58,7 @@ impl Review {
         self.cost_usd.map_or(String::new(), |it| format!(", {about}{}", Dollars(micros(it))))
     }
 
-    /// Returns what the loop reads that this review is a check of: what came of it in numbers, the same in words, and what
+    /// What the loop reads that this review is a check of: what came of it in numbers, the same in words, and what
     /// is missing or why there is no verdict.
     pub fn for_loop(&self) -> String {
         let result = ReviewResult {
@@ -118,7 +118,7 @@ impl Review {
         hash.finish()
     }
 
-    /// Returns how many requirements it found met.
+    /// How many requirements it found met.
     pub fn met(&self) -> usize {
         self.requirements.iter().filter(|it| it.verdict == ReviewJudgement::Met).count()
     }
@@ -145,7 +145,7 @@ impl Review {
         }
     }
 
-    /// Returns all of it in words.
+    /// All of it in words.
     pub fn text(&self) -> String {
         let mut text = self.line() + "\n" + &self.found();
         let later: Vec<&str> = self.later().collect();

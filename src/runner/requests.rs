@@ -47,7 +47,7 @@ const STOP: &str = "stop";
 const PAUSE: &str = "pause";
 
 impl Requests {
-    /// Returns the requests in this state folder.
+    /// The requests in this state folder.
     pub fn of(folder: &Path) -> Self {
         Self { folder: folder.to_owned() }
     }
@@ -61,7 +61,7 @@ impl Requests {
         }
     }
 
-    /// Returns what is asked of this process, a stop before a pause; `None` for nothing. Costs two looks
+    /// What is asked of this process, a stop before a pause; `None` for nothing. Costs two looks
     /// at names while nothing is.
     pub fn pending(&self) -> Option<RunnerRequest> {
         if self.asked(STOP).is_some() {

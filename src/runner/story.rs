@@ -79,7 +79,7 @@ pub struct Story {
 }
 
 impl Story {
-    /// Returns what happened in an iteration of a change; an error names the iterations that there are.
+    /// What happened in an iteration of a change; an error names the iterations that there are.
     pub fn of(root: &Path, change: &str, which: WhichIteration) -> Result<Self> {
         let folder = find_state_folder(root, change)?;
         let Some(folder) = folder else {

@@ -41,7 +41,7 @@ const NEW_FILE: u64 = 1 << 20;
 pub const SHORT: usize = 12;
 
 impl RunSummary {
-    /// Returns what these iterations of one run came to, oldest first; `now` says that the run has just ended, so that what is
+    /// What these iterations of one run came to, oldest first; `now` says that the run has just ended, so that what is
     /// not committed is its work, too.
     pub fn of(iterations: &[Iteration], worktree: &Path, git: Option<&Git>, now: bool) -> Self {
         let first = iterations.first().map(|it| it.head_at_start.clone());
@@ -111,7 +111,7 @@ impl RunSummary {
         }
     }
 
-    /// Returns the summary for a person: lines of at most 73 columns each. `elsewhere` is the folder where the commands are run
+    /// The summary for a person: lines of at most 73 columns each. `elsewhere` is the folder where the commands are run
     /// from another one.
     pub fn text(&self, elsewhere: Option<&Path>) -> Vec<String> {
         let mut text: Vec<String> = self.changed().into_iter().collect();
@@ -134,7 +134,7 @@ impl RunSummary {
         text
     }
 
-    /// Returns where the work is of tries that did not come to their own end, the newest first; `last` is what the run has left
+    /// Where the work is of tries that did not come to their own end, the newest first; `last` is what the run has left
     /// unfinished itself, empty for nothing.
     pub fn kept_in_words(&self, last: &str, elsewhere: Option<&Path>) -> Vec<String> {
         let git = git_in(elsewhere);
@@ -207,7 +207,7 @@ impl RunSummary {
         lines
     }
 
-    /// Returns the commands with which a person reads the commits, and all that changed; `None` for what there is not.
+    /// The commands with which a person reads the commits, and all that changed; `None` for what there is not.
     pub fn commands_in(&self, elsewhere: Option<&Path>) -> [Option<String>; 2] {
         let Some(from) = self.from_commit.as_deref() else { return [None, None] };
         let git = git_in(elsewhere);

@@ -48,7 +48,7 @@ pub struct TaskListUpdate {
     pub problem: Option<String>,
 }
 
-/// Returns how a list finds a task by its id, letter case ignored, without going through all of them.
+/// How a list finds a task by its id, letter case ignored, without going through all of them.
 pub fn finder<'a>(list: &'a TaskList) -> impl Fn(&str) -> Option<&'a Task> {
     let by_id = list.by_id();
     move |id| by_id.get(id).map(|place| &list.tasks[*place]).or_else(|| list.find(id))
@@ -74,7 +74,7 @@ impl TaskListUpdate {
 }
 
 impl Tasks {
-    /// Returns the list of a change: in its folder, or at the root of the work tree (spec 001);
+    /// The list of a change: in its folder, or at the root of the work tree (spec 001);
     /// `None` where there is none.
     pub fn of(change: &Change, optional: bool) -> Option<Self> {
         let path = change.tasks()?;
@@ -148,7 +148,7 @@ impl Tasks {
         looked
     }
 
-    /// Returns the folder of the list, also of one that the agent has put into the archive; `None` where there is none.
+    /// The folder of the list, also of one that the agent has put into the archive; `None` where there is none.
     pub fn folder(&self) -> Option<PathBuf> {
         let folder = || self.path.parent().filter(|it| is_in_place(it)).map(Path::to_owned);
         self.archived().or_else(folder)
@@ -172,7 +172,7 @@ impl Tasks {
         names.pop().map(|name| archive.join(name)).filter(|it| is_in_place(it))
     }
 
-    /// Returns a hash of the list as it was last read.
+    /// A hash of the list as it was last read.
     pub fn hash(&self) -> u64 {
         self.hash
     }

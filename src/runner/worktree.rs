@@ -39,7 +39,7 @@ pub struct ChangedPaths {
 }
 
 impl WorkTreeFiles {
-    /// Returns the files of a work tree as they are now; what nobody has touched since an earlier look is not read again.
+    /// The files of a work tree as they are now; what nobody has touched since an earlier look is not read again.
     pub fn of(
         root: &Path,
         git: Option<&Git>,
@@ -63,7 +63,7 @@ impl WorkTreeFiles {
         }
     }
 
-    /// Returns what contains something else than before.
+    /// What contains something else than before.
     pub fn changed_since(&self, before: &Self) -> ChangedPaths {
         let mut changed = ChangedPaths::default();
         // What git does not name has not changed: it is not gone.
@@ -77,7 +77,7 @@ impl WorkTreeFiles {
         changed
     }
 
-    /// Returns a number that is another one when any file contains something else.
+    /// A number that is another one when any file contains something else.
     pub fn hash(&self) -> u64 {
         self.contents.hash()
     }

@@ -145,7 +145,7 @@ pub fn adopt(project: &Project, adopter: Adopter<'_>) -> Result<Taken, Refusal> 
     Ok(Taken { contract, line })
 }
 
-/// Returns the live loops of other sessions whose session is gone, or has been silent for an hour.
+/// The live loops of other sessions whose session is gone, or has been silent for an hour.
 pub fn orphans(loops: &Loops, session: Option<&str>) -> Vec<Record> {
     others(loops, session).into_iter().filter(|it| is_left_behind(loops, it)).collect()
 }

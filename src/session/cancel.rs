@@ -42,7 +42,7 @@ impl CancelledFeature {
     }
 }
 
-/// Returns what a feature's loop is like, for people: feature, phase, task, iterations, or that there is none.
+/// What a feature's loop is like, for people: feature, phase, task, iterations, or that there is none.
 pub fn summary(project: &Project, feature: &Feature) -> Option<String> {
     let snapshot = FeatureSnapshot::read(feature)?;
     let standing = pinned::standing_of_feature(&project.root, &feature.name);

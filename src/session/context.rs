@@ -51,7 +51,7 @@ pub struct ChecksRun {
     pub ticks: Ticks,
 }
 
-/// Returns the answer that lets the agent stop and keeps the loop armed; the log says for what.
+/// The answer that lets the agent stop and keeps the loop armed; the log says for what.
 pub fn waiting_answer(waiting: &[Waiting]) -> HookAnswer {
     match waiting {
         [Waiting::Unproven] => HookAnswer::silent()
@@ -60,7 +60,7 @@ pub fn waiting_answer(waiting: &[Waiting]) -> HookAnswer {
     }
 }
 
-/// Returns the same, with what the person is told: `message` where there is one, and in a plugin what a loop waits
+/// The same, with what the person is told: `message` where there is one, and in a plugin what a loop waits
 /// for that continues by itself.
 pub fn waiting_with_message(
     waiting: &[Waiting],

@@ -7,7 +7,7 @@ use crate::hosts::{AnswerForm, ContinueForm, KnownClient};
 use crate::settings::ContinueWith;
 use crate::store::loops::ContextAnswers;
 
-/// Returns the form for this verdict, and keeps in `answers` what the stop shows of the answer before.
+/// The form for this verdict, and keeps in `answers` what the stop shows of the answer before.
 ///
 /// More context only for a client that is known to continue a turn then, or where a person says so. A client that was
 /// seen to end one gets blocks from then on.

@@ -64,7 +64,7 @@ pub enum Entered {
     Feature(Box<FeatureStop>),
 }
 
-/// Returns the feature's files, before any lock is taken; waits for a transcript that lags where `waits` says so.
+/// The feature's files, before any lock is taken; waits for a transcript that lags where `waits` says so.
 pub fn read(context: &StopContext<'_>, record: &Record, waits: bool) -> Option<FeatureSnapshot> {
     if waits {
         wait_for_transcript(context.event, record, context.deadline);
@@ -73,7 +73,7 @@ pub fn read(context: &StopContext<'_>, record: &Record, waits: bool) -> Option<F
     FeatureSnapshot::read_by(&feature, context.deadline)
 }
 
-/// Returns the files of a loop as they are 2 s after they were changed, where they say that all is done and no person armed
+/// The files of a loop as they are 2 s after they were changed, where they say that all is done and no person armed
 /// it (spec 003, FR-5): a list that is written in two steps ends nothing.
 pub fn left_alone(
     context: &StopContext<'_>,
@@ -92,7 +92,7 @@ pub fn left_alone(
     FeatureSnapshot::read_by(&snapshot.feature, context.deadline).unwrap_or(snapshot)
 }
 
-/// Returns the feature under the limits of its loop, or the answer where the claim, or files that are gone, have
+/// The feature under the limits of its loop, or the answer where the claim, or files that are gone, have
 /// ended the loop. `snapshot` are the files as they were read before the lock.
 pub fn enter(
     session: &mut StopSession<'_>,
@@ -144,7 +144,7 @@ pub fn enter(
     Ok(Entered::Feature(Box::new(FeatureStop { snapshot, list_changed: false, ticks })))
 }
 
-/// Returns what a person reads, and the log, about an end between two stops.
+/// What a person reads, and the log, about an end between two stops.
 pub fn late_end_texts(
     context: &StopContext<'_>,
     record: &Record,
@@ -167,7 +167,7 @@ pub fn late_end_texts(
 }
 
 impl FeatureStop {
-    /// Returns the contract of the loop and the observation of this stop; moves the record's places in
+    /// The contract of the loop and the observation of this stop; moves the record's places in
     /// transcript and commits forward. What is ticked by hand and not proved is open from here on.
     pub fn observe(
         &mut self,
@@ -321,19 +321,19 @@ impl FeatureStop {
         Ok(())
     }
 
-    /// Returns the notice of another phase in the state file of a loop that was armed.
+    /// The notice of another phase in the state file of a loop that was armed.
     pub fn other_phase(&self, record: &mut Record, standing: &PinState) -> Option<Notice> {
         let is_readable = standing.pin().is_some() && self.snapshot.unreadable.is_none();
         if is_readable { notices::other_phase(record, self.snapshot.state.phase()) } else { None }
     }
 
-    /// Returns the present task and how many there are, for the journal.
+    /// The present task and how many there are, for the journal.
     pub fn place(&self) -> String {
         let place = self.snapshot.place();
         format!("{}/{}", place.task, place.total)
     }
 
-    /// Returns what the journal and `spool status` say of a verdict, on one line.
+    /// What the journal and `spool status` say of a verdict, on one line.
     pub fn words(
         &self,
         record: &Record,
@@ -361,7 +361,7 @@ impl FeatureStop {
         doubts.fold(words, |words, doubt| format!("{words}; {doubt}"))
     }
 
-    /// Returns the answer that sends the agent back to work.
+    /// The answer that sends the agent back to work.
     pub fn continue_answer(
         &self,
         session: &StopSession<'_>,
@@ -422,7 +422,7 @@ impl FeatureStop {
         message
     }
 
-    /// Returns the answer that says why the loop ended, and brings the state file of a completed one up to date.
+    /// The answer that says why the loop ended, and brings the state file of a completed one up to date.
     pub fn end_answer(
         &self,
         session: &StopSession<'_>,

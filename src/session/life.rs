@@ -32,7 +32,7 @@ pub fn note(loops: &Loops, session: &str, transcript: Option<&dyn Transcript>) {
     let _ = loops.note_client(session, client_of(session, transcript).as_ref());
 }
 
-/// Returns the process that has this session, and has started this hook; `None` where its client does not list it.
+/// The process that has this session, and has started this hook; `None` where its client does not list it.
 pub fn client_of(session: &str, transcript: Option<&dyn Transcript>) -> Option<ClientProcess> {
     let programs = transcript.map(Transcript::programs).unwrap_or_default();
     let space = id_space();

@@ -23,7 +23,7 @@ pub struct Notice {
 }
 
 impl Notice {
-    /// Returns the line for the journal.
+    /// The line for the journal.
     pub fn entry(&self, record: &Record) -> Entry {
         record.entry(self.event.clone(), &self.words)
     }
@@ -56,14 +56,14 @@ pub fn tell(
     let _ = loops.note(&record.session, &entry.entry(record));
 }
 
-/// Returns the answer with these notices to the person.
+/// The answer with these notices to the person.
 pub fn with_notices(answer: HookAnswer, notices: &[Notice]) -> HookAnswer {
     notices.iter().fold(answer, |answer, notice| {
         answer.also_notify(&format!("Ralph-speckit: {}", notice.words))
     })
 }
 
-/// Returns the notices that the person has not had yet, and marks them in the record as given.
+/// The notices that the person has not had yet, and marks them in the record as given.
 pub fn notices(
     context: &StopContext<'_>,
     record: &mut Record,
@@ -79,7 +79,7 @@ pub fn notices(
     notices
 }
 
-/// Returns the notice of an armed loop whose state file names another phase; `None` when it was given before.
+/// The notice of an armed loop whose state file names another phase; `None` when it was given before.
 pub fn other_phase(record: &mut Record, phase: &str) -> Option<Notice> {
     if phase == "execution" {
         record.notified.phase = 0;
@@ -97,7 +97,7 @@ pub fn other_phase(record: &mut Record, phase: &str) -> Option<Notice> {
     Some(Notice { event: JournalEvent::Phase, words })
 }
 
-/// Returns the notice of a loop that the settings have just switched off; `None` when it was given before.
+/// The notice of a loop that the settings have just switched off; `None` when it was given before.
 pub fn switched_off(record: &mut Record) -> Option<Notice> {
     if std::mem::replace(&mut record.notified.switched_off, true) {
         return None;

@@ -11,14 +11,14 @@ use crate::session::pinned;
 use crate::store::loops::{Asked, Loops, PATIENCE};
 use crate::store::pins::{PinKey, Pins};
 
-/// Returns what was asked of the live loop of a feature besides the feature, `None` for nothing.
+/// What was asked of the live loop of a feature besides the feature, `None` for nothing.
 pub fn asked(project: &Project, feature: &Feature) -> Option<Asked> {
     let standing = pinned::standing_of_feature(&project.root, &feature.name);
     let record = Loops::of(&project.root).of_feature(&feature.name);
-    standing.asked(record.filter(|it| it.ledger.is_live()).as_ref()).cloned()
+    standing.asked(record.filter(|record| record.ledger.is_live()).as_ref()).cloned()
 }
 
-/// Returns the tasks of a list that were asked for.
+/// The tasks of a list that were asked for.
 pub fn within<'a>(list: &'a TaskList, asked: Option<&Asked>) -> Cow<'a, TaskList> {
     match asked.filter(|asked| asked.optional || !asked.tasks.is_empty()) {
         Some(asked) => Cow::Owned(asked.part_of(list.clone())),

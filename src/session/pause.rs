@@ -40,7 +40,7 @@ pub fn resume(loops: &Loops, session: &str, by: PausedBy) -> io::Result<Option<(
     Ok(Some((record, unnoted)))
 }
 
-/// Returns what a person reads when a loop was paused.
+/// What a person reads when a loop was paused.
 pub fn paused(record: &Record) -> String {
     format!(
         "{}\nThe agent may stop, and nothing is counted; work that is done still ends the loop.\n`spool resume` continues it, `spool stop` ends it.",
@@ -48,7 +48,7 @@ pub fn paused(record: &Record) -> String {
     )
 }
 
-/// Returns what a person reads when a paused loop continues.
+/// What a person reads when a paused loop continues.
 pub fn resumed(record: &Record) -> String {
     format!(
         "{}\nNothing wakes an idle session: type anything there, such as \"continue\".",
@@ -56,7 +56,7 @@ pub fn resumed(record: &Record) -> String {
     )
 }
 
-/// Returns what a person reads in the session of a paused loop; `None` when it is not paused.
+/// What a person reads in the session of a paused loop; `None` when it is not paused.
 pub fn told(record: &Record) -> Option<String> {
     let pause = record.pause()?;
     let cancel =

@@ -19,12 +19,12 @@ pub enum Unjudged {
     Unreadable(String),
 }
 
-/// Returns the path of a feature's list, relative to the project.
+/// The path of a feature's list, relative to the project.
 pub fn list_of(feature: &Feature) -> String {
     [&feature.relative, "/", TASKS].concat()
 }
 
-/// Returns what the ticks of a feature are judged by under what a person armed, `None` where no person did; an error where
+/// What the ticks of a feature are judged by under what a person armed, `None` where no person did; an error where
 /// nothing can be kept outside of the project.
 pub fn judge_of(project: &Project, feature: &Feature, pin: Option<&Pin>) -> io::Result<TickJudge> {
     let (root, list) = (&project.root, list_of(feature));
@@ -49,7 +49,7 @@ pub fn judge_of(project: &Project, feature: &Feature, pin: Option<&Pin>) -> io::
     Ok(TickJudge::of(place, armed, receipts))
 }
 
-/// Returns the same under what holds for the feature now: what a person armed in a session, or a runner at work.
+/// The same under what holds for the feature now: what a person armed in a session, or a runner at work.
 pub fn standing(project: &Project, feature: &Feature) -> Result<TickJudge, Unjudged> {
     let standing = pinned::standing_of_feature(&project.root, &feature.name);
     if let (PinState::Unknown(why) | PinState::Lost(why), Ok(_)) =

@@ -6,7 +6,7 @@ use crate::store::loops::{Claim, Record};
 use crate::store::names::{ArmedBy, LoopKind};
 use crate::store::read;
 
-/// Returns a record for a claim with an empty ledger; what the transcript holds by now is not its own.
+/// A record for a claim with an empty ledger; what the transcript holds by now is not its own.
 pub fn new_record(claim: &Claim, session: &str, by: &ArmedBy, transcript: Option<&Path>) -> Record {
     let length = transcript.map_or(0, length_of);
     Record {
@@ -25,12 +25,12 @@ pub fn new_record(claim: &Claim, session: &str, by: &ArmedBy, transcript: Option
     }
 }
 
-/// Returns a transcript's path as a record keeps it, empty for none.
+/// A transcript's path as a record keeps it, empty for none.
 pub fn path_of(transcript: Option<&Path>) -> String {
     transcript.and_then(Path::to_str).unwrap_or_default().to_owned()
 }
 
-/// Returns how long a transcript is, in bytes, 0 when there is none.
+/// How long a transcript is, in bytes, 0 when there is none.
 pub fn length_of(transcript: &Path) -> u64 {
     read::open(transcript).map(|(_, meta)| meta.len()).unwrap_or_default()
 }

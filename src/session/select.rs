@@ -33,7 +33,7 @@ pub enum Meant {
     Feature(Feature),
 }
 
-/// Returns the live loops of a project, by session. A feature's loop lives where its claim says so.
+/// The live loops of a project, by session. A feature's loop lives where its claim says so.
 pub fn live(loops: &Loops) -> Vec<Record> {
     let mut records = records(loops);
     records.retain(|record| {
@@ -42,7 +42,7 @@ pub fn live(loops: &Loops) -> Vec<Record> {
     records
 }
 
-/// Returns the live ralph loops of a project, by session.
+/// The live ralph loops of a project, by session.
 pub fn live_ralph(loops: &Loops) -> Vec<Record> {
     let mut records = records(loops);
     records.retain(Record::is_live_ralph);
@@ -61,19 +61,19 @@ pub fn drives(claim: Option<&Claim>, record: &Record) -> bool {
         })
 }
 
-/// Returns the loop that is to be paused: the named session's, this session's, or the only live one.
+/// The loop that is to be paused: the named session's, this session's, or the only live one.
 pub fn to_pause(loops: &Loops, named: Option<&str>, own: Option<&str>) -> Result<Record, Refusal> {
     select(live(loops), Wanted { noun: "loop", state: "live", named, own })
 }
 
-/// Returns the loop that is to continue: the named session's, this session's, or the only paused one.
+/// The loop that is to continue: the named session's, this session's, or the only paused one.
 pub fn to_resume(loops: &Loops, named: Option<&str>, own: Option<&str>) -> Result<Record, Refusal> {
     let mut paused = live(loops);
     paused.retain(|record| record.pause().is_some());
     select(paused, Wanted { noun: "loop", state: "paused", named, own })
 }
 
-/// Returns the session that drives the live loop of a feature; an error when none does.
+/// The session that drives the live loop of a feature; an error when none does.
 pub fn session_of(loops: &Loops, feature: &Feature) -> Result<String, Refusal> {
     let is_its = |it: &Record| it.about == feature.name && it.kind != LoopKind::Task;
     let record = live(loops).into_iter().find(is_its);
@@ -83,21 +83,21 @@ pub fn session_of(loops: &Loops, feature: &Feature) -> Result<String, Refusal> {
     })
 }
 
-/// Returns the feature whose loop a session drives, `None` where it drives none.
+/// The feature whose loop a session drives, `None` where it drives none.
 pub fn feature_of(project: &Project, session: &str) -> Option<Feature> {
     let mut records = live(&Loops::of(&project.root)).into_iter();
     let record = records.find(|it| it.session == session && it.kind != LoopKind::Task)?;
     project.feature_at(&record.folder).ok()
 }
 
-/// Returns the task loop that the agent of a session ends because it needs a person; without a session, the only one.
+/// The task loop that the agent of a session ends because it needs a person; without a session, the only one.
 pub fn to_block(loops: &Loops, own: Option<&str>) -> Result<Record, Refusal> {
     let mut live = live_ralph(loops);
     live.retain(|record| own.is_none_or(|own| own == record.session));
     select(live, Wanted { noun: "ralph loop", state: "live", named: None, own: None })
 }
 
-/// Returns the loop that a cancel is about: the named feature's or session's, or this session's; then, in a session,
+/// The loop that a cancel is about: the named feature's or session's, or this session's; then, in a session,
 /// the current feature, and in a terminal the only loop there is.
 pub fn to_cancel(
     project: &Project,
@@ -124,7 +124,7 @@ pub fn to_cancel(
     Err(several(&of_features.chain(tasks.iter().map(line)).collect::<Vec<_>>()))
 }
 
-/// Returns the feature that a cancel is about: the named one, the session's own, or the current one. In a terminal
+/// The feature that a cancel is about: the named one, the session's own, or the current one. In a terminal
 /// (no session), the only one that has a loop comes before a current one that has none.
 pub fn feature_to_cancel(
     project: &Project,
@@ -174,7 +174,7 @@ fn line(record: &Record) -> String {
     format!("{}  {}", record.session, printable(&record.about))
 }
 
-/// Returns the one of these loops that is meant; an error that lists them where it could be several.
+/// The one of these loops that is meant; an error that lists them where it could be several.
 fn select(mut records: Vec<Record>, wanted: Wanted<'_>) -> Result<Record, Refusal> {
     let Wanted { noun, state, named, own } = wanted;
     let mut near = None;

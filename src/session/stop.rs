@@ -76,7 +76,7 @@ enum Judged {
     RunChecks(Box<Pending>, Box<Ticks>),
 }
 
-/// Returns the answer to a stop of a session: in the loop that it has, or in one without an owner.
+/// The answer to a stop of a session: in the loop that it has, or in one without an owner.
 pub fn answer(context: &StopContext<'_>) -> io::Result<HookAnswer> {
     if let Some(answer) = own_loop(context, None)? {
         return Ok(answer);

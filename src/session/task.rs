@@ -20,7 +20,7 @@ pub fn wait_for_transcript(context: &StopContext<'_>, record: &Record) {
     observe::wait_for_transcript(context.event, record, context.deadline);
 }
 
-/// Returns the contract of the loop and the observation of this stop; moves the record's places in transcript
+/// The contract of the loop and the observation of this stop; moves the record's places in transcript
 /// and commits forward.
 pub fn observe(session: &mut StopSession<'_>) -> (Contract, Observation) {
     let StopSession { context, record, standing, .. } = session;
@@ -33,7 +33,7 @@ pub fn observe(session: &mut StopSession<'_>) -> (Contract, Observation) {
     (contract, seen)
 }
 
-/// Returns what the journal and `spool status` say of a verdict, on one line.
+/// What the journal and `spool status` say of a verdict, on one line.
 pub fn words(record: &Record, seen: &Observation, verdict: &Verdict) -> String {
     match verdict {
         Verdict::Continue(missing) => brief(missing, ""),
@@ -50,7 +50,7 @@ pub fn words(record: &Record, seen: &Observation, verdict: &Verdict) -> String {
     }
 }
 
-/// Returns the journal's line with what became of the promise.
+/// The journal's line with what became of the promise.
 pub fn with_promise(
     entry: Entry,
     record: &Record,
@@ -71,7 +71,7 @@ pub fn with_promise(
     Entry { status, promise, ..entry }
 }
 
-/// Returns the answer that sends the agent back to work.
+/// The answer that sends the agent back to work.
 pub fn continue_answer(
     session: &StopSession<'_>,
     missing: &[Shortfall],
@@ -93,7 +93,7 @@ pub fn asks_for_handoff(session: &StopSession<'_>) -> bool {
     landing::is_asked(session.context.settings, limit, &session.record.ledger)
 }
 
-/// Returns the answer that says why the loop ended.
+/// The answer that says why the loop ended.
 pub fn end_answer(
     session: &StopSession<'_>,
     seen: &Observation,
@@ -121,7 +121,7 @@ fn missing(record: &Record, seen: &Observation) -> String {
     no_token.into_iter().chain(checked).collect::<Vec<_>>().join("; ")
 }
 
-/// Returns what a person reads, and the log, about an end between two stops.
+/// What a person reads, and the log, about an end between two stops.
 pub fn late_end_texts(record: &Record, reason: &TerminalReason) -> (String, String) {
     let message = moved_message(record).unwrap_or_else(|| {
         messages::end_message(record, reason, &missing(record, &Observation::default()))

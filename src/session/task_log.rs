@@ -90,7 +90,7 @@ pub enum Failed {
     NotCounted,
 }
 
-/// Returns the refusal for an id that the list does not have: it names the list, and the task that is nearly called so.
+/// The refusal for an id that the list does not have: it names the list, and the task that is nearly called so.
 pub fn no_task(feature: &Feature, list: &TaskList, id: &str) -> Refusal {
     let ids = || list.tasks.iter().map(|task| task.id.as_str());
     let next = match text::nearest(id, ids()) {
@@ -102,7 +102,7 @@ pub fn no_task(feature: &Feature, list: &TaskList, id: &str) -> Refusal {
 }
 
 impl<'a> Books<'a> {
-    /// Returns the open books of a feature; waits while others keep them.
+    /// The open books of a feature; waits while others keep them.
     pub fn open(
         project: &'a Project,
         feature: &'a Feature,
@@ -135,12 +135,12 @@ impl<'a> Books<'a> {
         Ok(Self { project, feature, session, lock, late, owner, text, list, state, asked })
     }
 
-    /// Returns a task by its id; an error that lists the open ones when there is none of that id.
+    /// A task by its id; an error that lists the open ones when there is none of that id.
     pub fn task(&self, id: &str) -> Result<&Task, Refusal> {
         self.list.find(id).ok_or_else(|| no_task(self.feature, &self.list, id))
     }
 
-    /// Returns how often a task has failed, and how many attempts it has.
+    /// How often a task has failed, and how many attempts it has.
     pub fn attempts(&self, task: &Task) -> (u32, u32) {
         let state = self.state.as_ref().ok();
         let used = state.map_or(0, |state| state.failures(&task.id));
@@ -499,7 +499,7 @@ pub enum ArmedVerify {
     Unreadable(Option<String>, String),
 }
 
-/// Returns what may be run to prove a task, out of what a person armed for its feature under the id that it had then; `None`
+/// What may be run to prove a task, out of what a person armed for its feature under the id that it had then; `None`
 /// for a task that was added since.
 ///
 /// The agent can write the list, and `spool task` may be allowed to it without a question: only
@@ -548,7 +548,7 @@ pub fn over(project: &Project, feature: &Feature) -> Option<EndName> {
     Loops::of(&project.root).claim(&feature.name)?.closed
 }
 
-/// Returns the task list of a feature and its bytes.
+/// The task list of a feature and its bytes.
 pub fn read_list(feature: &Feature) -> Result<(TaskList, Vec<u8>), Refusal> {
     let file = task_list::read(&feature.folder).map_err(|problem| {
         let path = feature.folder.join(TASKS);
@@ -560,7 +560,7 @@ pub fn read_list(feature: &Feature) -> Result<(TaskList, Vec<u8>), Refusal> {
     Ok((file.list, file.bytes))
 }
 
-/// Returns a text as one line without control characters; an empty one is refused.
+/// A text as one line without control characters; an empty one is refused.
 pub fn one_line(text: &str) -> Result<String, Refusal> {
     let words: Vec<_> = text.split_whitespace().collect();
     let line = words.join(" ");

@@ -68,7 +68,7 @@ pub struct LetGo {
 
 read_fields!(LetGo { session, about, owner, at });
 
-/// Returns the path of the claim on a feature below the folder of the loops; an error when the name cannot
+/// The path of the claim on a feature below the folder of the loops; an error when the name cannot
 /// name a file.
 pub(super) fn claim_path(loops: &Path, feature: &str) -> io::Result<PathBuf> {
     // Names come out of files, too: only one that names nothing but a file is taken.

@@ -29,7 +29,7 @@ pub struct ClientProcess {
 }
 
 impl Loops {
-    /// Returns the process of a session's client, `None` where nobody has seen it.
+    /// The process of a session's client, `None` where nobody has seen it.
     pub fn client(&self, session: &str) -> Option<ClientProcess> {
         let path = is_session_id(session).then(|| below(self.folder(), &[session, CLIENT]))?;
         let text = String::from_utf8(read::read(&path, MOST).ok()?.bytes).ok()?;
@@ -50,7 +50,7 @@ impl Loops {
         write_private(&path, line.as_bytes(), Flush::ToSystem)
     }
 
-    /// Returns how long the transcript was when a client last took up a session that had a loop, 0 where none has.
+    /// How long the transcript was when a client last took up a session that had a loop, 0 where none has.
     pub fn taken_up_at(&self, session: &str) -> u64 {
         let path = is_session_id(session).then(|| below(self.folder(), &[session, TAKEN_UP]));
         let file = path.and_then(|path| read::read(&path, MOST).ok());

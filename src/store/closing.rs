@@ -37,17 +37,17 @@ pub fn close_record(
     Ok(unnoted(folder.note(&entry.with_sums(&record.ledger))))
 }
 
-/// Returns what is to be said of an entry that was to be written.
+/// What is to be said of an entry that was to be written.
 pub fn unnoted(noted: io::Result<()>) -> Unnoted {
     noted.err().map(|error| error.to_string())
 }
 
-/// Returns the line for a person on an entry that is not in the journal, empty where it is.
+/// The line for a person on an entry that is not in the journal, empty where it is.
 pub fn not_noted(unnoted: Unnoted) -> String {
     unnoted.map_or_else(String::new, |why| format!("\n(It is not in the journal: {why})"))
 }
 
-/// Returns the journal's line for an end that did not come from a stop.
+/// The journal's line for an end that did not come from a stop.
 pub fn end_entry(about: &str, iteration: u32, reason: &TerminalReason, words: &str) -> Entry {
     let event = if *reason == TerminalReason::Cancelled {
         JournalEvent::Cancelled

@@ -58,7 +58,7 @@ impl ExtensionHooks {
     }
 }
 
-/// Returns the name under which a command is called: spec-kit has `-` there where it registers a `.`.
+/// The name under which a command is called: spec-kit has `-` there where it registers a `.`.
 pub fn name_of(command: &str) -> String {
     command.trim().trim_start_matches('/').replace('.', "-")
 }

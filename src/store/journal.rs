@@ -75,13 +75,13 @@ read_fields!(Entry {
 } kept more);
 
 impl Entry {
-    /// Returns the line for something that happens now; the iteration is 0 for none.
+    /// The line for something that happens now; the iteration is 0 for none.
     pub fn now(event: JournalEvent, about: &str, iteration: u32, words: &str) -> Self {
         let (about, words) = (about.to_owned(), words.to_owned());
         Self { at: world::now(), event, about, iteration, words, ..Self::default() }
     }
 
-    /// Returns the same entry with the sums of a loop that ends with it.
+    /// The same entry with the sums of a loop that ends with it.
     #[must_use]
     pub fn with_sums(self, ledger: &Ledger) -> Self {
         Self {
@@ -92,7 +92,7 @@ impl Entry {
         }
     }
 
-    /// Returns the same entry with what the reviews of a loop used that ends with it.
+    /// The same entry with what the reviews of a loop used that ends with it.
     #[must_use]
     pub fn with_reviews(self, ledger: &Ledger) -> Self {
         Self {
@@ -122,7 +122,7 @@ pub fn append(path: &Path, entries: &[Entry]) -> io::Result<()> {
     append_private_line(path, &lines)
 }
 
-/// Returns the entries that can be read, in the order of the file, and how many lines could not.
+/// The entries that can be read, in the order of the file, and how many lines could not.
 pub fn entries(text: &[u8]) -> (Vec<Entry>, usize) {
     let mut entries = Vec::new();
     let mut unread = 0;
@@ -137,7 +137,7 @@ pub fn entries(text: &[u8]) -> (Vec<Entry>, usize) {
     (entries, unread)
 }
 
-/// Returns what is whole at the end of a line that begins with something else, such as a line that a
+/// What is whole at the end of a line that begins with something else, such as a line that a
 /// full disk has torn: `start` is how a whole one begins.
 pub fn behind_a_torn_one<T: DeserializeOwned>(line: &[u8], start: &[u8]) -> Option<T> {
     let at = memchr::memmem::rfind(line, start)?;

@@ -71,7 +71,7 @@ impl Receipts {
         write_private_parts(&self.path("stop"), &parts, Flush::ToSystem)
     }
 
-    /// Returns how this run was left when it was stopped; `None` where its runner was killed.
+    /// How this run was left when it was stopped; `None` where its runner was killed.
     pub fn stop_of(&self, run: &KeptRun) -> io::Result<Option<StoppedRun>> {
         let parsed = |kept: &[u8]| {
             let (head, rest) = kept.split_at(memchr::memchr(b'\n', kept)?);
@@ -89,7 +89,7 @@ impl Receipts {
         self.remove("stop")
     }
 
-    /// Returns what a run began with that has not ended: it was stopped, or its runner killed. `None` where the last one ended; an
+    /// What a run began with that has not ended: it was stopped, or its runner killed. `None` where the last one ended; an
     /// error where that cannot be told, or not which of its ticks were judged.
     pub fn run(&self) -> io::Result<Option<KeptRun>> {
         let Some(kept) = self.kept_if_any("began")? else { return Ok(None) };
@@ -108,7 +108,7 @@ impl Receipts {
         ))
     }
 
-    /// Returns the bytes that were kept of what the files contained when that run began, and when a task of it was judged last.
+    /// The bytes that were kept of what the files contained when that run began, and when a task of it was judged last.
     pub fn run_contents(&self) -> io::Result<[Vec<u8>; 2]> {
         let part = |end| self.kept_if_any(end)?.ok_or_else(|| self.broken(end));
         let next = self.kept_if_any("next")?.filter(|next| self.has_receipt_of(next));

@@ -31,7 +31,7 @@ impl Lock {
         file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 
-    /// Returns the lock on a file, which is made where it is missing; waits at most `limit` for the process that holds
+    /// The lock on a file, which is made where it is missing; waits at most `limit` for the process that holds
     /// it; `TimedOut` after that.
     ///
     /// A file that was removed meanwhile, by `git clean` say, is no lock: the one that is there now is.
@@ -73,7 +73,7 @@ impl Lock {
         Some(files::changed_at(&file.metadata().ok()?))
     }
 
-    /// Returns the lock on a folder: nobody removes it as long as something is in it. On file systems that
+    /// The lock on a folder: nobody removes it as long as something is in it. On file systems that
     /// lock no folders (NFS, Windows), it is the lock on the file `instead`.
     pub fn take_folder(folder: &Path, instead: &Path, limit: Duration) -> io::Result<Self> {
         let deadline = Deadline::after(limit);
@@ -83,7 +83,7 @@ impl Lock {
         }
     }
 
-    /// Returns the lock on a folder, or nothing on file systems that lock no folders.
+    /// The lock on a folder, or nothing on file systems that lock no folders.
     pub fn take_folder_itself(folder: &Path, deadline: Deadline) -> io::Result<Option<Self>> {
         loop {
             let file = match files::open_folder(folder) {

@@ -19,7 +19,7 @@ macro_rules! names {
         }
 
         impl $name {
-            /// Returns the word as the file has it.
+            /// The word as the file has it.
             pub fn as_str(&self) -> &str {
                 match self {
                     $(Self::$variant => $word,)+
@@ -243,7 +243,7 @@ names! {
 }
 
 impl VerdictName {
-    /// Returns the name of a verdict.
+    /// The name of a verdict.
     pub fn of(verdict: &Verdict) -> Self {
         match verdict {
             Verdict::Continue(_) => Self::Continue,
@@ -259,7 +259,7 @@ impl VerdictName {
 }
 
 impl EndName {
-    /// Returns the name of a reason.
+    /// The name of a reason.
     pub fn of(reason: &TerminalReason) -> Self {
         match reason {
             TerminalReason::Completed => Self::Completed,
@@ -279,7 +279,7 @@ impl EndName {
 }
 
 impl EndStatus {
-    /// Returns the status of an end; `promised` says whether a promise was asked for and made.
+    /// The status of an end; `promised` says whether a promise was asked for and made.
     pub fn of(reason: &TerminalReason, promised: bool) -> Self {
         match reason {
             TerminalReason::Completed if promised => Self::PromiseAccepted,

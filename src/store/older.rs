@@ -20,12 +20,12 @@ pub(super) const OPEN_TASKS: &str = "open-tasks.txt";
 /// The most that is read of a pin or a count, in bytes.
 const MOST: u64 = 1 << 20;
 
-/// Returns the path of a session's record in the project.
+/// The path of a session's record in the project.
 pub(super) fn path(notes: &Path, session: &str) -> PathBuf {
     below(notes, &[session, "loop.json"])
 }
 
-/// Returns the loop of a session, `None` when there is none. `pin` is the content of the session's file outside of the project;
+/// The loop of a session, `None` when there is none. `pin` is the content of the session's file outside of the project;
 /// `places` are the folder with that file, the root of the project and the folder of the notes in the project.
 pub(super) fn record(
     places: (&Path, &Path, &Path),

@@ -81,7 +81,7 @@ impl PinState {
         Self::found(Pins::of(root).and_then(|pins| pins.read(PinKey::Feature(feature))))
     }
 
-    /// Returns what a pin says that was looked for.
+    /// What a pin says that was looked for.
     pub fn found(pin: io::Result<Option<Pin>>) -> Self {
         match pin {
             Ok(Some(Pin { ended: Some(end), .. })) => Self::Ended(Box::new(end)),
@@ -91,7 +91,7 @@ impl PinState {
         }
     }
 
-    /// Returns what a person armed, `None` where no person did or nobody knows.
+    /// What a person armed, `None` where no person did or nobody knows.
     pub fn pin(&self) -> Option<&Pin> {
         match self {
             Self::Armed(pin) => Some(pin),
@@ -99,7 +99,7 @@ impl PinState {
         }
     }
 
-    /// Returns what was asked of a feature's loop besides the feature: by a person, otherwise as its record says.
+    /// What was asked of a feature's loop besides the feature: by a person, otherwise as its record says.
     pub fn asked<'a>(&'a self, record: Option<&'a Record>) -> Option<&'a Asked> {
         let pinned = self.pin().map(|pin| pin.asked.as_deref());
         pinned.unwrap_or_else(|| record?.asked.as_deref())
@@ -116,7 +116,7 @@ impl PinKey<'_> {
 }
 
 impl Pins {
-    /// Returns the pins of the project with this real root; an error where nothing can be kept outside
+    /// The pins of the project with this real root; an error where nothing can be kept outside
     /// of it.
     pub fn of(root: &Path) -> io::Result<Self> {
         let folder = kept_in(root)?;
@@ -131,7 +131,7 @@ impl Pins {
         })
     }
 
-    /// Returns the path of a pin.
+    /// The path of a pin.
     pub fn path(&self, whose: PinKey<'_>) -> PathBuf {
         below(&self.folder, &[&[&whose.name(), ".json"].concat()])
     }
@@ -142,12 +142,12 @@ impl Pins {
         refuse_inside(&self.root, &self.folder)
     }
 
-    /// Returns the path of another file that is kept beside the pins.
+    /// The path of another file that is kept beside the pins.
     pub fn beside(&self, file: &str) -> PathBuf {
         self.folder.join(file)
     }
 
-    /// Returns the path of the Verify commands that belong to a pin.
+    /// The path of the Verify commands that belong to a pin.
     pub fn verify_path(&self, whose: PinKey<'_>) -> PathBuf {
         // No loop can have a name that makes its pin this file: each begins with what kind it is.
         self.folder.join(format!("verify-{}.json", whose.name()))
@@ -223,7 +223,7 @@ impl Pins {
         }
     }
 
-    /// Returns the pin of a loop, `None` when there is none; an error that names the file when there is
+    /// The pin of a loop, `None` when there is none; an error that names the file when there is
     /// one that cannot be read or is not the person's own.
     pub fn read(&self, whose: PinKey<'_>) -> io::Result<Option<Pin>> {
         let path = self.path(whose);
@@ -234,12 +234,12 @@ impl Pins {
         }
     }
 
-    /// Returns the pin of a loop that was armed at this time, `None` when no person did that.
+    /// The pin of a loop that was armed at this time, `None` when no person did that.
     pub fn agreed(&self, whose: PinKey<'_>, armed_at: WallTime) -> io::Result<Option<Pin>> {
         Ok(self.read(whose)?.filter(|pin| pin.armed_at == armed_at))
     }
 
-    /// Returns the Verify commands of a pin, by the id of their task; an error when they cannot be read
+    /// The Verify commands of a pin, by the id of their task; an error when they cannot be read
     /// or are not this pin's.
     pub fn verify(&self, whose: PinKey<'_>, pin: &Pin) -> io::Result<VerifyCommands> {
         if pin.verify == 0 {

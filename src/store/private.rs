@@ -16,7 +16,7 @@ use crate::world;
 /// The folder in the person's state folder that is ours.
 const OURS: &str = "ralph-speckit";
 
-/// Returns the folder outside of every project in which this program keeps what a person decided, such
+/// The folder outside of every project in which this program keeps what a person decided, such
 /// as `~/.local/state/ralph-speckit`; an error that says why there is none.
 pub fn state_home() -> io::Result<PathBuf> {
     let own = world::folder("XDG_STATE_HOME").map(|state| below(&state, &[OURS]));
@@ -29,7 +29,7 @@ pub fn state_home() -> io::Result<PathBuf> {
     })
 }
 
-/// Returns a JSON file of the person's own, `None` when there is none; an error that names the file when
+/// A JSON file of the person's own, `None` when there is none; an error that names the file when
 /// it cannot be read, or when somebody else could have written it.
 pub(super) fn load_private<T: DeserializeOwned>(path: &Path, most: u64) -> io::Result<Option<T>> {
     let value = read_private(path, most)?.map(|bytes| serde_json::from_slice(&bytes)).transpose();
@@ -73,7 +73,7 @@ pub(super) fn make_private(folder: &Path) -> io::Result<()> {
     builder.create(folder).map_err(|error| in_file(folder, &error.to_string()))
 }
 
-/// Returns an error when a path leads into the project, whatever links lead there: the agent could write it.
+/// An error when a path leads into the project, whatever links lead there: the agent could write it.
 pub(super) fn refuse_inside(root: &Path, path: &Path) -> io::Result<()> {
     let existing = path.ancestors().find_map(|above| real_path(above).ok());
     if path.starts_with(root) || existing.is_some_and(|real| real.starts_with(root)) {
@@ -85,7 +85,7 @@ pub(super) fn refuse_inside(root: &Path, path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns an error that names the file.
+/// An error that names the file.
 pub(super) fn in_file(path: &Path, words: &str) -> io::Error {
     io::Error::other(format!("`{}`: {words}", path.display()))
 }

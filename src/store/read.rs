@@ -64,7 +64,7 @@ impl From<io::Error> for Problem {
     }
 }
 
-/// Returns the content of a regular file of at most `most` bytes; never waits for a writer.
+/// The content of a regular file of at most `most` bytes; never waits for a writer.
 pub fn read(path: &Path, most: u64) -> Result<FileContent, Problem> {
     let (file, meta) = open(path)?;
     if meta.len() > most {
@@ -79,7 +79,7 @@ pub fn read(path: &Path, most: u64) -> Result<FileContent, Problem> {
     Ok(FileContent { bytes, changed_at: meta.modified()?.into() })
 }
 
-/// Returns an open regular file and its metadata; a pipe, a folder or a device is refused.
+/// An open regular file and its metadata; a pipe, a folder or a device is refused.
 pub fn open(path: &Path) -> Result<(File, fs::Metadata), Problem> {
     let mut options = File::options();
     options.read(true);
@@ -107,7 +107,7 @@ fn kind_of(meta: &fs::Metadata) -> &'static str {
     files::special_kind(meta.file_type()).unwrap_or("something else")
 }
 
-/// Returns the real path of a folder when it lies inside `root`, whatever links lead there.
+/// The real path of a folder when it lies inside `root`, whatever links lead there.
 pub fn folder_inside(root: &Path, folder: &Path) -> Result<PathBuf, Problem> {
     let real = real_path(folder)?;
     if !is_inside(root, &real) {
@@ -144,7 +144,7 @@ pub fn entries(folder: &Path, most: usize) -> FolderEntries {
     FolderEntries { entries, has_more: found.next().is_some() }
 }
 
-/// Returns the path of something below a folder, put together in one piece.
+/// The path of something below a folder, put together in one piece.
 pub fn below(folder: &Path, names: &[&str]) -> PathBuf {
     let length: usize = names.iter().map(|name| name.len() + 1).sum();
     let mut path = PathBuf::with_capacity(folder.as_os_str().len() + length);
@@ -153,7 +153,7 @@ pub fn below(folder: &Path, names: &[&str]) -> PathBuf {
     path
 }
 
-/// Returns the content of a file of the project that is not reached through a link out of it.
+/// The content of a file of the project that is not reached through a link out of it.
 ///
 /// `folder` must be a real path inside the project already (see [`folder_inside`]).
 pub fn read_in(folder: &Path, name: &str, most: u64) -> Result<FileContent, Problem> {

@@ -138,7 +138,7 @@ pub enum Witness {
 }
 
 impl KnownReceipt {
-    /// Returns the files that its task was ticked for.
+    /// The files that its task was ticked for.
     pub fn paths(&self) -> &[String] {
         if self.own.is_empty() { &self.files } else { &self.own }
     }
@@ -167,35 +167,35 @@ pub struct Receipts {
 }
 
 impl Receipts {
-    /// Returns the receipts of the task list of this feature or change, by its path relative to the project; an error where
+    /// The receipts of the task list of this feature or change, by its path relative to the project; an error where
     /// nothing can be kept outside of the project.
     pub fn of(root: &Path, name: &str, list: &str) -> io::Result<Self> {
         Ok(Self { list: Some(list.to_owned()), ..Self::named(root, name)? })
     }
 
-    /// Returns the receipts of all task lists of this name, for reading; an error in the same way.
+    /// The receipts of all task lists of this name, for reading; an error in the same way.
     pub fn named(root: &Path, name: &str) -> io::Result<Self> {
         Ok(Self { pins: Pins::of(root)?, name: name.to_owned(), list: None, kept: "" })
     }
 
-    /// Returns the same receipts, beside which a run of `spool ralph` keeps what it began with.
+    /// The same receipts, beside which a run of `spool ralph` keeps what it began with.
     #[must_use]
     pub fn of_run(&self) -> Self {
         Self { kept: "run-", ..self.clone() }
     }
 
-    /// Returns the path of the list relative to the project, empty for all lists.
+    /// The path of the list relative to the project, empty for all lists.
     pub fn list(&self) -> &str {
         self.list.as_deref().unwrap_or_default()
     }
 
-    /// Returns all that can be read, the oldest first; a line that a full disk has torn is left out.
+    /// All that can be read, the oldest first; a line that a full disk has torn is left out.
     pub fn all(&self) -> Vec<Receipt> {
         let files = ["old.jsonl", "jsonl"].map(|end| self.bytes(end));
         files.iter().flat_map(|bytes| lines(bytes)).filter_map(|line| self.receipt(line)).collect()
     }
 
-    /// Returns the one of a tick that was written last, `None` without any; of the others only those of reviews behind it are
+    /// The one of a tick that was written last, `None` without any; of the others only those of reviews behind it are
     /// taken apart.
     pub fn last(&self) -> Option<Receipt> {
         let of_tick = |line: &[u8]| self.receipt(line).filter(|it| it.by != Witness::Review);
@@ -210,7 +210,7 @@ impl Receipts {
         lines.filter_map(|line| self.receipt(line)).collect()
     }
 
-    /// Returns what each task has as its work by the receipts of this time or later that have one of these texts in them.
+    /// What each task has as its work by the receipts of this time or later that have one of these texts in them.
     ///
     /// The hook links it and [`Self::known`]: a receipt is read as a plain value, and not with all of its fields.
     pub fn claims(&self, texts: &[String], since: WallTime) -> Vec<KnownReceipt> {
@@ -219,17 +219,17 @@ impl Receipts {
         lines.filter_map(|line| self.known_receipt(line, since, true)).collect()
     }
 
-    /// Returns what all receipts of this time or later say, the oldest first.
+    /// What all receipts of this time or later say, the oldest first.
     pub fn since(&self, since: WallTime) -> Vec<KnownReceipt> {
         self.claims(&["\"task\":".to_owned()], since)
     }
 
-    /// Returns what `spool task done` has ticked since this time.
+    /// What `spool task done` has ticked since this time.
     pub fn done_since(&self, since: WallTime) -> Vec<KnownReceipt> {
         self.claims(&["\"by\":\"done\"".to_owned()], since)
     }
 
-    /// Returns the last receipt of each task of this time or later, by its id. Of those that no stop has written only the
+    /// The last receipt of each task of this time or later, by its id. Of those that no stop has written only the
     /// task is read.
     pub fn known(&self, since: WallTime) -> BTreeMap<String, KnownReceipt> {
         self.known_in(&self.files(), since)
@@ -370,18 +370,18 @@ impl Receipts {
         write_private(&self.path("list"), &list, Flush::ToSystem)
     }
 
-    /// Returns the bytes that were kept of what the files contained when the loop was armed; `None` where there are none.
+    /// The bytes that were kept of what the files contained when the loop was armed; `None` where there are none.
     pub fn armed_contents(&self) -> Option<Vec<u8>> {
         self.kept("armed")
     }
 
-    /// Returns the list as it was when the loop was armed with this number; `None` where it was not kept.
+    /// The list as it was when the loop was armed with this number; `None` where it was not kept.
     pub fn armed_list(&self, number: u64) -> Option<Vec<u8>> {
         let kept = self.kept("list")?;
         kept.strip_prefix(format!("{number}\n").as_bytes()).map(<[u8]>::to_vec)
     }
 
-    /// Returns the bytes that were kept last of what the files contained, behind a line of the receipt that they were kept with
+    /// The bytes that were kept last of what the files contained, behind a line of the receipt that they were kept with
     /// where there was one; `None` where there are none.
     pub fn contents(&self) -> Option<Vec<u8>> {
         self.kept_with_receipt().or_else(|| self.kept("contents"))
@@ -473,7 +473,7 @@ pub fn armed_specification(root: &Path, feature: &str) -> Option<Vec<u8>> {
     Receipts::named(root, feature).ok()?.kept(SPECIFICATION)
 }
 
-/// Returns how well the tasks of these receipts are proved, as far as somebody has judged that.
+/// How well the tasks of these receipts are proved, as far as somebody has judged that.
 pub fn scoreboard<'a>(receipts: impl IntoIterator<Item = &'a Receipt>) -> Scoreboard {
     let mut board = Scoreboard::default();
     for receipt in receipts {
@@ -491,7 +491,7 @@ pub fn scoreboard<'a>(receipts: impl IntoIterator<Item = &'a Receipt>) -> Scoreb
 }
 
 impl Receipts {
-    /// Returns how well the tasks are proved that are done in this list, as far as receipts of this time or later say.
+    /// How well the tasks are proved that are done in this list, as far as receipts of this time or later say.
     ///
     /// The hook links it: a receipt is read as a plain value, and not with all of its fields.
     pub fn scoreboard(&self, since: WallTime, tasks: Option<&TaskList>) -> Scoreboard {

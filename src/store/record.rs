@@ -265,7 +265,7 @@ pub struct Checked {
 read_fields!(Checked { fingerprint, since, results });
 
 impl Record {
-    /// Returns the line of the journal for something that happens to the loop now.
+    /// The line of the journal for something that happens to the loop now.
     pub fn entry(&self, event: JournalEvent, words: &str) -> Entry {
         Entry::now(event, &self.about, self.ledger.iterations, words)
     }
@@ -276,12 +276,12 @@ impl Record {
         if self.words.is_empty() { waits() } else { self.words.clone() }
     }
 
-    /// Returns what a ralph loop was asked for, `None` when this is no ralph loop.
+    /// What a ralph loop was asked for, `None` when this is no ralph loop.
     pub fn ralph(&self) -> Option<&Assignment> {
         self.assignment.as_deref().filter(|_| self.kind == LoopKind::Task)
     }
 
-    /// Returns the pause of a loop that lives, `None` when it ended or is not paused.
+    /// The pause of a loop that lives, `None` when it ended or is not paused.
     pub fn pause(&self) -> Option<&Pause> {
         self.paused.as_ref().filter(|_| self.ledger.is_live())
     }

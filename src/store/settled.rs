@@ -15,7 +15,7 @@ const LIMIT: Duration = Duration::from_secs(2);
 /// When to give up and take what is there (spec 003, NFR-1).
 pub const PATIENCE: Duration = LIMIT;
 
-/// Returns the content once it parses and nobody has changed it for 100 ms; at the deadline, what
+/// The content once it parses and nobody has changed it for 100 ms; at the deadline, what
 /// is there.
 ///
 /// A file that was last changed more than 2 s ago is returned at once: nobody is writing it.

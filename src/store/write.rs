@@ -178,7 +178,7 @@ fn ends_with_a_line_now(file: &mut File) -> io::Result<bool> {
     Ok(file.read(&mut last)? == 0 || last[0] == b'\n')
 }
 
-/// Returns a file of ours opened with these options, made where it is missing; only its owner may read it. What
+/// A file of ours opened with these options, made where it is missing; only its owner may read it. What
 /// is not a file, or a link to one, is an error and is never waited for.
 pub fn open_or_create(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     options.create(true);
@@ -294,7 +294,7 @@ fn last_change(meta: &fs::Metadata) -> WallTime {
     meta.modified().map_or(WallTime::from_millis(u64::MAX), WallTime::from)
 }
 
-/// Returns the temporary name under which a file keeps its content when the file itself is replaced: a
+/// The temporary name under which a file keeps its content when the file itself is replaced: a
 /// second name for the same bytes, or a copy where a file can have one name only.
 pub(super) fn second_name(path: &Path) -> io::Result<PathBuf> {
     let linked = beside(path, |temporary| fs::hard_link(path, temporary));

@@ -56,7 +56,7 @@ struct Document {
 }
 
 impl<'a> Documents<'a> {
-    /// Returns the documents that are there.
+    /// The documents that are there.
     pub fn of(change: &'a Change, tasks: Option<&Path>) -> Self {
         let mut others = Vec::new();
         let mut add = |what, path: PathBuf, is_list| {
@@ -150,7 +150,7 @@ impl<'a> Documents<'a> {
         self.list_more(text);
     }
 
-    /// Returns a line for each document.
+    /// A line for each document.
     pub fn described(&self) -> Vec<String> {
         let first = ("The proposal", &self.primary, PROPOSAL);
         let others = self.others.iter().map(|it| (it.what, &it.path, OTHER));
@@ -242,7 +242,7 @@ fn files_below(folder: &Path, levels: usize) -> Vec<PathBuf> {
     found
 }
 
-/// Returns a path as a prompt names it: relative to the work tree where it is in it.
+/// A path as a prompt names it: relative to the work tree where it is in it.
 pub fn shown(change: &Change, path: &Path) -> String {
     names::with_slashes(path.strip_prefix(&change.worktree).unwrap_or(path))
 }

@@ -23,7 +23,7 @@ use documents::Documents;
 
 pub use material::Material;
 
-/// Returns the prompt; an error when the proposal cannot be read.
+/// The prompt; an error when the proposal cannot be read.
 ///
 /// The person's words and the added ones are in it unchanged; only a NUL, which no argument
 /// can carry, becomes `U+FFFD`. The same material gives the same text.
@@ -52,7 +52,7 @@ pub fn prompt(material: &Material<'_>) -> Result<String> {
     Ok(text.replace('\0', "\u{fffd}"))
 }
 
-/// Returns the files that a prompt is made of, with what becomes of each: whole, its beginning, or its name.
+/// The files that a prompt is made of, with what becomes of each: whole, its beginning, or its name.
 pub fn files(change: &Change, tasks: Option<&Path>) -> Vec<String> {
     Documents::of(change, tasks).described()
 }

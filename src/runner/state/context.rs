@@ -22,12 +22,12 @@ pub struct Context {
 }
 
 impl Context {
-    /// Returns the context that is in this state folder (see `make_state_folder`).
+    /// The context that is in this state folder (see `make_state_folder`).
     pub fn of(folder: &Path) -> Self {
         Self { folder: folder.to_owned() }
     }
 
-    /// Returns what was added, unchanged, with a blank line between additions; empty for nothing.
+    /// What was added, unchanged, with a blank line between additions; empty for nothing.
     pub fn read(&self) -> Result<String> {
         let path = self.path();
         must_be_free_or_a_file(&path)?;

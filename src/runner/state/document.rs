@@ -83,7 +83,7 @@ pub(super) fn written(
     ])
 }
 
-/// Returns what a state file says, no matter who wrote it; an error in words when it is no such file.
+/// What a state file says, no matter who wrote it; an error in words when it is no such file.
 pub(super) fn parse(bytes: &[u8]) -> Result<ReadState, String> {
     let value: Value = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
     let Value::Object(mut fields) = value else {

@@ -19,12 +19,12 @@ const MOST: usize = 10_000;
 /// The longest id that a change may have, in bytes: with what is added to it, it still names a file.
 const LONGEST: usize = 200;
 
-/// Returns the folder in which the loop of a change keeps its state.
+/// The folder in which the loop of a change keeps its state.
 pub fn state_folder(root: &Path, change: &str) -> PathBuf {
     states_folder(root).join(change)
 }
 
-/// Returns the folder that holds the state of all changes of a project.
+/// The folder that holds the state of all changes of a project.
 pub fn states_folder(root: &Path) -> PathBuf {
     root.join(".spool").join(".state").join("ralph")
 }
@@ -39,7 +39,7 @@ pub fn is_change_id(id: &str) -> bool {
         && crate::text::is_plain(id)
 }
 
-/// Returns the real path of the state folder of a change, made where it is missing; nothing is made
+/// The real path of the state folder of a change, made where it is missing; nothing is made
 /// outside of the project, whatever links are in the way.
 pub fn make_state_folder(root: &Path, change: &str) -> Result<PathBuf> {
     check_id(change)?;
@@ -57,7 +57,7 @@ pub fn make_state_folder(root: &Path, change: &str) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Returns the state folder of a change as it is, `None` when there is none.
+/// The state folder of a change as it is, `None` when there is none.
 pub fn find_state_folder(root: &Path, change: &str) -> Result<Option<PathBuf>> {
     check_id(change)?;
     let folder = state_folder(root, change);
@@ -73,7 +73,7 @@ pub fn find_state_folder(root: &Path, change: &str) -> Result<Option<PathBuf>> {
     }
 }
 
-/// Returns the changes of a project whose loops have left a state, in the order of their names.
+/// The changes of a project whose loops have left a state, in the order of their names.
 pub fn changes_with_state(root: &Path) -> Vec<String> {
     let found = read::entries(&states_folder(root), MOST);
     let folders =

@@ -39,19 +39,19 @@ struct HistoryLine<'a> {
     iteration: &'a Iteration,
 }
 
-/// Returns the line of an iteration.
+/// The line of an iteration.
 pub(super) fn line(run_started_at: &str, iteration: &Iteration) -> io::Result<Vec<u8>> {
     Ok(serde_json::to_vec(&HistoryLine { run_started_at, iteration })?)
 }
 
-/// Returns the iterations of a run, of the history in a state folder; none where it cannot be read.
+/// The iterations of a run, of the history in a state folder; none where it cannot be read.
 pub fn of_run(folder: &Path, started_at: &str) -> Vec<Iteration> {
     let past = tail(&folder.join("history.jsonl"), usize::MAX).unwrap_or_default();
     let own = past.iterations.into_iter().filter(|it| it.run_started_at == started_at);
     own.map(|it| it.iteration).collect()
 }
 
-/// Returns the last iterations, at most `count` of them.
+/// The last iterations, at most `count` of them.
 pub fn tail(path: &Path, count: usize) -> Result<HistoryTail, Problem> {
     let (mut file, meta) = match read::open(path) {
         Ok(open) => open,

@@ -13,7 +13,7 @@ const ENTRIES: usize = 10_000;
 /// Logs that are kept whatever their size.
 const ALWAYS: usize = 20;
 
-/// Returns where the prompt of an iteration is kept that has this log.
+/// Where the prompt of an iteration is kept that has this log.
 pub fn prompt_beside(log: &str) -> PathBuf {
     Path::new(log).with_extension("prompt.md")
 }

@@ -332,14 +332,14 @@ impl LoopState {
         self.cost_unknown |= cost.partial;
     }
 
-    /// Returns what all iterations of this run used and cost.
+    /// What all iterations of this run used and cost.
     pub fn spent(&self) -> Spent {
         let estimated = self.agents.iter().any(|share| share.tokens_estimated);
         let cost = (self.total_cost_usd, [self.cost_estimated, self.cost_unknown]);
         Spent::of((self.total_tokens, [estimated, self.tokens_unknown]), cost)
     }
 
-    /// Returns what its reviews used and cost beside that.
+    /// What its reviews used and cost beside that.
     pub fn spent_on_reviews(&self) -> Spent {
         let Ledger { review_tokens, review_cost, review_cost_estimated, .. } = self.ledger;
         let cost = Amount { value: review_cost, estimated: review_cost_estimated, partial: false };
@@ -373,7 +373,7 @@ impl LoopState {
 }
 
 impl AgentShare {
-    /// Returns what its runs used and cost.
+    /// What its runs used and cost.
     pub fn spent(&self) -> Spent {
         let cost = (self.cost_usd, [self.cost_estimated, self.cost_unknown]);
         Spent::of((self.tokens, [self.tokens_estimated, self.tokens_unknown]), cost)
@@ -381,7 +381,7 @@ impl AgentShare {
 }
 
 impl Iteration {
-    /// Returns what it used and cost.
+    /// What it used and cost.
     pub fn spent(&self) -> Spent {
         let cost = [self.cost_estimated, self.cost_usd.is_none()];
         let cost = (self.cost_usd.unwrap_or_default(), cost);
@@ -407,13 +407,13 @@ impl LoopStatus {
         !matches!(self, Self::Starting | Self::Running)
     }
 
-    /// Returns the word that the files use.
+    /// The word that the files use.
     pub fn word(self) -> String {
         name_of(self)
     }
 }
 
-/// Returns a length of time in seconds, to the millisecond.
+/// A length of time in seconds, to the millisecond.
 pub(super) fn in_seconds(time: Duration) -> f64 {
     time.as_millis() as f64 / 1000.0
 }

@@ -119,7 +119,7 @@ struct OldFiles {
 }
 
 impl StateFiles {
-    /// Returns the state files of a change, locked; an iteration that a killed runner left is recorded as
+    /// The state files of a change, locked; an iteration that a killed runner left is recorded as
     /// interrupted first. An error names the process that holds the lock.
     pub fn open(change: &Change, state: LoopState) -> Result<Self> {
         Self::open_with(change, state, Counting::FromZero, |_, _| Spent::default())
@@ -282,17 +282,17 @@ impl StateFiles {
         self.save()
     }
 
-    /// Returns how long earlier runners had this loop, 0 for one that begins.
+    /// How long earlier runners had this loop, 0 for one that begins.
     pub fn ran_before(&self) -> Duration {
         self.ran_before
     }
 
-    /// Returns how long the loop has taken, with the time that earlier runners had it.
+    /// How long the loop has taken, with the time that earlier runners had it.
     pub fn elapsed(&self) -> Duration {
         self.ran_before.saturating_add(self.clock.elapsed())
     }
 
-    /// Returns the iteration that runs, as it was last written down.
+    /// The iteration that runs, as it was last written down.
     pub fn running(&self) -> Option<&Iteration> {
         self.running.as_ref()
     }
@@ -341,7 +341,7 @@ impl StateFiles {
         self.full_disk.as_deref()
     }
 
-    /// Returns an error where the disk was full: no other step is begun.
+    /// An error where the disk was full: no other step is begun.
     pub fn has_room(&self) -> Result<()> {
         self.full_disk().map_or(Ok(()), |words| Err(anyhow!("{words}")))
     }
@@ -358,7 +358,7 @@ impl StateFiles {
         }
     }
 
-    /// Returns a new file for all that the agent program prints in an iteration, and its path relative
+    /// A new file for all that the agent program prints in an iteration, and its path relative
     /// to the state folder.
     pub fn log(&mut self, iteration: u32) -> Result<(File, String)> {
         self.with_room(|files| files.new_log(iteration))
@@ -401,12 +401,12 @@ impl StateFiles {
         })
     }
 
-    /// Returns the words that `--add-context` has added so far, empty for none.
+    /// The words that `--add-context` has added so far, empty for none.
     pub fn context(&self) -> Result<String> {
         Context::of(&self.folder).read()
     }
 
-    /// Returns what a person asks of this loop.
+    /// What a person asks of this loop.
     pub fn requests(&self) -> Requests {
         Requests::of(&self.folder)
     }
@@ -571,7 +571,7 @@ impl Drop for StateFiles {
     }
 }
 
-/// Returns what `state.json` says, and the iteration that it shows as running; `None` when there is no
+/// What `state.json` says, and the iteration that it shows as running; `None` when there is no
 /// such file, an error in words when it cannot be read.
 pub fn read_state(folder: &Path) -> Result<Option<(LoopState, Option<Iteration>)>, String> {
     match read::read(&folder.join("state.json"), MOST) {

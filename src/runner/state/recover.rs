@@ -132,14 +132,14 @@ fn count_in(state: &mut LoopState, iteration: &Iteration) {
 }
 
 impl Recovered {
-    /// Returns the iteration when it was cut off, as another run's list shows it.
+    /// The iteration when it was cut off, as another run's list shows it.
     pub(super) fn for_next_run(&self) -> Option<Iteration> {
         let mut iteration = self.iteration.clone().filter(|iteration| iteration.interrupted)?;
         iteration.more.insert("run_started_at".to_owned(), self.run_started_at.clone().into());
         Some(iteration)
     }
 
-    /// Returns the line for the journal.
+    /// The line for the journal.
     pub(super) fn entry(&self, change: &str, words: &str) -> Entry {
         let iteration = self.iteration.as_ref().map_or(0, |iteration| iteration.n);
         Entry {

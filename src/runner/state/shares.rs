@@ -8,7 +8,7 @@ use crate::store::journal::Entry;
 /// The field of the entry.
 const FIELD: &str = "agents";
 
-/// Returns the entry with what each agent did.
+/// The entry with what each agent did.
 pub fn with_shares(mut entry: Entry, agents: &[AgentShare]) -> Entry {
     let shares: Vec<Value> = agents.iter().flat_map(serde_json::to_value).collect();
     if !shares.is_empty() {
@@ -17,7 +17,7 @@ pub fn with_shares(mut entry: Entry, agents: &[AgentShare]) -> Entry {
     entry
 }
 
-/// Returns what each agent did by an entry, nothing where it does not say.
+/// What each agent did by an entry, nothing where it does not say.
 pub fn shares_in(entry: &Entry) -> Vec<AgentShare> {
     let shares = entry.more.get(FIELD).cloned();
     shares.and_then(|shares| serde_json::from_value(shares).ok()).unwrap_or_default()

@@ -55,7 +55,7 @@ impl Steps {
         self.push((number, IterationStep { kind, tool, outcome: None, words }));
     }
 
-    /// Returns the steps, and how many are left out in their middle.
+    /// The steps, and how many are left out in their middle.
     pub fn finish(self) -> (Vec<IterationStep>, u64) {
         let all = self.first.into_iter().chain(self.last).map(|(_, step)| IterationStep {
             // The log has no key, but an older version may have written it.

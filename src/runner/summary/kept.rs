@@ -38,7 +38,7 @@ pub fn keep(folder: &Path, run: &str, event: &RunnerEvent, words: &str) -> io::R
 }
 
 impl KeptSummary {
-    /// Returns the summary of the last run that came to its end, `None` where none has; an error when it cannot be read.
+    /// The summary of the last run that came to its end, `None` where none has; an error when it cannot be read.
     pub fn of(folder: &Path) -> Result<Option<Self>, Problem> {
         let bytes = match read::read(&folder.join(KEPT), MOST) {
             Ok(found) => found.bytes,

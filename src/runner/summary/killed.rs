@@ -19,7 +19,7 @@ const CODE: u8 = 128 + 9;
 /// What a person does next.
 const NEXT: &str = "Run the same command again: it continues this loop.";
 
-/// Returns what is known of a run whose runner was killed, as an event and in words; `None` where it was not.
+/// What is known of a run whose runner was killed, as an event and in words; `None` where it was not.
 pub fn killed(report: &RunnerReport, worktree: &Path) -> Option<(RunnerEvent, String)> {
     if report.is != LoopFormState::Dead {
         return None;

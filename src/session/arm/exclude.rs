@@ -17,7 +17,7 @@ const LINES: &str = "\
 **/specs/**/.progress.md
 ";
 
-/// Returns what the person has to know, after git ignores the loop's files in a feature's folder; `None` where it did
+/// What the person has to know, after git ignores the loop's files in a feature's folder; `None` where it did
 /// already, or where that cannot be brought about: no loop is refused for it.
 pub fn keep_out(folder: &Path) -> Option<String> {
     let Repository { data: Some(data), prefix, rules } = Repository::around(folder) else {

@@ -28,7 +28,7 @@ pub struct Gate {
     pub for_person: String,
 }
 
-/// Returns what has to run around the work, and what is said of it and of checklists with which the person continues; a
+/// What has to run around the work, and what is said of it and of checklists with which the person continues; a
 /// refusal where checklists are open and nobody who may decide that has said so.
 pub fn gate(
     root: &Path,

@@ -12,7 +12,7 @@ use crate::store::loops::put_aside;
 use crate::store::pins::LoopLimits;
 use crate::store::undo::Undo;
 
-/// Returns the state file as it is found; an error for one that cannot be opened, which may be as good as ever.
+/// The state file as it is found; an error for one that cannot be opened, which may be as good as ever.
 pub fn readable_state(feature: &Feature) -> Result<Result<State, StateError>, Refusal> {
     match State::read(feature) {
         Err(StateError::Unopened { why }) => {
@@ -22,7 +22,7 @@ pub fn readable_state(feature: &Feature) -> Result<Result<State, StateError>, Re
     }
 }
 
-/// Returns the state to start from, and the note on a corrupt file, which is kept under another name.
+/// The state to start from, and the note on a corrupt file, which is kept under another name.
 pub fn state_to_start_from(
     feature: &Feature,
     found: Result<State, StateError>,

@@ -66,7 +66,8 @@ pub fn arm(
     let mut arming = Arming::begin(place.root, armer, None)?;
     let earlier = arming.earlier()?;
     let folder = arming.folder.iter();
-    let paths: Vec<_> = folder.flat_map(|it| [it.path(TASK_FILE), it.record_path()]).collect();
+    let paths: Vec<_> =
+        folder.flat_map(|folder| [folder.path(TASK_FILE), folder.record_path()]).collect();
     arming.remember(&paths)?;
     if let Some(live) = earlier.filter(|record| record.ledger.is_live()) {
         if !request.chosen.replace() {
@@ -109,7 +110,7 @@ fn pin_of(record: &Record, settings: SettingsThen) -> Pin {
         about: record.about.clone(),
         armed_at: record.armed_at,
         armed_by: ArmedBy::Command,
-        checks: record.ralph().map(|it| it.contract.checks.clone()).unwrap_or_default(),
+        checks: record.ralph().map(|task| task.contract.checks.clone()).unwrap_or_default(),
         settings,
         ..Pin::default()
     }
@@ -122,7 +123,7 @@ fn task_of(request: &TaskRequest, cwd: &Path) -> Result<String, Refusal> {
     task_in(&cwd.join(named))
 }
 
-/// Returns the text of a file that holds a task.
+/// The text of a file that holds a task.
 pub fn task_in(path: &Path) -> Result<String, Refusal> {
     let wrong = |why: &str| {
         let what = format!("the task cannot be read from `{}`: {why}", path.display());

@@ -19,7 +19,7 @@ use crate::text;
 /// The most characters of named tasks that a person is told to type again.
 const TYPED: usize = 60;
 
-/// Returns the one line for the log that says why a loop ended.
+/// The one line for the log that says why a loop ended.
 pub fn end_line(snapshot: &FeatureSnapshot, reason: &TerminalReason) -> String {
     match reason {
         TerminalReason::MaxIters { limit } => format!(
@@ -40,7 +40,7 @@ pub fn end_line(snapshot: &FeatureSnapshot, reason: &TerminalReason) -> String {
     }
 }
 
-/// Returns what a person reads when a loop ended short of completion: why, how far, what next.
+/// What a person reads when a loop ended short of completion: why, how far, what next.
 ///
 /// `left` is what was missing at that moment besides the list: failed checks, extension hooks that have not run.
 pub fn end_message(
@@ -64,7 +64,7 @@ pub fn end_message(
     limited(person::ended(record, &head, [&why, &place.words()], &next))
 }
 
-/// Returns what the person of a plugin reads when everything is done.
+/// What the person of a plugin reads when everything is done.
 pub fn completed_message(snapshot: &FeatureSnapshot, record: &Record) -> String {
     let converged = converged(record.ledger.converging);
     person::ended(record, "done", [&snapshot.place().words(), converged], "")
@@ -86,7 +86,7 @@ pub fn uncounted(snapshot: &FeatureSnapshot) -> Option<String> {
     (!all.is_empty()).then(|| text::line(&all.join("; ")).into_owned())
 }
 
-/// Returns what the person is told when all that counts of a list is done, but tasks are gone from it, or boxes are open.
+/// What the person is told when all that counts of a list is done, but tasks are gone from it, or boxes are open.
 pub fn doubtful_message(snapshot: &FeatureSnapshot, record: &Record) -> Option<String> {
     let (gone, open) = (gone_tasks(record), uncounted(snapshot));
     let next = if gone.is_some() { COMPARE } else { LOOK };
@@ -100,20 +100,20 @@ pub fn doubtful_message(snapshot: &FeatureSnapshot, record: &Record) -> Option<S
     (!but.is_empty()).then(|| limited(person::ended(record, "done (completed)", parts, next)))
 }
 
-/// Returns what a session is told whose loop another one took over, `None` when none did.
+/// What a session is told whose loop another one took over, `None` when none did.
 pub fn moved_message(record: &Record) -> Option<String> {
     let to = Some(printable(&record.moved_to)).filter(|to| !to.is_empty())?;
     let why = format!("session {to} has taken this loop over, this one may stop");
     Some(person::ended(record, "ended (stopped)", [&why, ""], ""))
 }
 
-/// Returns what a person reads when a loop ended and its feature cannot be found.
+/// What a person reads when a loop ended and its feature cannot be found.
 pub fn end_without_files(record: &Record) -> String {
     let reason = record.ledger.ended.as_ref().map_or("stopped", TerminalReason::name);
     person::ended(record, &format!("ended ({reason})"), [&printable(&record.words), ""], "")
 }
 
-/// Returns what a person reads when the loop's state file was taken away and tasks are open.
+/// What a person reads when the loop's state file was taken away and tasks are open.
 pub fn gone_message(record: &Record, place: TaskPosition) -> String {
     let done = if place.total > 0 { place.words() } else { String::new() };
     let why = ["its state file is gone", &done];
@@ -152,7 +152,7 @@ fn again(record: Option<&Record>) -> String {
     format!("continue with {command}{}", tasks.unwrap_or_default())
 }
 
-/// Returns what a person does after an end, behind "Next: "; a reason of `None` is one of which nobody knows more. `all_done`
+/// What a person does after an end, behind "Next: "; a reason of `None` is one of which nobody knows more. `all_done`
 /// is whether every box is ticked.
 pub fn after_end(
     record: Option<&Record>,

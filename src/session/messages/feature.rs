@@ -64,7 +64,7 @@ const RUN_INSTEAD: &str =
 const BRIEF_INSISTENCE: Insistence<'_> =
     Insistence { instead: "", same_list: "No box was ticked since: try another way." };
 
-/// Returns the text that sends the agent back to work (spec 003, FR-1 and FR-15), under 4,000 characters: two or three
+/// The text that sends the agent back to work (spec 003, FR-1 and FR-15), under 4,000 characters: two or three
 /// lines, and from time to time the whole contract. As more context, which the client shows to the person whole, it has no
 /// word that can be left out.
 pub fn resume(
@@ -140,7 +140,7 @@ pub fn resume(
     limited(text) + &if is_whole { asked(record.asked.as_deref()) } else { String::new() }
 }
 
-/// Returns what alone keeps ticked tasks from being done, such as a protected file that differs: no other task is open, and
+/// What alone keeps ticked tasks from being done, such as a protected file that differs: no other task is open, and
 /// nothing else is missing.
 fn held_up(snapshot: &FeatureSnapshot, missing: &[Shortfall]) -> Option<String> {
     let [Shortfall::OpenTasks | Shortfall::ClaimedWithOpenTasks, Shortfall::Unproved(tasks)] =
@@ -289,7 +289,7 @@ const REMIND_COORDINATOR: &str = include_str!("feature/remind_coordinator.txt").
 /// The contract of an agent that works by spec-kit's own outline, after a compaction.
 const REMIND_BY_OUTLINE: &str = include_str!("feature/remind_by_outline.txt").trim_ascii_end();
 
-/// Returns the paragraph that a session with a live loop gets after a compaction or a resume: the whole contract, and what
+/// The paragraph that a session with a live loop gets after a compaction or a resume: the whole contract, and what
 /// was asked besides the feature, letter for letter.
 pub fn reminder(snapshot: &FeatureSnapshot, record: &Record, standing: &PinState) -> String {
     let place = snapshot.place();
@@ -317,7 +317,7 @@ pub fn reminder(snapshot: &FeatureSnapshot, record: &Record, standing: &PinState
         + &hooks
 }
 
-/// Returns what the agent has to know of what was asked besides the feature, each on a line of its own; empty for nothing.
+/// What the agent has to know of what was asked besides the feature, each on a line of its own; empty for nothing.
 pub fn asked(asked: Option<&Asked>) -> String {
     let mut text = String::new();
     let Some(Asked { tasks, words, open_checklists, optional, .. }) = asked else { return text };
@@ -337,7 +337,7 @@ pub fn asked(asked: Option<&Asked>) -> String {
     text
 }
 
-/// Returns the line that a person sees when the agent is sent back: how far it is, or what was claimed and is not so; one
+/// The line that a person sees when the agent is sent back: how far it is, or what was claimed and is not so; one
 /// line of a narrow terminal, as a rule.
 pub fn progress(snapshot: &FeatureSnapshot, ledger: &Ledger, missing: &[Shortfall]) -> String {
     let place = snapshot.place();
@@ -393,7 +393,7 @@ pub fn missing(snapshot: &FeatureSnapshot, missing: &[Shortfall]) -> String {
     brief(missing, &open)
 }
 
-/// Returns what was missing at an end besides the list: the checks that failed, or the extension hooks or the converge command
+/// What was missing at an end besides the list: the checks that failed, or the extension hooks or the converge command
 /// that have not run.
 pub fn left(seen: &Observation, ledger: &Ledger, checks: &[Check]) -> Option<String> {
     let due = || Shortfall::HooksDue(seen.hooks_due.clone());
@@ -408,7 +408,7 @@ pub fn left(seen: &Observation, ledger: &Ledger, checks: &[Check]) -> Option<Str
     Some(parts.collect::<Vec<_>>().join("; ")).filter(|it| !it.is_empty())
 }
 
-/// Returns what the checks said at an end, empty where there are none but a review.
+/// What the checks said at an end, empty where there are none but a review.
 pub fn checks_at_end(checks: &[Check], results: Option<&[CheckResult]>) -> Option<String> {
     if Contract::commands_and_review(checks).0.is_empty() {
         return None;
@@ -438,7 +438,7 @@ pub fn failed_checks(results: Option<&[CheckResult]>) -> Option<String> {
     }
 }
 
-/// Returns the text for a state file or task list that cannot be read (spec 003, AC-2.1).
+/// The text for a state file or task list that cannot be read (spec 003, AC-2.1).
 pub fn corrupt(snapshot: &FeatureSnapshot) -> String {
     let Some(unreadable) = &snapshot.unreadable else {
         return String::new();
@@ -458,7 +458,7 @@ pub fn corrupt(snapshot: &FeatureSnapshot) -> String {
     ))
 }
 
-/// Returns the line for the log when the agent is sent back (spec 003).
+/// The line for the log when the agent is sent back (spec 003).
 pub fn stopped_line(snapshot: &FeatureSnapshot) -> String {
     let place = snapshot.place();
     format!(
@@ -470,7 +470,7 @@ pub fn stopped_line(snapshot: &FeatureSnapshot) -> String {
     )
 }
 
-/// Returns the ids of the open tasks, as many as fit, and how many more there are.
+/// The ids of the open tasks, as many as fit, and how many more there are.
 pub fn open_tasks(snapshot: &FeatureSnapshot) -> String {
     open_tasks_within(snapshot, LIST)
 }
@@ -519,7 +519,7 @@ pub(super) fn file_name(snapshot: &FeatureSnapshot) -> &'static str {
     }
 }
 
-/// Returns a path of which the end can still be recognised, at most 600 characters.
+/// A path of which the end can still be recognised, at most 600 characters.
 pub(crate) fn shortened(path: &str) -> String {
     let path = text::block(path).replace('\n', " ").chars().collect::<Vec<_>>();
     if path.len() <= 600 {
@@ -529,7 +529,7 @@ pub(crate) fn shortened(path: &str) -> String {
     format!("…{end}")
 }
 
-/// Returns the text, or its first 3,900 characters: each one is paid for at every iteration.
+/// The text, or its first 3,900 characters: each one is paid for at every iteration.
 pub(crate) fn limited(text: String) -> String {
     match text.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}…", &text[..end]),

@@ -12,7 +12,7 @@ pub struct Insistence<'a> {
 }
 
 impl Insistence<'_> {
-    /// Returns a line for an agent that got no further since it was sent back, empty for any other.
+    /// A line for an agent that got no further since it was sent back, empty for any other.
     pub fn line(self, ledger: &Ledger, rails: &Guardrails, missing: &[Shortfall]) -> String {
         let Self { instead, same_list } = self;
         let (idle, still) = (ledger.idle_stops, ledger.unchanged);

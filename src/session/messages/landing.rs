@@ -24,7 +24,7 @@ pub fn is_asked(settings: &Settings, max_iterations: Option<u32>, ledger: &Ledge
     settings.chosen.landing() && near_limit(&rails, ledger, 0).is_some()
 }
 
-/// Returns what is added to the text that sends the agent back to work.
+/// What is added to the text that sends the agent back to work.
 pub fn words(place: HandoffPlace<'_>, form: ContinueForm) -> String {
     const WHAT: &str = "what is done, what is open and what comes next";
     let leave = match place {

@@ -45,7 +45,7 @@ pub struct NextStep<'a> {
 }
 
 impl NextStep<'_> {
-    /// Returns what a person does after this end, in one or two sentences.
+    /// What a person does after this end, in one or two sentences.
     pub fn after(self, reason: &TerminalReason) -> String {
         let Self { again, look_at } = self;
         match reason {

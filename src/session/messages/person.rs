@@ -18,7 +18,7 @@ pub fn line(head: &str, parts: &[&str]) -> String {
     line
 }
 
-/// Returns how far a loop came until it was last judged, such as `7 iterations · 12 min · 48,000 tokens`, with what reviews
+/// How far a loop came until it was last judged, such as `7 iterations · 12 min · 48,000 tokens`, with what reviews
 /// used beside that: what is not known, and less than a minute, is left out.
 pub fn sums(record: &Record) -> String {
     let mut text = counted(record.ledger.iterations.into(), "iteration");
@@ -40,12 +40,12 @@ pub fn sums(record: &Record) -> String {
     text
 }
 
-/// Returns what reviews have used in a loop, such as `48,210 tokens, $0.1200`; empty where nothing says so, `~` is an estimate.
+/// What reviews have used in a loop, such as `48,210 tokens, $0.1200`; empty where nothing says so, `~` is an estimate.
 pub fn reviews(ledger: &Ledger) -> String {
     reviews_of(ledger.review_tokens, ledger.review_cost, ledger.review_cost_estimated)
 }
 
-/// Returns the same of these figures.
+/// The same of these figures.
 pub fn reviews_of(tokens: u64, cost: u64, estimated: bool) -> String {
     let mut text = if tokens > 0 { counted(tokens, "token") } else { String::new() };
     if cost > 0 {
@@ -60,7 +60,7 @@ pub fn reviews_of(tokens: u64, cost: u64, estimated: bool) -> String {
     text
 }
 
-/// Returns the message of an end: `head` is its name, `parts` are why and how far, `next` is what to do now.
+/// The message of an end: `head` is its name, `parts` are why and how far, `next` is what to do now.
 pub fn ended(record: &Record, head: &str, parts: [&str; 2], next: &str) -> String {
     let head = [head, ": "].concat();
     let mut text = line(&head, &[&printable(&record.about), parts[0], parts[1], &sums(record)]);
@@ -71,7 +71,7 @@ pub fn ended(record: &Record, head: &str, parts: [&str; 2], next: &str) -> Strin
     text
 }
 
-/// Returns the words of an end that say more than its name; empty for a loop that was cancelled, and no more is known.
+/// The words of an end that say more than its name; empty for a loop that was cancelled, and no more is known.
 pub fn more_than(name: &EndName, words: &str) -> String {
     // As versions before have it in their notes.
     const BEFORE: &str = "it was canceled";
@@ -80,7 +80,7 @@ pub fn more_than(name: &EndName, words: &str) -> String {
     if is_said { String::new() } else { printable(words) }
 }
 
-/// Returns what a person does next as it stands behind "Next: ", where no sentence begins.
+/// What a person does next as it stands behind "Next: ", where no sentence begins.
 pub fn behind_next(sentences: &str) -> String {
     let mut letters = sentences.chars();
     let first = letters.next().map(|first| first.to_ascii_lowercase());

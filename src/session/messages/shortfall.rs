@@ -141,7 +141,7 @@ pub const NOT_CONVERGED: &str = "spec-kit's converge command has not run";
 pub const NOT_COMPARED: &str =
     "converge found more to do in both of its rounds: nobody has compared the code since";
 
-/// Returns what came of spec-kit's converge command in a loop that is done; empty where it was not asked for.
+/// What came of spec-kit's converge command in a loop that is done; empty where it was not asked for.
 pub fn converged(converging: Converging) -> &'static str {
     match (converging.passed, converging.is_over()) {
         (true, _) => "converge found nothing missing",
@@ -182,7 +182,7 @@ fn changed_tasks(tampered: &Tampered) -> String {
     text
 }
 
-/// Returns a few ids of tasks and how many more there are.
+/// A few ids of tasks and how many more there are.
 pub fn ids(all: &[String]) -> String {
     few(&mut all.iter().map(|id| printable(id).chars().take(40).collect::<String>()), IDS)
 }
@@ -245,7 +245,7 @@ pub fn of_check(CheckResult { run, outcome, review, .. }: &CheckResult) -> Strin
     }
 }
 
-/// Returns how many tasks are open, as [`short`] takes it.
+/// How many tasks are open, as [`short`] takes it.
 pub fn open_count(open: u64) -> String {
     text::counted_as(open as usize, "task is open", "tasks are open")
 }

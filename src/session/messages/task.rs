@@ -34,18 +34,18 @@ const BLOCKED: &str = "When only a person can continue, run `spool block \"what 
 /// The most characters of the beginning of a long task.
 const BEGINNING: usize = 240;
 
-/// Returns the first words of a task, on one line of at most 60 characters.
+/// The first words of a task, on one line of at most 60 characters.
 pub fn title(task: &str) -> String {
     let line = task.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     text::title(line, 60)
 }
 
-/// Returns the beginning of a long task.
+/// The beginning of a long task.
 pub fn beginning(task: &str) -> String {
     task.trim_start().chars().take(BEGINNING).collect()
 }
 
-/// Returns the contract that the agent gets with its command: task, stopping rule, limits.
+/// The contract that the agent gets with its command: task, stopping rule, limits.
 pub fn start(record: &Record, folder: &Session) -> String {
     let Some(assignment) = record.ralph() else {
         return String::new();
@@ -100,7 +100,7 @@ fn promise_rules(text: &mut String, assignment: &Assignment, token: &str) {
     }
 }
 
-/// Returns the limits of a loop in one line without a full stop.
+/// The limits of a loop in one line without a full stop.
 pub fn limits(record: &Record) -> String {
     let Some(assignment) = record.ralph() else {
         return String::new();
@@ -117,7 +117,7 @@ pub fn limits(record: &Record) -> String {
     text
 }
 
-/// Returns the line that a person sees when the loop is armed.
+/// The line that a person sees when the loop is armed.
 pub fn armed_line(record: &Record) -> String {
     let Some(assignment) = record.ralph() else {
         return String::new();
@@ -151,7 +151,7 @@ pub fn already_armed(live: &Record) -> Refusal {
     )
 }
 
-/// Returns the text that sends the agent back to work.
+/// The text that sends the agent back to work.
 pub fn go_on(
     record: &Record,
     folder: &Session,
@@ -191,7 +191,7 @@ pub fn go_on(
     limited(text) + &original(assignment, &folder.path(""))
 }
 
-/// Returns the whole contract for a session after a compaction or a resume.
+/// The whole contract for a session after a compaction or a resume.
 pub fn reminder(record: &Record, folder: &Path) -> String {
     let Some(assignment) = record.ralph() else {
         return String::new();
@@ -235,18 +235,18 @@ fn honest_rules(text: &mut String) {
     }
 }
 
-/// Returns the line that a person sees when the agent is sent back.
+/// The line that a person sees when the agent is sent back.
 pub fn progress(record: &Record, missing: &[Shortfall]) -> String {
     person::line("", &[&iteration(record), &brief(missing, "")])
 }
 
-/// Returns the name that spec 002 has for an end.
+/// The name that spec 002 has for an end.
 pub fn status(record: &Record, reason: &TerminalReason) -> EndStatus {
     let promised = record.ralph().is_some_and(|assignment| assignment.contract.token.is_some());
     EndStatus::of(reason, promised)
 }
 
-/// Returns what a person reads when the loop has ended; `missing` is what was not there at that moment.
+/// What a person reads when the loop has ended; `missing` is what was not there at that moment.
 pub fn end_message(record: &Record, reason: &TerminalReason, missing: &str) -> String {
     let status = status(record, reason);
     let (head, why) = match (reason, status) {
@@ -262,7 +262,7 @@ pub fn end_message(record: &Record, reason: &TerminalReason, missing: &str) -> S
     person::ended(record, &head, [&why, missing], &next)
 }
 
-/// Returns what a person does after the end of a loop, behind "Next: "; empty while it lives.
+/// What a person does after the end of a loop, behind "Next: "; empty while it lives.
 pub fn after_end(record: &Record) -> String {
     match &record.ledger.ended {
         None => String::new(),
@@ -274,7 +274,7 @@ pub fn after_end(record: &Record) -> String {
     }
 }
 
-/// Returns what a person should know about an accepted promise, empty when there was work before it.
+/// What a person should know about an accepted promise, empty when there was work before it.
 pub fn grounds(record: &Record) -> String {
     let Some(assignment) = record.ralph() else {
         return String::new();

@@ -14,7 +14,7 @@ use crate::store::loops::Record;
 use crate::store::pins::Pin;
 use crate::world::{self, Deadline};
 
-/// Returns the observation of one stop; nothing is counted yet (see [`add_seen`]).
+/// The observation of one stop; nothing is counted yet (see [`add_seen`]).
 pub fn observe(snapshot: &FeatureSnapshot, event: &HookEvent, record: &mut Record) -> Observation {
     let mut claimed = stands_alone(&event.last_message, SIGNAL);
     // The list decides where there is one; the transcript is asked only where there is none.
@@ -49,7 +49,7 @@ pub fn wait_for_transcript(event: &HookEvent, record: &Record, deadline: Deadlin
     }
 }
 
-/// Returns the extension hooks that are due now and have not run, and notes those that the transcript shows after `from`, with
+/// The extension hooks that are due now and have not run, and notes those that the transcript shows after `from`, with
 /// the converge command where the agent was told to run it. Nothing is read where all have run. Where they are all that is
 /// missing, a transcript that lags is waited for.
 pub fn hooks_due(

@@ -30,7 +30,7 @@ pub struct TurnTranscript<'a> {
 }
 
 impl<'a> TurnTranscript<'a> {
-    /// Returns the part for a stop in the loop of this record, `None` when the event names no transcript.
+    /// The part for a stop in the loop of this record, `None` when the event names no transcript.
     fn of(event: &'a HookEvent, record: &Record, rails: &Guardrails, needed: u64) -> Option<Self> {
         Some(Self {
             transcript: event.transcript.as_deref()?,
@@ -96,7 +96,7 @@ impl<'a> TurnTranscript<'a> {
         seen.written_tokens = activity.tokens.written;
     }
 
-    /// Returns the wait for a command that ends this loop: a person typed it while the agent worked, and the client
+    /// The wait for a command that ends this loop: a person typed it while the agent worked, and the client
     /// keeps it until the turn has ended. A loop that blocks the end would keep it waiting forever. What the client does not
     /// name may be such a command: the client takes it up when the turn ends, and its own turn has a stop again. It lets one
     /// stop go: a client that was killed takes nothing up. What was typed before this client took the session up is not
@@ -134,13 +134,13 @@ impl<'a> TurnTranscript<'a> {
     }
 }
 
-/// Returns the wait for a person whom an agent asks for an approval that did nothing since it was sent back.
+/// The wait for a person whom an agent asks for an approval that did nothing since it was sent back.
 fn asked(seen: &Observation, said: &str) -> Option<Waiting> {
     let question = (seen.tool_calls == Some(0)).then(|| asks_approval(said))??;
     Some(Waiting::Answer(text::title(question, QUESTION)))
 }
 
-/// Returns what a loop waits for: the end of a pause, an approval, and work in the background.
+/// What a loop waits for: the end of a pause, an approval, and work in the background.
 fn waiting(event: &HookEvent, record: &Record, approval: Option<Waiting>) -> Vec<Waiting> {
     let paused = record.pause().map(|pause| Waiting::Paused(pause.words()));
     let background = event.background.iter().cloned().map(Waiting::Background);

@@ -27,7 +27,7 @@ pub fn wait_for_transcript(event: &HookEvent, record: &Record, deadline: Deadlin
     });
 }
 
-/// Returns the observation of one stop, and moves the record's places in transcript and commits forward.
+/// The observation of one stop, and moves the record's places in transcript and commits forward.
 pub fn observe(
     root: &Path,
     event: &HookEvent,
@@ -94,7 +94,7 @@ fn turn<'a>(
     TurnTranscript::of(event, record, &contract.guardrails, needed)
 }
 
-/// Returns what a text says of the assignment's promise.
+/// What a text says of the assignment's promise.
 fn promised(assignment: &Assignment, text: &str) -> Promise {
     promise(assignment.contract.token.as_deref(), assignment.promise_match, text)
 }

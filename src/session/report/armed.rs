@@ -12,7 +12,7 @@ use crate::store::pins::PinState;
 use crate::text;
 use crate::world::WallTime;
 
-/// Returns what a person reads of a live loop in `spool status`: when it was armed and who did it, what is run for it, what
+/// What a person reads of a live loop in `spool status`: when it was armed and who did it, what is run for it, what
 /// has to run and has not, and what has changed since; each line with a line break. `armed_at` is what the notes say.
 pub fn lines(
     root: &Path,

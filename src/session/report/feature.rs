@@ -108,12 +108,12 @@ pub struct FeatureReport {
 }
 
 impl FeaturesReport {
-    /// Returns the report on a project; files that cannot be read are reported, not fatal.
+    /// The report on a project; files that cannot be read are reported, not fatal.
     pub fn of(project: &Project) -> Self {
         Self::of_loops(project, &Loops::of(&project.root))
     }
 
-    /// Returns the same of these loops of the project.
+    /// The same of these loops of the project.
     pub fn of_loops(project: &Project, loops: &Loops) -> Self {
         let current = project.current_feature().ok().flatten();
         let features: Vec<FeatureReport> = project
@@ -142,7 +142,7 @@ impl FeaturesReport {
         }
     }
 
-    /// Returns the report as text for a person, with line breaks and no colour.
+    /// The report as text for a person, with line breaks and no colour.
     pub fn text(&self) -> String {
         let mut text = format!("Project: {}\n", printable(&self.project));
         if !self.enabled {
@@ -160,7 +160,7 @@ impl FeaturesReport {
         text
     }
 
-    /// Returns what is said beside a live loop where the settings switch loops off; empty otherwise.
+    /// What is said beside a live loop where the settings switch loops off; empty otherwise.
     pub fn switch(&self) -> &'static str {
         if self.enabled { "" } else { ", but switched off by the settings: the agent may stop" }
     }
@@ -238,7 +238,7 @@ impl FeatureReport {
             },
             corrupt: snapshot.unreadable.is_some(),
             named: place.named,
-            next: snapshot.tasks.as_ref().and_then(|it| Some(printable(&it.present()?.id))),
+            next: snapshot.tasks.as_ref().and_then(|list| Some(printable(&list.present()?.id))),
             let_go: let_go(loops, &feature.name),
             verify: verify.unwrap_or_default(),
             review: String::new(),
@@ -308,7 +308,7 @@ pub fn write_proofs(text: &mut String, board: &Scoreboard) {
     }
 }
 
-/// Returns the sessions that were not blocked since a feature's live loop was armed, because it is
+/// The sessions that were not blocked since a feature's live loop was armed, because it is
 /// another session's.
 pub fn let_go(loops: &Loops, feature: &str) -> Vec<LetGo> {
     let Some(claim) = loops.claim(feature).filter(|claim| claim.closed.is_none()) else {

@@ -66,7 +66,7 @@ pub struct LiveReport {
 }
 
 impl LiveReport {
-    /// Returns the report on a loop that no session has yet.
+    /// The report on a loop that no session has yet.
     pub fn unbound(armed_at: WallTime) -> Self {
         Self {
             armed_at,
@@ -78,7 +78,7 @@ impl LiveReport {
         }
     }
 
-    /// Returns the report on the loop of a session; `at_work` is what its agent is at.
+    /// The report on the loop of a session; `at_work` is what its agent is at.
     pub fn of(record: &Record, life: &SessionLife, at_work: String) -> Self {
         let transcript = transcript_at(&record.transcript);
         let turn = transcript.activity(TranscriptPart {
@@ -153,7 +153,7 @@ impl LiveReport {
         }
     }
 
-    /// Returns the same of a loop that nobody can continue where its pin is not found.
+    /// The same of a loop that nobody can continue where its pin is not found.
     #[must_use]
     pub fn unless_lost(self, record: &Record, standing: &PinState) -> Self {
         Self { next: pinned::next_where_lost(record, standing).unwrap_or(self.next), ..self }
@@ -180,7 +180,7 @@ impl LiveReport {
         }
     }
 
-    /// Returns what its agent has done in the iteration that runs, as it stands behind the number; empty before a session has
+    /// What its agent has done in the iteration that runs, as it stands behind the number; empty before a session has
     /// the loop.
     pub fn so_far(&self) -> String {
         if !self.last_sign_at.is_known() {
@@ -205,7 +205,7 @@ impl LiveReport {
     }
 }
 
-/// Returns the task at work, or the group, in a line; empty where nothing is open.
+/// The task at work, or the group, in a line; empty where nothing is open.
 pub fn at_work(list: Option<&TaskList>) -> String {
     let tasks = list.map(TaskList::next).unwrap_or_default();
     match tasks.as_slice() {

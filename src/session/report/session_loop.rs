@@ -93,7 +93,7 @@ pub struct FoundLoop<'a> {
 }
 
 impl SessionLoop {
-    /// Returns the loop as it stands.
+    /// The loop as it stands.
     pub fn of(root: &Path, loops: &Loops, found: FoundLoop<'_>) -> Self {
         let FoundLoop { record, end, standing, armed_at, .. } = found;
         let alive = record.as_ref().filter(|record| record.ledger.is_live());
@@ -131,12 +131,12 @@ impl SessionLoop {
         self.end.is_none()
     }
 
-    /// Returns the session that has it, empty before one has.
+    /// The session that has it, empty before one has.
     pub fn session(&self) -> &str {
         self.record.as_ref().map_or("", |record| &record.session)
     }
 
-    /// Returns how it is, in words; `cancel` is the command that ends it.
+    /// How it is, in words; `cancel` is the command that ends it.
     pub fn words(&self, switch: &str, cancel: &str) -> String {
         match (self.state, &self.record, &self.end) {
             (_, _, Some((name, words))) => {

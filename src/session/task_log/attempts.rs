@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::feature::state::State;
 
 impl State {
-    /// Returns how often a task has failed.
+    /// How often a task has failed.
     pub fn failures(&self, task: &str) -> u32 {
         let counted = self.object("taskAttempts").and_then(|all| all.get(task));
         counted.and_then(Value::as_u64).map_or(0, |count| u32::try_from(count).unwrap_or(u32::MAX))
@@ -26,7 +26,7 @@ impl State {
         }
     }
 
-    /// Returns how many repairs of an original task there have been (`fixTaskMap`).
+    /// How many repairs of an original task there have been (`fixTaskMap`).
     pub(super) fn repairs(&self, original: &str) -> u64 {
         let entry = self.object("fixTaskMap").and_then(|map| map.get(original));
         entry.and_then(|entry| entry.get("attempts")).and_then(Value::as_u64).unwrap_or(0)

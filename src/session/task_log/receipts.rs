@@ -12,12 +12,12 @@ use crate::store::loops::{Loops, Record};
 use crate::store::receipts::{Receipt, Receipts};
 use crate::world;
 
-/// Returns the receipts of a feature's tasks; an error where nothing can be kept outside of the project.
+/// The receipts of a feature's tasks; an error where nothing can be kept outside of the project.
 pub fn receipts_of(project: &Project, feature: &Feature) -> io::Result<Receipts> {
     Receipts::of(&project.root, &feature.name, &list_of(feature))
 }
 
-/// Returns the tasks whose boxes were ticked at the last stop of a loop and did not count, and that nobody has found proved since.
+/// The tasks whose boxes were ticked at the last stop of a loop and did not count, and that nobody has found proved since.
 pub fn refused(project: &Project, feature: &Feature, record: &Record) -> Vec<String> {
     let receipts = receipts_of(project, feature);
     let known = receipts.map(|it| it.known(record.armed_at)).unwrap_or_default();

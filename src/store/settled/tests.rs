@@ -29,7 +29,7 @@ fn written_long_ago(folder: &Path, bytes: &[u8]) {
     filetime::set_file_mtime(path, filetime::FileTime::from_unix_time(1_000_000, 0)).unwrap();
 }
 
-/// Returns what is taken where each look at the file is followed by the next of these contents. Their dates lie in the future,
+/// What is taken where each look at the file is followed by the next of these contents. Their dates lie in the future,
 /// so that no file is old on a busy machine.
 fn settled_while_written(folder: &Path, contents: &[&str]) -> Vec<u8> {
     let path = folder.join(NAME);
