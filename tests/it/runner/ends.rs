@@ -112,9 +112,9 @@ fn time_is_up() {
     let bench = Bench::new();
     let witness = Bench::witness();
     bench.agent(&format!("{}echo 1 > made.txt\necho made >&9\nexec sleep 600", witness.held()));
-    let running = bench.ralph("--max-runtime 1h").start();
+    let mut running = bench.ralph("--max-runtime 1h").start();
     witness.wait_for("made");
-    bench.let_pass(MORE_THAN_AN_HOUR);
+    bench.let_pass_until(MORE_THAN_AN_HOUR, &mut running, "-- iteration 1 (");
     let ran = running.finish();
     ended(&bench, ran, "stuck", "timed_out", 7, "");
     witness.wait_for_the_end();

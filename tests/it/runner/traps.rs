@@ -114,9 +114,9 @@ fn grandchildren_that_hold_the_pipe_do_not_hold_up_the_loop() {
         held = witness.held()
     ));
     // A naive runner waits until the last of them closes the pipe: for ever.
-    let running = bench.ralph("--iteration-timeout 1h --grace 200ms").start();
+    let mut running = bench.ralph("--iteration-timeout 1h --grace 200ms").start();
     witness.wait_for("there");
-    bench.let_pass(MORE_THAN_AN_HOUR);
+    bench.let_pass_until(MORE_THAN_AN_HOUR, &mut running, "-- iteration 1 (");
     running.finish().with_code(0);
     witness.wait_for_the_end();
     assert_eq!(bench.iterations()[0]["timed_out"], true);
