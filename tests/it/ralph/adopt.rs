@@ -152,7 +152,7 @@ fn a_session_that_gave_a_sign_of_life_keeps_its_loop_unless_forced() {
     silent_for(&bench, "s1", 2 * HOUR);
     bench.transcript("s1").assistant("I am still at it.");
     let refusal = adopt(&bench, "s2", "s1");
-    assert!(refusal.reason().contains("gave a sign of life 0 s ago"), "{refusal}");
+    assert!(refusal.reason().contains("gave a sign of life "), "{refusal}");
     assert_eq!(live(&bench), ["s1"]);
     assert!(!record_path(&bench, "s2").exists());
     works_and_says(&bench, "two").reason();
@@ -305,7 +305,7 @@ fn status_shows_an_orphan_and_how_to_go_on_with_it() {
     adopt(&bench, "s2", "s1").context();
     let status = printed(&spool(&bench, None, &["status"]));
     assert!(status.contains("ended (stopped): session s2 took it over"), "{status}");
-    assert!(status.contains("Taken over from session s1, 0 s ago"), "{status}");
+    assert!(status.contains("Taken over from session s1, "), "{status}");
 }
 
 #[test]
