@@ -257,8 +257,13 @@ fn a_usage_limit_of_the_reader_is_no_verdict(reader: Agent) {
         _ => Reply::error(429, "rate_limit_error", "This request would exceed your limit")
             .header("anthropic-ratelimit-unified-status", "rejected"),
     });
-    let ended = run(&stage, reader, &[]);
-    assert_no_verdict(&stage, ended, "no pass");
+    let (code, printed) = run(&stage, reader, &[]);
+    let facts = stage.facts();
+    // Without `--max-limit-wait` nobody waits, and the next run reviews again.
+    assert_eq!(code, Some(13), "{facts}");
+    assert_eq!(stage.state()["reason"], "usage_limit", "{facts}");
+    assert!(printed.contains("no pass: a usage limit"), "{facts}");
+    assert_nothing_is_left(&stage);
 }
 
 fn a_reader_over_its_time_is_no_verdict_and_leaves_no_process(reader: Agent) {
