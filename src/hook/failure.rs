@@ -40,8 +40,6 @@ fn pause_after(loops: &Loops, session: &str, error: &str) -> io::Result<HookAnsw
         folder.note(&record.entry(JournalEvent::Failure, &words))?;
         return Ok(HookAnswer::silent());
     }
-    // It shows nothing of how the client took the answer before.
-    record.context.asked = false;
     pause_record(&folder, &mut record, pause)?;
     drop(folder);
     let message = pause::told(&record).unwrap_or_default();

@@ -375,7 +375,7 @@ impl StopSession<'_> {
         }
         self.put_in_words(kind, contract, &seen, &verdict);
         let of_a_pause = pause_to_report(&mut self.record, &verdict);
-        let form = continuing::form(self.context, &mut self.record.context, &verdict);
+        let form = continuing::form(self.context, &verdict);
         let limits = kind.limits();
         let mut notices =
             notices::notices(self.context, &mut self.record, &self.standing, limits, &verdict);

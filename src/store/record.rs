@@ -107,9 +107,6 @@ pub struct Record {
     /// What the person has been notified of.
     #[serde(rename = "told", skip_serializing_if = "is_default")]
     pub notified: Notified,
-    /// How the client took the answers that continued its turns with more context.
-    #[serde(skip_serializing_if = "is_default")]
-    pub context: ContextAnswers,
     /// Failed attempts of each open task, as `spool task fail` counted them; the state file cannot make
     /// them fewer.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -129,7 +126,7 @@ read_fields!(Record {
     version, project, kind, session, about, folder, armed_at, armed_by, seen_at, judged_at, transcript_from,
     transcript_read, let_go, last_message, commits_read, commits_line, marks, transcript, had_list,
     ledger, words, waits_for, output, unnotified as "untold", tasks_hash, gone_tasks, refused, paused, asked, armed, assignment,
-    adopted, moved_to, notified as "told", context, attempts, hooks_ran, converge_ran,
+    adopted, moved_to, notified as "told", attempts, hooks_ran, converge_ran,
 } kept more);
 
 /// When iterations ended, by the clock that the files have.
@@ -167,21 +164,6 @@ pub struct Notified {
 }
 
 read_fields!(Notified { unarmed, approval, phase, switched_off, settings });
-
-/// How a client took the answers that continue a turn with more context, and block nothing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct ContextAnswers {
-    /// The number of its version.
-    pub client: u64,
-    /// Whether the last stop was answered so, and nobody knows yet whether the turn continued.
-    pub asked: bool,
-    /// Whether a turn was seen to continue.
-    pub works: bool,
-    /// Whether a turn ended all the same: this client gets no such answer in this loop again.
-    pub failed: bool,
-}
-
-read_fields!(ContextAnswers { client, asked, works, failed });
 
 /// A message of the agent whose tokens were counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
-use super::client::client_of;
+use super::client::takes_context;
 use super::commands;
 use super::field::{BackgroundTask, EventField};
 use super::transcript::ClaudeTranscript;
@@ -204,7 +204,7 @@ impl From<ClaudeEvent> for HookEvent {
             last_message: event.last_assistant_message,
             reentered: event.stop_hook_active,
             in_subagent: !event.agent_id.is_empty(),
-            client: Some(client_of),
+            takes_context: Some(takes_context),
             ..Self::default()
         }
     }
