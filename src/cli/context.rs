@@ -59,7 +59,7 @@ impl Where {
         begin(&start)?;
         Project::around(&start).with_context(|| {
             format!(
-                "no spec-kit project at `{}`: no `.specify` folder here or above\ngo to the project, or name it with --project DIR",
+                "no spec-kit project at `{}`: no `.specify` folder here or above\ngo to the project, or name it with --project DIR; without one: /speckit:ralph-loop \"TASK\" in Claude Code",
                 start.display()
             )
         })

@@ -58,7 +58,7 @@ fn carry(event: &HookEvent) -> Option<HookAnswer> {
             life::note(&loops, session, transcript);
             let how = match left.pause().filter(|pause| !pause.ends_by_itself()) {
                 Some(_) => "is paused in this session, too\nTo let it go on: `spool resume`",
-                None => "goes on in this session\nTo stop it: /speckit:cancel",
+                None => "goes on in this session\nTo stop it: Esc, then /speckit:cancel",
             };
             let line = format!("Ralph-speckit: the loop of {} {how}", printable(&left.about));
             Some(HookAnswer::session_context(taken.contract).also_notify(&line))

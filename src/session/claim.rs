@@ -95,14 +95,14 @@ fn allowed(claim: &Claim, earlier: Option<&Record>, session: &str) -> Option<Hoo
         .and_then(|record| record.ledger.ended.as_ref().map(EndName::of));
     if let Some(reason) = claim.closed.clone().or(ended) {
         let line = format!(
-            "The loop of feature {} has ended ({reason}); /speckit:implement starts a new one",
+            "The loop of feature {0} has ended ({reason}); /speckit:implement {0} starts a new one",
             claim.about
         );
         return Some(HookAnswer::silent().log(&line));
     }
     let owner = claim.session.as_deref().filter(|owner| *owner != session)?;
     let line = format!(
-        "Feature {} is driven by session {owner}; this session may stop. /speckit:implement --force takes it over",
+        "Feature {0} is driven by session {owner}; this session may stop. /speckit:implement {0} --force takes it over",
         claim.about
     );
     Some(HookAnswer::silent().log(&line))

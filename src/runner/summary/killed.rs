@@ -17,7 +17,7 @@ const KILLED: &str = "killed";
 /// What a shell says of a program that was killed.
 const CODE: u8 = 128 + 9;
 /// What a person does next.
-const NEXT: &str = "Run the same command again: it continues this loop.";
+pub const NEXT: &str = "Run the same command again: it continues this loop.";
 
 /// What is known of a run whose runner was killed, as an event and in words; `None` where it was not.
 pub fn killed(report: &RunnerReport, worktree: &Path) -> Option<(RunnerEvent, String)> {

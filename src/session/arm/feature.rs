@@ -47,7 +47,7 @@ use crate::world::{self, Deadline};
 const NOT_A_PERSON: &str = "It was armed inside of an agent's session, so no check and no Verify command is run for it, and the default limits hold: type /speckit:implement, or run `spool start` in a terminal of your own.";
 /// What is shown where nothing is run before the work counts as done.
 const NO_CHECKS: &str =
-    "No checks: the task list decides. To add one: `checks:` in the settings.\n";
+    "No checks: the list decides. Add them in .claude/ralph-speckit.local.md.\n";
 /// The most characters that the names of the tasks take, where not all of a list were asked for.
 const LONGEST_RUNS: usize = 600;
 /// The longest that the files are looked through.
@@ -509,9 +509,9 @@ fn armed(
 ) -> Armed {
     let (name, open, total) = (&feature.name, tasks.open().count(), tasks.tasks.len());
     let notes = notes.iter().fold(String::new(), |text, note| text + "\n" + note);
+    let next = tasks.present().map(|task| [", next ", &task.id].concat()).unwrap_or_default();
     let for_agent = format!(
-        "ralph-speckit: the loop is armed: feature {name}, {open} of {total} tasks open, next {}. Limits: {} iterations, {} attempts a task. State: {}{notes}{}",
-        tasks.present().map(|task| task.id.as_str()).unwrap_or_default(),
+        "ralph-speckit: the loop is armed: feature {name}, {open} of {total} tasks open{next}. Limits: {} iterations, {} attempts a task. State: {}{notes}{}",
         limits.max_iterations,
         limits.max_task_iterations,
         feature.folder.join(STATE).display(),
@@ -520,7 +520,7 @@ fn armed(
     let tasks = counted(open as u64, "open task");
     let most = format!("at most {}", counted(limits.max_iterations.into(), "iteration"));
     let for_person = format!(
-        "{}\n{}{notes}{}\nTo stop it: /speckit:cancel",
+        "{}\n{}{notes}{}\nTo stop it: Esc, then /speckit:cancel",
         person::line("armed: ", &[name, &tasks, &most]),
         shown.trim_end(),
         gate.for_person

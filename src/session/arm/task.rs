@@ -96,7 +96,7 @@ pub fn arm(
     let _ = pinned::promise_judge(place.root, &record)
         .and_then(|judge| arm_promise(&judge, &task, LOOK));
     let no_check = if pin.checks.is_empty() { NO_CHECK } else { "" }.to_owned();
-    let stop = "To stop it: /speckit:cancel-ralph".to_owned();
+    let stop = "To stop it: Esc, then /speckit:cancel-ralph".to_owned();
     let lines =
         [messages::armed_line(&record), no_check, shown.clone(), unkept.unwrap_or_default(), stop];
     let lines = lines.iter().map(|line| line.trim_end()).filter(|line| !line.is_empty());

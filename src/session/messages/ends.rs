@@ -55,7 +55,7 @@ pub fn end_message(
         why.push_str("; ");
         why.push_str(&text::line(left));
     }
-    let mut next = what_next(Some(record), reason, snapshot.all_done());
+    let mut next = what_next(&record.about, Some(record), reason, snapshot.all_done());
     if snapshot.tasks.is_some() && place.done < place.total {
         let open = open_tasks(snapshot);
         let _ = write!(next, "\nOpen: {}", open.split_once(": ").map_or(&*open, |(_, ids)| ids));
@@ -117,7 +117,12 @@ pub fn end_without_files(record: &Record) -> String {
 pub fn gone_message(record: &Record, place: TaskPosition) -> String {
     let done = if place.total > 0 { place.words() } else { String::new() };
     let why = ["its state file is gone", &done];
-    person::ended(record, "ended (cancelled)", why, &format!("{}.", again(Some(record))))
+    person::ended(
+        record,
+        "ended (cancelled)",
+        why,
+        &format!("{}.", again(&record.about, Some(record))),
+    )
 }
 
 /// The reason on one line: what the agent says it needs may hold anything.
@@ -135,15 +140,16 @@ const LOOK: &str =
 /// How the work continues where every box is ticked: no command arms a loop for a list without an open task.
 const REST: &str = "have the rest done in the session: every box is ticked";
 
-/// How the work continues: with the command that armed the loop, for the tasks that it was about.
-fn again(record: Option<&Record>) -> String {
+/// How the work continues: with the command that armed the loop, for its feature and the tasks that it was about. Another
+/// feature may be the current one by then.
+fn again(feature: &str, record: Option<&Record>) -> String {
     let asked = record.and_then(|record| record.asked.as_deref());
     let by_outline = asked.is_some_and(|asked| asked.by_outline);
     let tasks = asked.map(|asked| in_runs(&asked.tasks)).filter(|tasks| !tasks.is_empty());
     let (command, before) = if by_outline {
-        ("spec-kit's implement command", " for ")
+        ("spec-kit's implement command".to_owned(), " for ")
     } else {
-        ("/speckit:implement", " ")
+        (format!("/speckit:implement {}", printable(feature)), " ")
     };
     let tasks = tasks.map(|tasks| match tasks.chars().count() {
         ..=TYPED => [before, &printable(&tasks)].concat(),
@@ -152,9 +158,10 @@ fn again(record: Option<&Record>) -> String {
     format!("continue with {command}{}", tasks.unwrap_or_default())
 }
 
-/// What a person does after an end, behind "Next: "; a reason of `None` is one of which nobody knows more. `all_done`
-/// is whether every box is ticked.
+/// What a person does after the end of a feature's loop, behind "Next: "; a reason of `None` is one of which nobody knows
+/// more. `all_done` is whether every box is ticked.
 pub fn after_end(
+    feature: &str,
     record: Option<&Record>,
     reason: Option<&TerminalReason>,
     all_done: bool,
@@ -163,17 +170,24 @@ pub fn after_end(
     match reason {
         Some(TerminalReason::Completed) if has_gone_tasks => COMPARE.to_owned(),
         Some(TerminalReason::Completed) => AFTER_COMPLETED.to_owned(),
-        Some(reason) => person::behind_next(&what_next(record, reason, all_done)),
-        None => format!("{}.", again(record)),
+        Some(reason) => person::behind_next(&what_next(feature, record, reason, all_done)),
+        None => format!("{}.", again(feature, record)),
     }
 }
 
-fn what_next(record: Option<&Record>, reason: &TerminalReason, all_done: bool) -> String {
+fn what_next(
+    feature: &str,
+    record: Option<&Record>,
+    reason: &TerminalReason,
+    all_done: bool,
+) -> String {
     if *reason == TerminalReason::CorruptState {
-        return "Run /speckit:implement (keeps the broken file aside and starts again) or /speckit:cancel."
-            .to_owned();
+        return format!(
+            "Run /speckit:implement {} (keeps the broken file aside and starts again) or /speckit:cancel.",
+            printable(feature)
+        );
     }
-    let again = if all_done { REST.to_owned() } else { again(record) };
+    let again = if all_done { REST.to_owned() } else { again(feature, record) };
     match reason {
         // Another limit is of no use to a list without an open task.
         TerminalReason::MaxIters { .. } if all_done => {

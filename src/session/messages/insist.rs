@@ -48,9 +48,6 @@ impl Insistence<'_> {
 fn is_refused_claim(shortfall: &Shortfall) -> bool {
     matches!(
         shortfall,
-        Shortfall::ClaimedWithOpenTasks
-            | Shortfall::PromiseNotMade
-            | Shortfall::NoWork { .. }
-            | Shortfall::UnseenWork(_)
+        Shortfall::ClaimedWithOpenTasks | Shortfall::PromiseNotMade | Shortfall::NoWork { .. }
     )
 }

@@ -204,7 +204,12 @@ impl FeatureReport {
         let found = FoundLoop {
             about: &feature.name,
             next: match &end {
-                Some(_) => ends::after_end(record.as_ref(), why.as_ref(), snapshot.all_done()),
+                Some(_) => ends::after_end(
+                    &feature.name,
+                    record.as_ref(),
+                    why.as_ref(),
+                    snapshot.all_done(),
+                ),
                 None => String::new(),
             },
             end: end.map(|name| (name, words)),

@@ -231,10 +231,11 @@ fn write_session(text: &mut String, record: &Record, refused: &str) {
 /// What is said of a session that was not blocked.
 fn let_go_line(session: &LetGo) -> String {
     format!(
-        "session {} stopped {} ago and was not blocked: the loop is session {}'s; /speckit:implement takes it over",
+        "session {} stopped {} ago and was not blocked: the loop is session {}'s; /speckit:implement {} --force takes it over",
         printable(&session.session),
         age(session.at.age()),
-        printable(&session.owner)
+        printable(&session.owner),
+        printable(&session.about)
     )
 }
 

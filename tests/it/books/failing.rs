@@ -58,7 +58,7 @@ fn a_task_that_always_fails_ends_the_loop_within_its_limit_and_a_person_is_told_
     let stop = project.stop("I could not do it.");
     assert_eq!(
         stop.told(),
-        "Ralph-speckit: ended (task_failed): 001-user-login · task T002 is at attempt 4, and 3 are allowed · 1 of 2 tasks · 0 iterations\nNext: look at the task and at .progress.md, fix what blocks it, then continue with /speckit:implement.\nOpen: T002"
+        "Ralph-speckit: ended (task_failed): 001-user-login · task T002 is at attempt 4, and 3 are allowed · 1 of 2 tasks · 0 iterations\nNext: look at the task and at .progress.md, fix what blocks it, then continue with /speckit:implement 001-user-login.\nOpen: T002"
     );
     project.stop("And again.").silent();
     let said = project.task(&["next"]).ok();
@@ -99,7 +99,9 @@ fn block_ends_the_loop_at_once_and_shows_the_person_what_is_needed() {
         "{told}"
     );
     assert!(
-        told.contains("\nNext: do that, then continue with /speckit:implement.\nOpen: "),
+        told.contains(
+            "\nNext: do that, then continue with /speckit:implement 001-user-login.\nOpen: "
+        ),
         "{told}"
     );
     project.stop("I need a key.").silent();

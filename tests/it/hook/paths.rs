@@ -176,9 +176,9 @@ fn nfr_4_every_silent_path() {
     no usable session: silent | The event names no usable session: the agent may stop
     inside a subagent: silent
     another event: silent
-    another session's loop: silent | Feature 001-login is driven by session s2; this session may stop. /speckit:implement --force takes it over
-    the loop is over: silent | The loop of feature 001-login has ended (completed); /speckit:implement starts a new one
-    the loop was cancelled: silent | The loop of feature 001-login has ended (cancelled); /speckit:implement starts a new one
+    another session's loop: silent | Feature 001-login is driven by session s2; this session may stop. /speckit:implement 001-login --force takes it over
+    the loop is over: silent | The loop of feature 001-login has ended (completed); /speckit:implement 001-login starts a new one
+    the loop was cancelled: silent | The loop of feature 001-login has ended (cancelled); /speckit:implement 001-login starts a new one
     held by another hook: silent | Another hook had blocked the turn before this loop did: the agent may stop
     a person must approve: silent | Waiting: a person's approval
     an agent in the background: silent | Waiting: background subagent build

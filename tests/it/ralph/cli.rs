@@ -86,8 +86,7 @@ fn a_session_that_was_not_held_is_told_of_where_a_person_looks() {
     bench.implement("s1", "").context();
     bench.stop("s2").run().silent().logged("driven by session s1; this session may stop");
     let status = printed(&spool(&bench, None, &["status"]));
-    let words =
-        " s ago and was not blocked: the loop is session s1's; /speckit:implement takes it over";
+    let words = " s ago and was not blocked: the loop is session s1's; /speckit:implement 001-login --force takes it over";
     assert!(status.contains("session s2 stopped ") && status.contains(words), "{status}");
     let mut doctor = bench.spool();
     doctor.arg("doctor").env("HOME", bench.outside());
