@@ -16,7 +16,8 @@ use crate::support::limited::Limited;
 use crate::support::scratch::SPOOL;
 use crate::support::witness::PATIENCE;
 
-const PAGE: &str = include_str!("../../../docs/ci.md");
+const PAGES: [&str; 2] =
+    [include_str!("../../../docs/ci.md"), include_str!("../../../docs/reference/kubernetes.md")];
 const DOCKERFILE: &str = include_str!("../../../Dockerfile");
 
 #[test]
@@ -112,9 +113,9 @@ fn the_kubernetes_job_takes_exit_codes_as_outcomes_and_waits_longer_than_the_age
     assert!(DOCKERFILE.trim_end().ends_with("ENTRYPOINT [\"spool\"]"));
 }
 
-/// The YAML blocks of the page.
+/// The YAML blocks of the pages.
 fn jobs() -> Vec<Value> {
-    let blocks = PAGE.split("\n```yaml\n").skip(1);
+    let blocks = PAGES.into_iter().flat_map(|page| page.split("\n```yaml\n").skip(1));
     let blocks = blocks.map(|rest| rest.split_once("\n```").unwrap().0);
     blocks.map(|text| serde_norway::from_str(text).unwrap()).collect()
 }
