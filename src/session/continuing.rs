@@ -1,5 +1,5 @@
-//! How a stop is answered that sends the agent back: with a block, which every version of a client understands, or with
-//! more context, which is shown as no problem, but ends the turn in a version that does not know it.
+//! The form of an answer that sends the agent back: a block, which every client understands, or more context, which is
+//! not shown as a problem but ends the turn in an older client.
 
 use super::context::StopContext;
 use crate::engine::Verdict;
@@ -7,9 +7,10 @@ use crate::hosts::{AnswerForm, ContinueForm, KnownClient};
 use crate::settings::ContinueWith;
 use crate::store::loops::ContextAnswers;
 
-/// The form for this verdict, and keeps in `answers` what the stop shows of the answer before.
+/// Chooses the form, and notes in `answers` what the stop shows about the answer before.
 ///
-/// More context only for a client that is known to continue a turn then, or where a person says so. A client that was
+/// More context is for a client that is known to continue then, or if a person says so. A client that was seen to end a
+/// turn gets blocks from then on.
 /// seen to end one gets blocks from then on.
 pub fn form(
     context: &StopContext<'_>,
@@ -32,7 +33,7 @@ fn choose(
     verdict: &Verdict,
 ) -> ContinueForm {
     if answers.client != client.version {
-        // The session was resumed by another version: what that one does is not known.
+        // Another version resumed the session: nobody knows what it does.
         *answers = ContextAnswers { client: client.version, ..ContextAnswers::default() };
     }
     if std::mem::take(&mut answers.asked) {
