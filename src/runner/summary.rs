@@ -1,5 +1,5 @@
-//! What a run of a loop came to, from its iterations as they are on the disk: what changed, what each finished task cost, and
-//! the commands with which a person reads it.
+//! The summary of a run, from its iterations on the disk: the changes, the cost of each finished task, and commands for
+//! reading the work.
 
 pub mod kept;
 pub mod killed;
@@ -23,26 +23,26 @@ use crate::store::receipts::{Receipt, Witness};
 use crate::text::{columns, narrow};
 use crate::world::WallTime;
 
-/// How wide a line is, in columns: 80 without the indent.
+/// Columns of a line: 80 without the indent.
 const WIDTH: usize = 73;
-/// How wide the names of the tasks of one line may be, in columns.
+/// Columns for the names of tasks in one line.
 const TASKS: usize = 24;
-/// The most lines on what tasks cost.
+/// Lines about the cost of tasks.
 const COSTS: usize = 4;
-/// The most refs of earlier tries that are named.
+/// Refs of earlier tries that are named.
 const KEPT: usize = 4;
-/// The most failed checks that are named.
+/// Failed checks that are named.
 const CHECKS: usize = 3;
-/// The most files whose lines are counted here: those that git does not know yet.
+/// Files whose lines are counted here, because git does not know them yet.
 const NEW_FILES: usize = 200;
-/// The most that is read of such a file, in bytes.
+/// Bytes read of such a file.
 const NEW_FILE: u64 = 1 << 20;
-/// How many letters a commit is named with.
+/// Letters of a commit's name.
 pub const SHORT: usize = 12;
 
 impl RunSummary {
-    /// What these iterations of one run came to, oldest first; `now` says that the run has just ended, so that what is
-    /// not committed is its work, too.
+    /// The summary of these iterations of one run, oldest first. `now`: the run has just ended, so uncommitted work is
+    /// its own.
     pub fn of(iterations: &[Iteration], worktree: &Path, git: Option<&Git>, now: bool) -> Self {
         let first = iterations.first().map(|it| it.head_at_start.clone());
         let commits: Vec<&String> = iterations.iter().flat_map(|it| &it.commits).collect();
@@ -50,7 +50,7 @@ impl RunSummary {
         let last = iterations.last();
         let failed = last.into_iter().flat_map(|it| &it.checks).filter(|check| !check.passed);
         let mut kept: Vec<String> = iterations.iter().map(|it| it.kept_as.clone()).collect();
-        // What one left is the next one's as well, as long as it stays the same.
+        // Work that one iteration left is the next one's, too, as long as it stays the same.
         kept.dedup();
         kept.retain(|name| git.is_some_and(|git| !name.is_empty() && git.has_kept(name)));
         let mut files: BTreeMap<PathBuf, FileLines> =
@@ -111,8 +111,8 @@ impl RunSummary {
         }
     }
 
-    /// The summary for a person: lines of at most 73 columns each. `elsewhere` is the folder where the commands are run
-    /// from another one.
+    /// Lines for a person, of at most 73 columns. `elsewhere` is the folder for the commands, if it is not the current
+    /// one.
     pub fn text(&self, elsewhere: Option<&Path>) -> Vec<String> {
         let mut text: Vec<String> = self.changed().into_iter().collect();
         text.extend(self.costs_in_words());
@@ -134,8 +134,7 @@ impl RunSummary {
         text
     }
 
-    /// Where the work is of tries that did not come to their own end, the newest first; `last` is what the run has left
-    /// unfinished itself, empty for nothing.
+    /// Where the work of unfinished tries is, newest first. `last` is this run's own unfinished work; empty for none.
     pub fn kept_in_words(&self, last: &str, elsewhere: Option<&Path>) -> Vec<String> {
         let git = git_in(elsewhere);
         let show = |name: &str| format!("{git} show {}", plain(name));
@@ -173,7 +172,7 @@ impl RunSummary {
         }
         let number = |lines: Option<JsonNumber>| lines.map_or(0, JsonNumber::get);
         let mut files: Vec<_> = self.files.iter().collect();
-        // What was ticked is said elsewhere.
+        // Ticks are told elsewhere.
         let is_list = |it: &FileLines| Path::new(&it.file).ends_with(TASKS_FILE);
         files.sort_by_key(|it| {
             (is_list(it), std::cmp::Reverse(number(it.added) + number(it.removed)))
@@ -193,7 +192,7 @@ impl RunSummary {
         Some(narrow(&line, WIDTH))
     }
 
-    /// What the tasks cost; nothing where that is all that the run cost.
+    /// The cost of tasks; empty if that is the whole cost of the run.
     fn costs_in_words(&self) -> Vec<String> {
         if self.costs.len() < 2 {
             return Vec::new();
@@ -207,7 +206,7 @@ impl RunSummary {
         lines
     }
 
-    /// The commands with which a person reads the commits, and all that changed; `None` for what there is not.
+    /// The commands that show the commits, and all changes; `None` for what does not exist.
     pub fn commands_in(&self, elsewhere: Option<&Path>) -> [Option<String>; 2] {
         let Some(from) = self.from_commit.as_deref() else { return [None, None] };
         let git = git_in(elsewhere);
@@ -224,7 +223,6 @@ impl RunSummary {
 }
 
 impl TaskCost {
-    /// The tasks, and what they cost.
     fn words(&self) -> String {
         let ids: Vec<&str> = self.tasks.iter().map(String::as_str).collect();
         let what = match ids.as_slice() {
@@ -255,9 +253,8 @@ impl TaskCost {
     }
 }
 
-/// Adds to the iterations in which the runner was killed the tasks that were ticked in them: they were judged only when the
-/// entry of the history was written. `own` are the ended iterations of one run, oldest first; `receipts` are those of its
-/// change.
+/// Adds ticked tasks to iterations whose runner was killed: they were judged when the history's entry was written.
+/// `own` are ended iterations of one run, oldest first; `receipts` belong to its change.
 pub fn add_left_ticks(own: &mut [Iteration], receipts: &[Receipt]) {
     let known: BTreeSet<String> = own.iter().flat_map(|it| it.tasks_ticked.clone()).collect();
     let began: Vec<Option<WallTime>> = own.iter().map(|it| time_of(&it.started)).collect();
@@ -266,7 +263,7 @@ pub fn add_left_ticks(own: &mut [Iteration], receipts: &[Receipt]) {
         let next = began.get(place + 1).copied().flatten();
         let is_its = |receipt: &&Receipt| match receipt.by {
             Witness::Iteration => receipt.iteration == it.n && receipt.at >= since,
-            // It has the number of the session's iteration.
+            // This receipt has the number of the session's iteration.
             Witness::Done => receipt.at >= since && next.is_none_or(|next| receipt.at < next),
             Witness::Stop | Witness::Review | Witness::Drop => false,
         };
@@ -276,11 +273,11 @@ pub fn add_left_ticks(own: &mut [Iteration], receipts: &[Receipt]) {
     }
 }
 
-/// What each finished task cost: the iterations in which none was finished belong to the next one.
+/// The cost of each finished task: iterations that finished none belong to the next task.
 fn costs(iterations: &[Iteration]) -> Vec<TaskCost> {
     let mut costs = Vec::new();
     let mut sum = TaskCost::default();
-    // A box that was opened again and ticked once more is finished in the last of these iterations.
+    // A task that was opened and ticked again is finished in the last of these iterations.
     let last: BTreeMap<&str, usize> = iterations
         .iter()
         .enumerate()
@@ -291,7 +288,7 @@ fn costs(iterations: &[Iteration]) -> Vec<TaskCost> {
         let finished = ticked.into_iter().filter(|id| last[id.as_str()] == place);
         sum = sum.plus(&TaskCost {
             tasks: finished.cloned().collect(),
-            // One that met a usage limit has used something, and is no iteration.
+            // An iteration at a usage limit has used something, but is not counted as an iteration.
             iterations: u32::from(it.verdict != VerdictName::Wait),
             seconds: it.seconds,
             spent: it.spent(),
@@ -306,7 +303,7 @@ fn costs(iterations: &[Iteration]) -> Vec<TaskCost> {
     costs
 }
 
-/// Returns git as it is typed, in a folder that is not the current one.
+/// How git is typed for another folder.
 pub fn git_in(elsewhere: Option<&Path>) -> String {
     match elsewhere {
         Some(folder) => {

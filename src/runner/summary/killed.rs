@@ -1,4 +1,4 @@
-//! What is known of a run whose runner was killed, before the next one has recorded it.
+//! The summary of a run whose runner was killed, before the next run has recorded it.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,19 +12,19 @@ use crate::runner::report::{RunnerReport, form, since};
 use crate::runner::state::{LoopState, of_run};
 use crate::session::report::session_loop::LoopFormState;
 
-/// The word for it, in the place of a status and of a reason.
+/// The word for a killed run, in place of status and reason.
 const KILLED: &str = "killed";
-/// What a shell says of a program that was killed.
+/// A shell's exit code for a killed program.
 const CODE: u8 = 128 + 9;
-/// What a person does next.
+/// The person's next step.
 const NEXT: &str = "Run the same command again: it continues this loop.";
 
-/// What is known of a run whose runner was killed, as an event and in words; `None` where it was not.
+/// The run as an event and in words; `None` if its runner was not killed.
 pub fn killed(report: &RunnerReport, worktree: &Path) -> Option<(RunnerEvent, String)> {
     if report.is != LoopFormState::Dead {
         return None;
     }
-    // What the iteration used in which it was killed, nobody has counted yet.
+    // Nobody has counted the use of the killed runner's iteration yet.
     let cut_off = report.running_iteration.as_ref();
     let state = LoopState {
         tokens_unknown: report.state.tokens_unknown || cut_off.is_some(),
