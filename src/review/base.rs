@@ -1,4 +1,4 @@
-//! Where the work that is reviewed began, and which of its checks are known.
+//! Where the reviewed work began, and which of its checks are known.
 
 use anyhow::{Result, bail};
 
@@ -10,30 +10,28 @@ use crate::runner::state::{Past, read_state, state_folder, tail, time_of};
 use crate::store::loops::Loops;
 use crate::world::WallTime;
 
-/// The most iterations of a run among which its first one is looked for.
+/// Iterations among which a run's first one is searched.
 const ITERATIONS: usize = 10_000;
 
 /// Where the work began.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Base {
-    /// The commit, [`NO_COMMIT`] before the first one, `None` without a repository.
+    /// [`NO_COMMIT`] before the first commit; `None` without a repository.
     pub commit: Option<String>,
-    /// How that is known, for the reader and the person.
+    /// The reason, for the reader and the person.
     pub words: String,
 }
 
-/// What the last loop of a feature is known to have begun with and checked.
+/// The known beginning of a feature's last loop, and its checks.
 #[derive(Clone, Debug, Default)]
 pub struct KnownLoop {
-    /// When it was armed.
     pub armed_at: WallTime,
-    /// The commit on which it began, empty where nobody noted it.
+    /// The commit at the beginning; empty if nobody noted it.
     pub head: String,
-    /// The last run of its checks.
     pub checks: Vec<CheckResult>,
 }
 
-/// The last loop of a feature, in a session or of the runner, `None` where there was none.
+/// The last loop of a feature, in a session or of the runner.
 pub fn known_loop(project: &Project, feature: &Feature) -> Option<KnownLoop> {
     let both = [in_session(project, feature), of_runner(project, feature)];
     both.into_iter().flatten().max_by_key(|it| it.armed_at)
@@ -63,8 +61,8 @@ fn of_runner(project: &Project, feature: &Feature) -> Option<KnownLoop> {
     Some(KnownLoop { armed_at, head, checks: checks.unwrap_or_default() })
 }
 
-/// Where the work began: what a person named, else where the last loop was armed, else the last commit. An
-/// error says that there is no such commit.
+/// Where the work began: the person's commit, else the arming of the last loop, else the last commit. An error if there
+/// is no such commit.
 pub fn base(git: Option<&Git>, named: Option<&str>, known: Option<&KnownLoop>) -> Result<Base> {
     let Some(git) = git else {
         if let Some(name) = named {
@@ -87,7 +85,7 @@ pub fn base(git: Option<&Git>, named: Option<&str>, known: Option<&KnownLoop>) -
             "since the last commit: no loop is known here, --base REV names another beginning";
         return Ok(Base { commit: Some(commit), words: words.to_owned() });
     };
-    // After a rebase, what was checked out then has other work in it than what is checked out now.
+    // After a rebase, an old commit has other work in it than the current one.
     let head = Some(&known.head).filter(|head| *head == NO_COMMIT || git.is_in_head(head));
     let before = || git.commit_before(known.armed_at).unwrap_or_else(|| NO_COMMIT.to_owned());
     let commit = head.cloned().unwrap_or_else(before);

@@ -1,4 +1,4 @@
-//! The answer of a reader: its fixed form, and what is wrong with one that does not have it.
+//! A reader's answer: its fixed form, and the faults of an answer without it.
 
 use std::collections::BTreeSet;
 
@@ -8,31 +8,29 @@ pub use crate::forms::review::{
 };
 use crate::text;
 
-/// The line before the answer, followed by a blank and the code of the review.
+/// The line before the answer; a blank and the review's code follow.
 pub const BEGIN: &str = "REVIEW";
-/// The line after it, followed by the same.
+/// The line behind the answer, with the same code.
 pub const END: &str = "END";
-/// The most lines of an answer that are read.
+/// Lines read of an answer.
 const LINES: usize = 5_000;
-/// The most problems that are named.
+/// Faults that are named.
 const PROBLEMS: usize = 20;
-/// The most letters of a line of the answer in a message.
+/// Letters of an answer's line in a message.
 const SHOWN: usize = 80;
 
-/// A whole answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReviewAnswer {
-    /// What it says of each requirement, in the order of the specification.
+    /// The judgements, in the order of the specification.
     pub requirements: Vec<ReviewRequirement>,
-    /// What else it found, the worst first.
+    /// Other findings, the worst first.
     pub findings: Vec<ReviewFinding>,
 }
 
-/// The answer in a reader's last words; an error has every reason why it cannot be used, at most twenty.
+/// The answer in a reader's last words. An error has every fault, at most twenty.
 ///
-/// Only what stands between the two lines with the code counts: the code is in no file, so nothing that the reader has
-/// read and repeats can be taken for its answer.
-/// That something is for later is an answer only where a part of the work is reviewed.
+/// Only the text between the two lines with the code counts. The code is in no file, so no text that the reader repeats
+/// can pass for its answer. Only in the review of a part may an answer leave a requirement for later.
 pub fn parse(
     words: &str,
     code: &str,
@@ -70,7 +68,7 @@ pub fn parse(
     Ok(answer)
 }
 
-/// The lines of the answer, without blank ones and without the fence that many put around code.
+/// The answer's lines, without blank ones and without the fence that many put around code.
 fn between<'a>(words: &'a str, code: &str) -> Result<Vec<&'a str>, String> {
     let lines: Vec<&str> = words.lines().map(str::trim).collect();
     let places = |word: &str| -> Vec<usize> {
