@@ -80,7 +80,7 @@ impl ReviewCall {
             arguments: words.chain(tasks).chain(more).collect(),
             passed: results
                 .iter()
-                .fold(MARK.to_owned(), |text, it| [&text, &it.run, MARK, &it.tail, MARK].concat()),
+                .fold(MARK.to_owned(), |text, result| [&text, &result.run, MARK, &result.tail, MARK].concat()),
             // A review that a person has started ends first.
             limit: Duration::from_secs(2 * reader + BESIDE_READER).min(left),
         }
@@ -89,7 +89,7 @@ impl ReviewCall {
 
 /// Runs a review by the `spool` beside this program.
 pub fn run_review(check: &Check, call: &ReviewCall, folder: &Path) -> CheckResult {
-    let beside = world::program().map(|it| it.with_file_name(SPOOL)).unwrap_or_default();
+    let beside = world::program().map(|program| program.with_file_name(SPOOL)).unwrap_or_default();
     let mut spool = Command::new(beside);
     spool.args(&call.arguments).current_dir(folder).env(PASSED, &call.passed);
     reviewed(check, run_kept(spool, call.limit, LOOKED_AT), call.limit)
@@ -184,7 +184,7 @@ pub fn tell(
     let patience = patience.min(NOTICE_LIMIT.saturating_sub(Duration::from_secs(1)));
     let mut shell = shell::line_with_words(command);
     // A notice about a vanished project is wanted, too.
-    let folder = project.ancestors().find(|it| it.is_dir()).unwrap_or(project);
+    let folder = project.ancestors().find(|folder| folder.is_dir()).unwrap_or(project);
     shell.current_dir(folder).env("RALPH_PROJECT", project);
     for (name, value) in [
         ("RALPH_ABOUT", &notice.about),

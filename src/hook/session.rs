@@ -42,7 +42,7 @@ fn carry(event: &HookEvent) -> Option<HookAnswer> {
     let is_own = |left: &Record| {
         let client = loops.client(&left.session);
         client
-            .is_some_and(|it| (it.id, it.start, it.space) == (own.id, own.start, own.space.clone()))
+            .is_some_and(|client| (client.id, client.start, client.space) == (own.id, own.start, own.space.clone()))
     };
     let left = select::live(&loops).into_iter().find(is_own);
     let left = left.filter(|_| !Settings::switch_off(&project.root))?;

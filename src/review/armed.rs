@@ -42,18 +42,18 @@ pub fn changes(then: Option<&[u8]>, now: &[Requirement]) -> SpecificationChanges
 }
 
 fn between(then: &[Requirement], now: &[Requirement]) -> SpecificationChanges {
-    let said_now: BTreeSet<&String> = now.iter().flat_map(|it| &it.texts).collect();
+    let said_now: BTreeSet<&String> = now.iter().flat_map(|requirement| &requirement.texts).collect();
     let mut changes = SpecificationChanges::default();
     for old in then {
-        let Some(new) = now.iter().find(|it| it.id == old.id) else {
+        let Some(new) = now.iter().find(|requirement| requirement.id == old.id) else {
             changes.gone.push(old.id.clone());
             continue;
         };
         // A scenario with a new number is still asked for.
         let lost: Vec<&str> =
-            old.texts.iter().filter(|it| !said_now.contains(it)).map(String::as_str).collect();
+            old.texts.iter().filter(|text| !said_now.contains(text)).map(String::as_str).collect();
         if !lost.is_empty() {
-            let is_new = |it: &&String| !old.texts.contains(it);
+            let is_new = |text: &&String| !old.texts.contains(text);
             let added: Vec<&str> = new.texts.iter().filter(is_new).map(String::as_str).collect();
             let (id, then, now) = (old.id.clone(), lost.join(" / "), added.join(" / "));
             changes.reworded.push(Reworded { id, then, now });
@@ -70,10 +70,10 @@ pub fn note(review: &mut Review, changes: &SpecificationChanges, path: &str) {
             "what `{path}` said when the loop was armed was not kept: whether it asks for less now is not known"
         ));
     }
-    review.reworded = reworded.iter().map(|it| it.id.clone()).collect();
-    let words = |it: &Reworded| {
-        let [then, now] = [&it.then, &it.now].map(|text| text::title(text, TEXT));
-        format!("{} was {REWORDED}: \"{then}\" is \"{now}\" now", it.id)
+    review.reworded = reworded.iter().map(|requirement| requirement.id.clone()).collect();
+    let words = |requirement: &Reworded| {
+        let [then, now] = [&requirement.then, &requirement.now].map(|text| text::title(text, TEXT));
+        format!("{} was {REWORDED}: \"{then}\" is \"{now}\" now", requirement.id)
     };
     review.caveats.extend(reworded.iter().take(NAMED).map(words));
     if let Some(more) = reworded.len().checked_sub(NAMED).filter(|more| *more > 0) {
@@ -100,7 +100,7 @@ mod tests {
     fn reworded(then: &str, now: &str) -> Vec<(String, String, String)> {
         let [then, now] = [then, now].map(|spec| requirements(spec.as_bytes()));
         let all = between(&then, &now).reworded.into_iter();
-        all.map(|it| (it.id, it.then, it.now)).collect()
+        all.map(|requirement| (requirement.id, requirement.then, requirement.now)).collect()
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub struct KnownLoop {
 /// The last loop of a feature, in a session or of the runner.
 pub fn known_loop(project: &Project, feature: &Feature) -> Option<KnownLoop> {
     let both = [in_session(project, feature), of_runner(project, feature)];
-    both.into_iter().flatten().max_by_key(|it| it.armed_at)
+    both.into_iter().flatten().max_by_key(|known| known.armed_at)
 }
 
 fn in_session(project: &Project, feature: &Feature) -> Option<KnownLoop> {
@@ -42,7 +42,7 @@ fn in_session(project: &Project, feature: &Feature) -> Option<KnownLoop> {
     let claim = loops.claim(&feature.name)?;
     let record = claim.session.as_deref().and_then(|session| loops.peek(session));
     let checked = record.and_then(|record| record.assignment?.checked);
-    let checks = checked.map(|it| it.results).unwrap_or_default();
+    let checks = checked.map(|checked| checked.results).unwrap_or_default();
     let log = LogPlace { length: claim.commits_from.unwrap_or_default(), line: claim.commits_line };
     let head = head_at(&project.root, log).unwrap_or_default();
     Some(KnownLoop { armed_at: claim.armed_at, head, checks })
@@ -53,10 +53,10 @@ fn of_runner(project: &Project, feature: &Feature) -> Option<KnownLoop> {
     let (state, running) = read_state(&folder).ok()??;
     let past = tail(&folder.join("history.jsonl"), ITERATIONS).ok()?.iterations;
     let own: Vec<Past> =
-        past.into_iter().filter(|it| it.run_started_at == state.started_at).collect();
-    let mut all = own.iter().map(|it| &it.iteration).chain(running.iter());
-    let head = all.clone().next().map(|it| it.head_at_start.clone()).unwrap_or_default();
-    let checks = all.rfind(|it| !it.checks.is_empty()).map(|it| it.checks.clone());
+        past.into_iter().filter(|past| past.run_started_at == state.started_at).collect();
+    let mut all = own.iter().map(|past| &past.iteration).chain(running.iter());
+    let head = all.clone().next().map(|iteration| iteration.head_at_start.clone()).unwrap_or_default();
+    let checks = all.rfind(|iteration| !iteration.checks.is_empty()).map(|iteration| iteration.checks.clone());
     let armed_at = time_of(&state.started_at).unwrap_or_default();
     Some(KnownLoop { armed_at, head, checks: checks.unwrap_or_default() })
 }

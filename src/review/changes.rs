@@ -53,7 +53,7 @@ impl Changes {
             hidden.retain(|name| content(root, name).is_some());
             hidden.extend(in_words(git.marked_unchanged(commit)));
             new_files.extend(in_words(git.unknown_files()));
-            let left_out = known.map(|it| git.excluded_since(it.armed_at)).unwrap_or_default();
+            let left_out = known.map(|known| git.excluded_since(known.armed_at)).unwrap_or_default();
             let outside = in_words(git.changed_outside(commit)).map(|name| [":/", &name].concat());
             let left_out = in_words(left_out).filter(|name| is_work(Path::new(name)));
             left_out.chain(outside).for_each(|name| changes.add(&name, true));
@@ -72,7 +72,7 @@ impl Changes {
         match patch {
             Some(Ok(())) => changes.note("git shows no changes of", &hidden, behind),
             Some(Err(why)) => changes.caveats.push(format!("the reader got no patch: {why:#}")),
-            None if known.is_none_or(|it| it.head.is_empty()) => {}
+            None if known.is_none_or(|known| known.head.is_empty()) => {}
             None => changes.caveats.push(format!("the reader got no patch: {gone}")),
         }
         hidden.extend(new_files);
@@ -135,10 +135,10 @@ impl Changes {
             let has_room = self.texts.len() < TEXTS && !is_among(SECRET, name);
             let content = content(root, name).filter(|_| has_room);
             let is_there = || root.join(name).exists();
-            self.add(name, content.as_ref().map_or_else(is_there, |it| it.len() > TEXT));
+            self.add(name, content.as_ref().map_or_else(is_there, |text| text.len() > TEXT));
             let name = text::title(name, 200);
             let _ = match content {
-                Some(it) => writeln!(self.texts, "{name}:\n{}", cut(&it, TEXT, &name).trim_end()),
+                Some(content) => writeln!(self.texts, "{name}:\n{}", cut(&content, TEXT, &name).trim_end()),
                 None => writeln!(self.texts, "{name} (not shown)"),
             };
         }
@@ -159,8 +159,8 @@ fn is_among(patterns: &str, path: &str) -> bool {
     let path = path.to_lowercase();
     let name = path.rsplit('/').next().unwrap_or_default();
     let patterns = Pattern::all(patterns.as_bytes());
-    let last = patterns.iter().rfind(|it| it.matches(path.as_bytes(), name.as_bytes(), false));
-    last.is_some_and(|it| !it.negated)
+    let last = patterns.iter().rfind(|pattern| pattern.matches(path.as_bytes(), name.as_bytes(), false));
+    last.is_some_and(|pattern| !pattern.negated)
 }
 
 fn in_words(files: Vec<PathBuf>) -> impl Iterator<Item = String> {
@@ -172,7 +172,7 @@ fn content(root: &Path, name: &str) -> Option<String> {
     let path = root.join(name);
     let folder = folder_inside(root, path.parent()?).ok()?;
     let content = read_in(&folder, path.file_name()?.to_str()?, 4 << 20).ok()?;
-    let content = String::from_utf8(content.bytes).ok().filter(|it| !it.contains('\0'))?;
+    let content = String::from_utf8(content.bytes).ok().filter(|text| !text.contains('\0'))?;
     Some(content.lines().fold(String::new(), |text, line| text + "+" + line + "\n"))
 }
 

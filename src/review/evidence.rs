@@ -104,7 +104,7 @@ impl Ground<'_> {
             return Err(no_work());
         }
         let is_wish =
-            |wish: &String| files::real_path(&self.root.join(wish)).is_ok_and(|it| it == path);
+            |wish: &String| files::real_path(&self.root.join(wish)).is_ok_and(|wished| wished == path);
         if verdict == ReviewJudgement::Met && self.wishes.iter().any(is_wish) {
             return Err(format!("`{shown}` says what is wanted, not that it is there"));
         }
@@ -150,8 +150,8 @@ impl Ground<'_> {
 
 /// The path may be work: it belongs neither to git nor to the loop.
 pub fn is_work(path: &Path) -> bool {
-    let is_note = |it: &Path| NOTES.iter().any(|note| it.ends_with(note));
-    !path.ancestors().any(|it| is_own(it) || is_note(it))
+    let is_note = |part: &Path| NOTES.iter().any(|note| part.ends_with(note));
+    !path.ancestors().any(|part| is_own(part) || is_note(part))
 }
 
 fn letters(quote: &str) -> usize {
@@ -329,7 +329,7 @@ mod tests {
         ] {
             let said = place.wrong(ReviewJudgement::Met, at(file, 1, "# Login"));
             let is_refused = ["says what is wanted", "no file of the project's work"];
-            assert!(is_refused.iter().any(|it| said.contains(it)), "{file}: {said}");
+            assert!(is_refused.iter().any(|words| said.contains(words)), "{file}: {said}");
         }
     }
 

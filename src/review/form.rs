@@ -43,14 +43,14 @@ pub fn parse(
     for line in lines {
         take(&mut answer, line, wanted).unwrap_or_else(|why| problems.push(why));
     }
-    let for_later = answer.requirements.iter().filter(|it| it.verdict == ReviewJudgement::Later);
+    let for_later = answer.requirements.iter().filter(|judged| judged.verdict == ReviewJudgement::Later);
     for judged in for_later.filter(|_| !is_part) {
         let id = text::title(&judged.id, SHOWN);
         problems.push(format!("`{id}` is left for later, and all of the work is reviewed"));
     }
-    let given: BTreeSet<&str> = answer.requirements.iter().map(|it| it.id.as_str()).collect();
-    let missing = wanted.iter().filter(|it| !given.contains(it.id.as_str()));
-    let missing: Vec<&str> = missing.map(|it| it.id.as_str()).collect();
+    let given: BTreeSet<&str> = answer.requirements.iter().map(|judged| judged.id.as_str()).collect();
+    let missing = wanted.iter().filter(|requirement| !given.contains(requirement.id.as_str()));
+    let missing: Vec<&str> = missing.map(|requirement| requirement.id.as_str()).collect();
     if !missing.is_empty() {
         problems.push(format!("nothing is said of {}", text::title(&missing.join(", "), 400)));
     }
@@ -62,9 +62,9 @@ pub fn parse(
         }
         return Err(problems);
     }
-    let place = |id: &str| wanted.iter().position(|it| it.id == id);
-    answer.requirements.sort_by_key(|it| place(&it.id));
-    answer.findings.sort_by_key(|it| std::cmp::Reverse(it.severity));
+    let place = |id: &str| wanted.iter().position(|requirement| requirement.id == id);
+    answer.requirements.sort_by_key(|judged| place(&judged.id));
+    answer.findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     Ok(answer)
 }
 
@@ -106,10 +106,10 @@ fn take(answer: &mut ReviewAnswer, line: &str, wanted: &[Requirement]) -> Result
     }
     let judged: ReviewRequirement = serde_json::from_str(line).map_err(unread)?;
     let id = text::title(&judged.id, SHOWN);
-    if wanted.iter().all(|it| it.id != judged.id) {
+    if wanted.iter().all(|requirement| requirement.id != judged.id) {
         return Err(format!("`{id}` is no requirement of the specification"));
     }
-    if answer.requirements.iter().any(|it| it.id == judged.id) {
+    if answer.requirements.iter().any(|known| known.id == judged.id) {
         return Err(format!("`{id}` is judged twice"));
     }
     answer.requirements.push(judged);
@@ -150,13 +150,13 @@ mod tests {
         let low = r#"{"finding":"x","severity":"low"}"#;
         let high = r#"{"finding":"y","severity":"critical","evidence":[{"command":"t"}]}"#;
         let answer = parsed(&format!("```jsonl\n{US}\n\n{low}\n{high}\n  {FR}\n```")).unwrap();
-        let read: Vec<_> = answer.requirements.iter().map(|it| (&*it.id, it.verdict)).collect();
+        let read: Vec<_> = answer.requirements.iter().map(|judged| (&*judged.id, judged.verdict)).collect();
         assert_eq!(
             read,
             [("FR-001", ReviewJudgement::Met), ("US1.1", ReviewJudgement::CannotTell)]
         );
         assert_eq!(answer.requirements[0].evidence[0].quote, "fn a");
-        let found: Vec<_> = answer.findings.iter().map(|it| it.severity).collect();
+        let found: Vec<_> = answer.findings.iter().map(|finding| finding.severity).collect();
         assert_eq!(found, [ReviewSeverity::Critical, ReviewSeverity::Low]);
     }
 

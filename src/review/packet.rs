@@ -82,7 +82,7 @@ pub fn prompt(material: &PacketMaterial<'_>, marks: &PacketMarks) -> String {
     };
     let (path, content) = material.specification;
     part(&format!("the specification, {path}"), &cut(content, SPECIFICATION, path));
-    let titles = material.requirements.iter().map(|it| [&it.id, ": ", &it.title, "\n"].concat());
+    let titles = material.requirements.iter().map(|requirement| [&requirement.id, ": ", &requirement.title, "\n"].concat());
     part("what each id stands for", &titles.collect::<String>());
     if !material.reworded.is_empty() {
         part("what was reworded since the loop was armed", &reworded(material.reworded));
@@ -129,7 +129,7 @@ pub fn prompt(material: &PacketMaterial<'_>, marks: &PacketMarks) -> String {
 /// The reader's task, and the form of its answer. The prompt nowhere has the line that begins an answer: a reader that
 /// repeats its prompt gives no answer.
 fn task(material: &PacketMaterial<'_>, marks: &PacketMarks) -> String {
-    let ids: Vec<&str> = material.requirements.iter().map(|it| it.id.as_str()).collect();
+    let ids: Vec<&str> = material.requirements.iter().map(|requirement| requirement.id.as_str()).collect();
     let (part, later) = part_of_the_work(material.part);
     let reworded = if material.reworded.is_empty() { "" } else { REWORDED };
     format!(
@@ -166,7 +166,7 @@ fn part_of_the_work(part: &[String]) -> (String, &'static str) {
 fn reworded(all: &[Reworded]) -> String {
     let mut text = String::new();
     for Reworded { id, then, now } in all {
-        let [then, now] = [then, now].map(|it| text::title(it, REWORDED_TEXT));
+        let [then, now] = [then, now].map(|words| text::title(words, REWORDED_TEXT));
         let _ = writeln!(text, "{id} then: {then}\n{id} now: {now}");
     }
     cut(&text, RECEIPTS, "git")
@@ -193,7 +193,7 @@ fn receipts(all: &[Receipt]) -> String {
             Some(files) if files.is_empty() => write!(text, "; no file changed"),
             Some(files) => {
                 let names: Vec<String> =
-                    files.iter().take(RECEIPT_FILES).map(|it| line(it)).collect();
+                    files.iter().take(RECEIPT_FILES).map(|file| line(file)).collect();
                 let more = files.len() as u64 - names.len() as u64 + receipt.more_files;
                 let more = if more > 0 { format!(" and {more} more") } else { String::new() };
                 write!(text, "; files {}{more}", names.join(", "))

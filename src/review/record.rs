@@ -84,13 +84,13 @@ pub fn write(folder: &Path, review: &mut Review) -> Result<()> {
 }
 
 fn hide_keys(review: &mut Review) {
-    let evidence = review.requirements.iter_mut().map(|it| &mut it.evidence);
-    let evidence = evidence.chain(review.findings.iter_mut().map(|it| &mut it.evidence)).flatten();
-    for text in evidence.flat_map(|it| [&mut it.quote, &mut it.command]) {
+    let evidence = review.requirements.iter_mut().map(|judged| &mut judged.evidence);
+    let evidence = evidence.chain(review.findings.iter_mut().map(|finding| &mut finding.evidence)).flatten();
+    for text in evidence.flat_map(|item| [&mut item.quote, &mut item.command]) {
         hide(text);
     }
-    review.requirements.iter_mut().for_each(|it| hide(&mut it.why));
-    review.findings.iter_mut().for_each(|it| hide(&mut it.finding));
+    review.requirements.iter_mut().for_each(|judged| hide(&mut judged.why));
+    review.findings.iter_mut().for_each(|found| hide(&mut found.finding));
     review.problems.iter_mut().for_each(hide);
 }
 
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn every_outcome_has_words_and_only_a_pass_has_code_0() {
-        let mut words: Vec<&str> = ALL.iter().map(|it| it.words()).collect();
+        let mut words: Vec<&str> = ALL.iter().map(|outcome| outcome.words()).collect();
         words.sort_unstable();
         words.dedup();
         assert_eq!(words.len(), ALL.len());

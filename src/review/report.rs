@@ -39,7 +39,7 @@ impl Review {
 
     /// Outcome, reader and use, without the feature's name: `not passed (1 of 2 met), by codex, 48,210 tokens`.
     pub fn short(&self) -> String {
-        let tokens = self.tokens.map(|it| [", ", &text::counted(it.get(), "token")].concat());
+        let tokens = self.tokens.map(|tokens| [", ", &text::counted(tokens.get(), "token")].concat());
         let counted = self.counted();
         format!(
             "{}{counted}{}, by {}{}{}",
@@ -54,7 +54,7 @@ impl Review {
     /// The cost behind a comma, with `~` for an estimate; empty if unknown.
     fn money(&self) -> String {
         let about = if self.cost_estimated { "~" } else { "" };
-        self.cost_usd.map_or(String::new(), |it| format!(", {about}{}", Dollars(micros(it))))
+        self.cost_usd.map_or(String::new(), |cost| format!(", {about}{}", Dollars(micros(cost))))
     }
 
     /// The text for the loop: the outcome in numbers and in words, and what is missing or why there is no verdict.
@@ -64,7 +64,7 @@ impl Review {
             met: self.met() as u64,
             verdicts: match self.outcome {
                 ReviewOutcome::UsageLimit => self.resets_at.unwrap_or(1),
-                it if it.is_verdict() => self.verdicts(),
+                outcome if outcome.is_verdict() => self.verdicts(),
                 _ => 0,
             },
             tokens: self.tokens.map_or(0, JsonNumber::get),
@@ -99,31 +99,31 @@ impl Review {
 
     /// Caveats, except those with the two texts of a reworded requirement.
     fn other_caveats(&self) -> impl Iterator<Item = &String> {
-        self.caveats.iter().filter(|it| !it.contains(REWORDED))
+        self.caveats.iter().filter(|caveat| !caveat.contains(REWORDED))
     }
 
     /// A hash of the judgements, and of the severity of findings against a pass, whatever the reader's words.
     fn verdicts(&self) -> u64 {
-        let hash = self.requirements.iter().fold(Hasher::default(), |hash, it| {
-            hash.with(it.id.as_bytes()).with_number(it.verdict as u64)
+        let hash = self.requirements.iter().fold(Hasher::default(), |hash, judged| {
+            hash.with(judged.id.as_bytes()).with_number(judged.verdict as u64)
         });
-        let grave = self.findings.iter().filter(|it| it.severity >= ReviewSeverity::High);
-        let hash = grave.fold(hash, |hash, it| {
-            let files = it.evidence.iter().map(|it| it.file.as_bytes());
-            files.fold(hash.with_number(it.severity as u64), Hasher::with)
+        let grave = self.findings.iter().filter(|finding| finding.severity >= ReviewSeverity::High);
+        let hash = grave.fold(hash, |hash, finding| {
+            let files = finding.evidence.iter().map(|evidence| evidence.file.as_bytes());
+            files.fold(hash.with_number(finding.severity as u64), Hasher::with)
         });
         hash.finish()
     }
 
     /// Requirements found met.
     pub fn met(&self) -> usize {
-        self.requirements.iter().filter(|it| it.verdict == ReviewJudgement::Met).count()
+        self.requirements.iter().filter(|judged| judged.verdict == ReviewJudgement::Met).count()
     }
 
     /// Ids of requirements that other, open tasks build.
     fn later(&self) -> impl Iterator<Item = &str> {
-        let later = self.requirements.iter().filter(|it| it.verdict == ReviewJudgement::Later);
-        later.map(|it| it.id.as_str())
+        let later = self.requirements.iter().filter(|judged| judged.verdict == ReviewJudgement::Later);
+        later.map(|judged| judged.id.as_str())
     }
 
     fn counted(&self) -> String {
@@ -156,11 +156,11 @@ impl Review {
         for caveat in &self.caveats {
             let _ = writeln!(text, "  note: {}", text::title(caveat, SENTENCE));
         }
-        let model = self.model.as_ref().map_or(String::new(), |it| format!("{it}, "));
+        let model = self.model.as_ref().map_or(String::new(), |model| format!("{model}, "));
         let lasted = text::lasted(Duration::from_secs_f64(self.seconds.clamp(0.0, 1e9)));
         let tokens = self
             .tokens
-            .map_or("tokens not known".to_owned(), |it| text::counted(it.get(), "token"));
+            .map_or("tokens not known".to_owned(), |tokens| text::counted(tokens.get(), "token"));
         let money = self.money();
         let _ = writeln!(text, "  {model}{lasted}, {tokens}{money}; changes {}", self.since);
         let _ = writeln!(text, "  Log: {}", self.log);
@@ -180,7 +180,7 @@ impl Review {
             let _ = writeln!(text, "  changed meanwhile: {}", text::title(changed, SENTENCE));
         }
         let speaks = [ReviewJudgement::NotMet, ReviewJudgement::CannotTell];
-        for judged in self.requirements.iter().filter(|it| speaks.contains(&it.verdict)) {
+        for judged in self.requirements.iter().filter(|judged| speaks.contains(&judged.verdict)) {
             let why = text::title(&judged.why, SENTENCE);
             let why = if why.is_empty() { why } else { format!(": {why}") };
             let _ = writeln!(text, "  {} {}{why}", judged.id, judged.verdict.words());

@@ -128,7 +128,7 @@ pub fn review(order: &ReviewOrder<'_>, begins: &dyn Fn()) -> Result<Review> {
         anyhow!("another review of `{}` is at work: {error}\nwait for its end, or end it with Ctrl-C where it runs", order.feature.name)
     })?;
     let are_fresh = order.results.is_some();
-    let of_last_loop = || known.as_ref().map(|it| it.checks.clone());
+    let of_last_loop = || known.as_ref().map(|known| known.checks.clone());
     let checks = order.results.clone().or_else(of_last_loop).unwrap_or_default();
     // Unreadable receipts are left out; a note says that some may be missing.
     let receipts = Receipts::named(root, &order.feature.name);
@@ -149,7 +149,7 @@ pub fn review(order: &ReviewOrder<'_>, begins: &dyn Fn()) -> Result<Review> {
             root,
             checks: &checks,
             are_fresh,
-            receipts: &receipts.map(|it| it.all()).unwrap_or_default(),
+            receipts: &receipts.map(|receipts| receipts.all()).unwrap_or_default(),
         },
         &marks,
     );
@@ -226,10 +226,10 @@ fn judge(
         }
     };
     let invented = evidence::problems(&answer, ground);
-    answer.requirements.iter_mut().zip(wanted).for_each(|(it, wanted)| doubt(it, wanted, lacks));
+    answer.requirements.iter_mut().zip(wanted).for_each(|(judged, wanted)| doubt(judged, wanted, lacks));
     let good = [ReviewJudgement::Met, ReviewJudgement::Later];
-    let is_met = answer.requirements.iter().all(|it| good.contains(&it.verdict));
-    let is_free = answer.findings.iter().all(|it| it.severity < ReviewSeverity::High);
+    let is_met = answer.requirements.iter().all(|judged| good.contains(&judged.verdict));
+    let is_free = answer.findings.iter().all(|finding| finding.severity < ReviewSeverity::High);
     review.outcome = match (invented.is_empty(), is_met && is_free) {
         (false, _) => ReviewOutcome::InventedEvidence,
         (true, false) => ReviewOutcome::NotPassed,
@@ -243,7 +243,7 @@ fn judge(
 fn doubt(judged: &mut ReviewRequirement, wanted: &Requirement, lacks: &BTreeSet<String>) {
     let named = files_named_in(wanted.texts.join("\n").as_bytes(), MOST_NAMED);
     let is = |file: &str, name: &str| Path::new(file).ends_with(name);
-    let is_open = |file: &&String| !judged.evidence.iter().any(|it| is(&it.file, file));
+    let is_open = |file: &&String| !judged.evidence.iter().any(|evidence| is(&evidence.file, file));
     let mut lacks = lacks.iter().filter(|file| named.iter().any(|name| is(file, name)));
     if judged.verdict == ReviewJudgement::Met
         && let Some(file) = lacks.find(is_open)
@@ -275,7 +275,7 @@ fn has_one_of(root: &Path, name: &str) -> bool {
             last = folder.to_vec();
             let path = root.join(names::from_vec(last.clone()));
             // A folder may hold nothing but another folder.
-            found |= path.ancestors().take_while(|it| it.starts_with(root)).any(is_there);
+            found |= path.ancestors().take_while(|folder| folder.starts_with(root)).any(is_there);
         }
         if found { Go::Stop } else { Go::On }
     });
@@ -370,7 +370,7 @@ impl ReviewOrder<'_> {
         let interrupt = Box::new(move || interrupted.load(Ordering::Relaxed));
         let git = Git::within(&self.project.root, Some(Deadline::after(GIT)), interrupt);
         let known = known_loop(self.project, self.feature);
-        let git = git.map(|git| known.iter().fold(git, |git, it| git.armed_at(it.armed_at)));
+        let git = git.map(|git| known.iter().fold(git, |git, known| git.armed_at(known.armed_at)));
         let base = base(git.as_ref(), self.base, known.as_ref())?;
         let then = then.filter(|_| known.is_some());
         let changes = then.map(|then| armed::changes(then.as_deref(), &requirements));
@@ -400,7 +400,7 @@ impl ReviewOrder<'_> {
         let clock = Stopwatch::start();
         // The whole allowance may be used, to the last token.
         let [tokens, cost] =
-            [self.limits.tokens, self.limits.cost].map(|most| most.map(|it| it.saturating_add(1)));
+            [self.limits.tokens, self.limits.cost].map(|most| most.map(|amount| amount.saturating_add(1)));
         let left = BudgetsLeft { tokens, cost, prices: self.prices, model: self.model };
         let mut watch = ReviewWatch {
             reader: reader.as_mut(),
@@ -439,9 +439,9 @@ impl ReaderRun {
             ..TokenCount::default()
         };
         let cost = prices.of_run(report, &counted, None);
-        let known = cost.filter(|it| it.value > 0 || report.cost.is_some());
-        review.cost_usd = known.map(|it| in_dollars(it.value));
-        review.cost_estimated = cost.is_some_and(|it| it.estimated);
+        let known = cost.filter(|cost| cost.value > 0 || report.cost.is_some());
+        review.cost_usd = known.map(|cost| in_dollars(cost.value));
+        review.cost_estimated = cost.is_some_and(|cost| cost.estimated);
         if report.model.is_some() {
             review.model.clone_from(&report.model);
         }

@@ -92,7 +92,7 @@ impl Story {
         })?;
         let is_alive = matches!(holder(&folder), Ok(Some(_)));
         let (state, running) = read_state(&folder).ok().flatten().unwrap_or_default();
-        all.iterations.extend(running.map(|it| not_over(it, &state, is_alive)));
+        all.iterations.extend(running.map(|iteration| not_over(iteration, &state, is_alive)));
         let past = which.of(&all.iterations, change)?;
         let harness = match past.iteration.harness.as_str() {
             // An older version did not write the program down.
@@ -136,7 +136,7 @@ impl Story {
         let is_acp = name == "acp";
         // The runner itself denied this kind of tool as a whole: the log has only the questions.
         let kinds = iteration.denied.iter().filter(|_| is_acp);
-        let kinds = kinds.map(|it| it.split(": ").next().unwrap_or_default().to_owned());
+        let kinds = kinds.map(|denied| denied.split(": ").next().unwrap_or_default().to_owned());
         let permissions = Permissions { deny: kinds.collect(), ..Permissions::default() };
         let order = AgentOrder {
             prompt: self.prompt.as_deref().unwrap_or_default(),
@@ -171,8 +171,8 @@ impl Story {
         let newest = iteration.commits.len().saturating_sub(COMMITS);
         let subjects = git.subjects(&iteration.commits[newest..]).unwrap_or_default();
         for (commit, words) in subjects {
-            let known = self.messages.iter_mut().filter(|it| it.commit == commit);
-            known.for_each(|it| it.message = Some(masked_text(&words).into_owned()));
+            let known = self.messages.iter_mut().filter(|message| message.commit == commit);
+            known.for_each(|known| known.message = Some(masked_text(&words).into_owned()));
         }
         find_kept(&self.change, &mut self.past.iteration, &git);
         let iteration = &self.past.iteration;

@@ -44,12 +44,12 @@ impl RunSummary {
     /// The summary of these iterations of one run, oldest first. `now`: the run has just ended, so uncommitted work is
     /// its own.
     pub fn of(iterations: &[Iteration], worktree: &Path, git: Option<&Git>, now: bool) -> Self {
-        let first = iterations.first().map(|it| it.head_at_start.clone());
-        let commits: Vec<&String> = iterations.iter().flat_map(|it| &it.commits).collect();
-        let names = iterations.iter().flat_map(|it| &it.files);
+        let first = iterations.first().map(|iteration| iteration.head_at_start.clone());
+        let commits: Vec<&String> = iterations.iter().flat_map(|iteration| &iteration.commits).collect();
+        let names = iterations.iter().flat_map(|iteration| &iteration.files);
         let last = iterations.last();
-        let failed = last.into_iter().flat_map(|it| &it.checks).filter(|check| !check.passed);
-        let mut kept: Vec<String> = iterations.iter().map(|it| it.kept_as.clone()).collect();
+        let failed = last.into_iter().flat_map(|iteration| &iteration.checks).filter(|check| !check.passed);
+        let mut kept: Vec<String> = iterations.iter().map(|iteration| iteration.kept_as.clone()).collect();
         // Work that one iteration left is the next one's, too, as long as it stays the same.
         kept.dedup();
         kept.retain(|name| git.is_some_and(|git| !name.is_empty() && git.has_kept(name)));
@@ -57,10 +57,10 @@ impl RunSummary {
             names.map(|name| (PathBuf::from(name), FileLines::unknown(name))).collect();
         let mut summary = Self {
             from_commit: first.filter(|head| !head.is_empty()),
-            to_commit: commits.last().map(|it| (*it).clone()),
+            to_commit: commits.last().map(|commit| (*commit).clone()),
             commits: commits.len(),
             costs: costs(iterations),
-            failed_checks: failed.map(|it| format!("`{}`: {}", it.run, it.outcome)).collect(),
+            failed_checks: failed.map(|check| format!("`{}`: {}", check.run, check.outcome)).collect(),
             kept,
             ..Self::default()
         };
@@ -71,7 +71,7 @@ impl RunSummary {
         let sum = |of: fn(&FileLines) -> Option<JsonNumber>| {
             JsonNumber::from(summary.files.iter().filter_map(of).map(JsonNumber::get).sum::<u64>())
         };
-        (summary.lines_added, summary.lines_removed) = (sum(|it| it.added), sum(|it| it.removed));
+        (summary.lines_added, summary.lines_removed) = (sum(|file| file.added), sum(|file| file.removed));
         summary.commands = summary.commands_in(None).into_iter().flatten().collect();
         summary
     }
@@ -151,7 +151,7 @@ impl RunSummary {
         {
             text.push(format!("{what}{}", show(name)));
         }
-        if let Some(folder) = earlier.get(shown).and_then(|it| Some(it.rsplit_once('/')?.0)) {
+        if let Some(folder) = earlier.get(shown).and_then(|name| Some(name.rsplit_once('/')?.0)) {
             let more = earlier.len() - shown;
             text.push(format!(
                 "               and {more} more: {git} for-each-ref {}",
@@ -173,9 +173,9 @@ impl RunSummary {
         let number = |lines: Option<JsonNumber>| lines.map_or(0, JsonNumber::get);
         let mut files: Vec<_> = self.files.iter().collect();
         // Ticks are told elsewhere.
-        let is_list = |it: &FileLines| Path::new(&it.file).ends_with(TASKS_FILE);
-        files.sort_by_key(|it| {
-            (is_list(it), std::cmp::Reverse(number(it.added) + number(it.removed)))
+        let is_list = |file: &FileLines| Path::new(&file.file).ends_with(TASKS_FILE);
+        files.sort_by_key(|file| {
+            (is_list(file), std::cmp::Reverse(number(file.added) + number(file.removed)))
         });
         let mut line = format!("{head}:");
         for (at, lines) in files.iter().enumerate() {
@@ -256,20 +256,20 @@ impl TaskCost {
 /// Adds ticked tasks to iterations whose runner was killed: they were judged when the history's entry was written.
 /// `own` are ended iterations of one run, oldest first; `receipts` belong to its change.
 pub fn add_left_ticks(own: &mut [Iteration], receipts: &[Receipt]) {
-    let known: BTreeSet<String> = own.iter().flat_map(|it| it.tasks_ticked.clone()).collect();
-    let began: Vec<Option<WallTime>> = own.iter().map(|it| time_of(&it.started)).collect();
-    for (place, it) in own.iter_mut().enumerate().filter(|(_, it)| it.interrupted) {
+    let known: BTreeSet<String> = own.iter().flat_map(|iteration| iteration.tasks_ticked.clone()).collect();
+    let began: Vec<Option<WallTime>> = own.iter().map(|iteration| time_of(&iteration.started)).collect();
+    for (place, iteration) in own.iter_mut().enumerate().filter(|(_, iteration)| iteration.interrupted) {
         let Some(since) = began[place] else { continue };
         let next = began.get(place + 1).copied().flatten();
         let is_its = |receipt: &&Receipt| match receipt.by {
-            Witness::Iteration => receipt.iteration == it.n && receipt.at >= since,
+            Witness::Iteration => receipt.iteration == iteration.n && receipt.at >= since,
             // This receipt has the number of the session's iteration.
             Witness::Done => receipt.at >= since && next.is_none_or(|next| receipt.at < next),
             Witness::Stop | Witness::Review | Witness::Drop => false,
         };
         let its = receipts.iter().filter(is_its).map(|receipt| receipt.task.clone());
         let its: BTreeSet<String> = its.filter(|id| !known.contains(id)).collect();
-        it.tasks_ticked.extend(its);
+        iteration.tasks_ticked.extend(its);
     }
 }
 
@@ -281,17 +281,17 @@ fn costs(iterations: &[Iteration]) -> Vec<TaskCost> {
     let last: BTreeMap<&str, usize> = iterations
         .iter()
         .enumerate()
-        .flat_map(|(place, it)| it.tasks_ticked.iter().map(move |id| (id.as_str(), place)))
+        .flat_map(|(place, iteration)| iteration.tasks_ticked.iter().map(move |id| (id.as_str(), place)))
         .collect();
-    for (place, it) in iterations.iter().enumerate() {
-        let ticked: BTreeSet<&String> = it.tasks_ticked.iter().collect();
+    for (place, iteration) in iterations.iter().enumerate() {
+        let ticked: BTreeSet<&String> = iteration.tasks_ticked.iter().collect();
         let finished = ticked.into_iter().filter(|id| last[id.as_str()] == place);
         sum = sum.plus(&TaskCost {
             tasks: finished.cloned().collect(),
             // An iteration at a usage limit has used something, but is not counted as an iteration.
-            iterations: u32::from(it.verdict != VerdictName::Wait),
-            seconds: it.seconds,
-            spent: it.spent(),
+            iterations: u32::from(iteration.verdict != VerdictName::Wait),
+            seconds: iteration.seconds,
+            spent: iteration.spent(),
         });
         if !sum.tasks.is_empty() {
             costs.push(std::mem::take(&mut sum));
@@ -354,7 +354,7 @@ mod tests {
         let costs: Vec<(usize, u32, u64)> = summary
             .costs
             .iter()
-            .map(|it| (it.tasks.len(), it.iterations, it.spent.tokens.value))
+            .map(|cost| (cost.tasks.len(), cost.iterations, cost.spent.tokens.value))
             .collect();
         assert_eq!(costs, [(2, 2, 120), (1, 1, 3), (0, 1, 7)]);
         let text = summary.text(None);
@@ -374,10 +374,10 @@ mod tests {
         let run: Vec<Iteration> =
             (1..=300).map(|n| iteration(n, &[&format!("T{:03}", n % 20), "T000"], 1)).collect();
         let costs = summary(&run).costs;
-        let tasks: Vec<String> = costs.iter().flat_map(|it| it.tasks.clone()).collect();
+        let tasks: Vec<String> = costs.iter().flat_map(|cost| cost.tasks.clone()).collect();
         let named: BTreeSet<&String> = tasks.iter().collect();
         assert_eq!((tasks.len(), named.len()), (20, 20), "{tasks:?}");
-        assert_eq!(costs.iter().map(|it| it.iterations).sum::<u32>(), 300);
+        assert_eq!(costs.iter().map(|cost| cost.iterations).sum::<u32>(), 300);
     }
 
     #[test]

@@ -148,17 +148,17 @@ impl Tasks {
 
     /// The folder of the list, even after the agent moved it into the archive.
     pub fn folder(&self) -> Option<PathBuf> {
-        let folder = || self.path.parent().filter(|it| is_in_place(it)).map(Path::to_owned);
+        let folder = || self.path.parent().filter(|folder| is_in_place(folder)).map(Path::to_owned);
         self.archived().or_else(folder)
     }
 
     /// The folder into which the agent moved the finished change: `archive/<id>`, with a date in front for OpenSpec.
     fn archived(&self) -> Option<PathBuf> {
-        let folder = self.path.parent().filter(|it| it.ends_with(&self.id) && !it.exists())?;
+        let folder = self.path.parent().filter(|folder| folder.ends_with(&self.id) && !folder.exists())?;
         let archive = folder.parent()?.join("archive");
         let dated = |name: &str| {
             let date = name.strip_suffix(&self.id).and_then(|rest| rest.strip_suffix('-'));
-            date.is_some_and(|date| date.bytes().all(|it| it.is_ascii_digit() || it == b'-'))
+            date.is_some_and(|date| date.bytes().all(|sign| sign.is_ascii_digit() || sign == b'-'))
         };
         let entries = std::fs::read_dir(&archive).into_iter().flatten().flatten();
         let mut names: Vec<String> =
@@ -166,7 +166,7 @@ impl Tasks {
         names.retain(|name| *name == self.id || dated(name));
         names.sort();
         // The latest date comes last.
-        names.pop().map(|name| archive.join(name)).filter(|it| is_in_place(it))
+        names.pop().map(|name| archive.join(name)).filter(|folder| is_in_place(folder))
     }
 
     /// A hash of the list at the last look.

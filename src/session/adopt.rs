@@ -138,7 +138,7 @@ pub fn adopt(project: &Project, adopter: Adopter<'_>) -> Result<Taken, Refusal> 
 
 /// Live loops of other sessions that are gone, or silent for an hour.
 pub fn orphans(loops: &Loops, session: Option<&str>) -> Vec<Record> {
-    others(loops, session).into_iter().filter(|it| is_left_behind(loops, it)).collect()
+    others(loops, session).into_iter().filter(|record| is_left_behind(loops, record)).collect()
 }
 
 /// The loop's session is gone, or has been silent for an hour.

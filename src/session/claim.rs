@@ -39,7 +39,7 @@ pub fn unowned(context: &StopContext<'_>) -> io::Result<Unowned> {
     };
     let earlier = loops.peek(&event.session);
     let over = |claim: &Claim| allowed(claim, earlier.as_ref(), &event.session);
-    if let Some((claim, answer)) = claim.as_ref().and_then(|it| Some((it, over(it)?))) {
+    if let Some((claim, answer)) = claim.as_ref().and_then(|claim| Some((claim, over(claim)?))) {
         if complete_end(loops, claim, &event.session)? {
             return Ok(Unowned::HasLoop(None));
         }
@@ -125,7 +125,7 @@ fn claim_feature(
     let StopContext { project, loops, event, .. } = *context;
     let folder = loops.session(&event.session)?;
     let earlier = folder.record()?;
-    if let Some(answer) = claim.and_then(|it| allowed(it, earlier.as_ref(), &event.session)) {
+    if let Some(answer) = claim.and_then(|claim| allowed(claim, earlier.as_ref(), &event.session)) {
         return Ok(Some(answer));
     }
     let is_own = claim.is_some_and(|claim| claim.session.as_ref() == Some(&event.session));

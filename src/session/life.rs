@@ -48,7 +48,7 @@ pub fn of(loops: &Loops, record: &Record) -> SessionLife {
     let space = id_space();
     let programs = transcript_at(&record.transcript).programs();
     let mut has_left = false;
-    for program in programs.iter().filter(|it| it.session == record.session) {
+    for program in programs.iter().filter(|program| program.session == record.session) {
         if !is_here(program, &space) {
             return SessionLife::Unknown;
         }
@@ -60,7 +60,7 @@ pub fn of(loops: &Loops, record: &Record) -> SessionLife {
     }
     let mut quiet = record.silent_for();
     if let Some(known) = loops.client(&record.session).filter(|known| known.space == space) {
-        let has_another = programs.iter().any(|it| it.id == known.id && is_here(it, &space));
+        let has_another = programs.iter().any(|program| program.id == known.id && is_here(program, &space));
         match ProcessLife::of(known.id) {
             ProcessLife::Hidden => return SessionLife::Unknown,
             life if life.is_of(known.start) && !has_another => {

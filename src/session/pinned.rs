@@ -383,7 +383,7 @@ pub fn indented(command: &str) -> String {
         }
         let mut rest = line;
         while let Some(start) = rest.find(char::is_whitespace) {
-            let length = rest[start..].find(|it: char| !it.is_whitespace());
+            let length = rest[start..].find(|letter: char| !letter.is_whitespace());
             let end = start + length.unwrap_or(rest.len() - start);
             let blanks = rest[start..end].chars().count();
             if blanks > BLANKS {

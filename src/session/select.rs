@@ -71,9 +71,9 @@ pub fn to_resume(loops: &Loops, named: Option<&str>, own: Option<&str>) -> Resul
 
 /// The session of a feature's live loop; an error without one.
 pub fn session_of(loops: &Loops, feature: &Feature) -> Result<String, Refusal> {
-    let is_its = |it: &Record| it.about == feature.name && it.kind != LoopKind::Task;
+    let is_its = |record: &Record| record.about == feature.name && record.kind != LoopKind::Task;
     let record = live(loops).into_iter().find(is_its);
-    record.map(|it| it.session).ok_or_else(|| {
+    record.map(|record| record.session).ok_or_else(|| {
         let name = &feature.name;
         Refusal::NoLoop(format!("no session drives a loop of feature `{name}`{ONLY_ARMED}"))
     })
@@ -82,7 +82,7 @@ pub fn session_of(loops: &Loops, feature: &Feature) -> Result<String, Refusal> {
 /// The feature that a session drives.
 pub fn feature_of(project: &Project, session: &str) -> Option<Feature> {
     let mut records = live(&Loops::of(&project.root)).into_iter();
-    let record = records.find(|it| it.session == session && it.kind != LoopKind::Task)?;
+    let record = records.find(|record| record.session == session && record.kind != LoopKind::Task)?;
     project.feature_at(&record.folder).ok()
 }
 
@@ -116,7 +116,7 @@ pub fn to_cancel(
     if features.is_empty() {
         return select(tasks, wanted).map(|record| Meant::Task(record.session));
     }
-    let of_features = features.iter().map(|it| format!("feature {}", it.name));
+    let of_features = features.iter().map(|feature| format!("feature {}", feature.name));
     Err(several(&of_features.chain(tasks.iter().map(line)).collect::<Vec<_>>()))
 }
 
@@ -133,7 +133,7 @@ pub fn feature_to_cancel(
         match armed.len() {
             0 => {}
             1 => return Ok(armed.remove(0)),
-            _ => return Err(several(&armed.into_iter().map(|it| it.name).collect::<Vec<_>>())),
+            _ => return Err(several(&armed.into_iter().map(|feature| feature.name).collect::<Vec<_>>())),
         }
     }
     project.feature_meant(named, session)?.ok_or_else(|| {
@@ -152,7 +152,7 @@ fn several(names: &[String]) -> Refusal {
 fn current_lives(project: &Project, loops: &Loops) -> bool {
     let Some(feature) = project.current_feature().ok().flatten() else { return false };
     lives(loops, &feature)
-        || FeatureSnapshot::read(&feature).is_some_and(|it| it.in_execution() && !it.all_done())
+        || FeatureSnapshot::read(&feature).is_some_and(|snapshot| snapshot.in_execution() && !snapshot.all_done())
 }
 
 pub fn armed_features(project: &Project, loops: &Loops) -> Vec<Feature> {

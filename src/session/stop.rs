@@ -226,7 +226,7 @@ fn run_checks(
     });
     times.push(clock.elapsed());
     let millis = times.windows(2).map(|pair| pair[1].saturating_sub(pair[0]).as_millis());
-    let millis = millis.map(|it| u64::try_from(it).unwrap_or(u64::MAX)).collect();
+    let millis = millis.map(|time| u64::try_from(time).unwrap_or(u64::MAX)).collect();
     if results.iter().all(|result| result.passed) {
         let old = &checks[..outdated(root, &began, LookMoment::after_checks())];
         let again = run_each(old, root, limit.left(), &mut |check, number| {
@@ -298,7 +298,7 @@ impl StopSession<'_> {
         let marks = &mut self.record.marks;
         marks.begin(self.folder.written_at(), self.record.ledger.settled);
         let ended = marks.ends.last().copied().unwrap_or_default();
-        if let Some(checked) = self.record.assignment.as_mut().and_then(|it| it.checked.as_mut())
+        if let Some(checked) = self.record.assignment.as_mut().and_then(|assignment| assignment.checked.as_mut())
             && !checked.since.is_known()
         {
             checked.since = ended;
@@ -515,9 +515,9 @@ impl StopSession<'_> {
 }
 
 fn output_of(results: &[CheckResult]) -> String {
-    let failed = results.iter().filter(|it| !it.passed && !it.tail.is_empty());
-    failed.fold(String::new(), |text, it| {
-        text + "`" + &it.run + "` (" + &it.outcome + "):\n" + &it.tail + "\n"
+    let failed = results.iter().filter(|result| !result.passed && !result.tail.is_empty());
+    failed.fold(String::new(), |text, result| {
+        text + "`" + &result.run + "` (" + &result.outcome + "):\n" + &result.tail + "\n"
     })
 }
 

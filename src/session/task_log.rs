@@ -157,7 +157,7 @@ impl<'a> Books<'a> {
 
     /// Keeps a task's failed attempts in the loop's own notes, too; `None` forgets them.
     fn count_in_record(&self, task: &str, used: Option<u32>) -> Result<(), Refusal> {
-        if used.is_none() && !self.record().is_some_and(|it| it.attempts.contains_key(task)) {
+        if used.is_none() && !self.record().is_some_and(|record| record.attempts.contains_key(task)) {
             return Ok(());
         }
         let counted = self.change_record(|record| match used {
@@ -175,7 +175,7 @@ impl<'a> Books<'a> {
     ) -> io::Result<Option<T>> {
         let Some(record) = self.record() else { return Ok(None) };
         let folder = Loops::of(&self.project.root).session_within(&record.session, PATIENCE)?;
-        let own = folder.record()?.filter(|it| it.about == self.feature.name);
+        let own = folder.record()?.filter(|record| record.about == self.feature.name);
         let Some(mut record) = own else { return Ok(None) };
         let changed = change(&mut record);
         if changed.is_some() {
@@ -518,7 +518,7 @@ pub fn armed_verify(
         command.clone().map_or(ArmedVerify::None, |command| ArmedVerify::Unarmed(command, why))
     };
     let commands = match (&standing, pins) {
-        (PinState::Armed(pin), Ok(pins)) => pins.verify(whose, pin).map_err(|it| it.to_string()),
+        (PinState::Armed(pin), Ok(pins)) => pins.verify(whose, pin).map_err(|error| error.to_string()),
         (PinState::Lost(why) | PinState::Unknown(why), Ok(_)) => Err(why.clone()),
         (PinState::Ended(_) | PinState::Nobody, _) => {
             return unarmed("no person armed a loop for it".to_owned());

@@ -203,11 +203,11 @@ impl Loops {
     /// Notes a session that is let go. A known one keeps its time, and costs no write.
     pub fn note_let_go(&self, session: &str, about: &str, owner: &str) -> io::Result<()> {
         let mut sessions = self.let_go();
-        let is_it = |it: &LetGo| it.session == session && it.about == about;
-        if sessions.iter().any(|it| is_it(it) && it.owner == owner) {
+        let is_it = |noted: &LetGo| noted.session == session && noted.about == about;
+        if sessions.iter().any(|noted| is_it(noted) && noted.owner == owner) {
             return Ok(());
         }
-        sessions.retain(|it| !is_it(it));
+        sessions.retain(|noted| !is_it(noted));
         sessions.insert(
             0,
             LetGo {
@@ -334,7 +334,7 @@ impl Loops {
         if ignored.is_file() {
             return Ok(());
         }
-        write_private(&ignored, b"*\n", Flush::ToSystem).map_err(|it| in_file(&ignored, &it))
+        write_private(&ignored, b"*\n", Flush::ToSystem).map_err(|error| in_file(&ignored, &error))
     }
 
     /// The folders are as they were made: the path of the lower one is real, so no link is on the way, and both are
@@ -393,7 +393,7 @@ fn make_inside(root: &Path, folder: &Path) -> io::Result<()> {
         _ => {}
     }
     let inside = read::folder_inside(root, folder);
-    inside.map(drop).map_err(|it| io::Error::other(format!("`{}`: {it}", folder.display())))
+    inside.map(drop).map_err(|error| io::Error::other(format!("`{}`: {error}", folder.display())))
 }
 
 /// For each file: it is among the `most` last written ones, or was written since `since`.

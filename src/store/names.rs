@@ -73,7 +73,7 @@ macro_rules! names {
             }
 
             fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                let words: Vec<&str> = [$($word),+].into_iter().filter(|it| !it.is_empty()).collect();
+                let words: Vec<&str> = [$($word),+].into_iter().filter(|word| !word.is_empty()).collect();
                 schemars::json_schema!({"type": "string", "examples": words})
             }
         }

@@ -43,8 +43,8 @@ pub fn trusts(root: &Path, file: &str, commands: &[String]) -> io::Result<bool> 
     refuse_inside(root, &state_home()?)?;
     let project = root.to_string_lossy();
     let all = list()?;
-    let ours = all.iter().find(|it| it.project == project && it.file == file);
-    Ok(ours.is_some_and(|it| commands.iter().all(|command| it.commands.contains(command))))
+    let ours = all.iter().find(|trusted| trusted.project == project && trusted.file == file);
+    Ok(ours.is_some_and(|trusted| commands.iter().all(|command| trusted.commands.contains(command))))
 }
 
 pub fn list() -> io::Result<Vec<TrustedFile>> {
@@ -61,7 +61,7 @@ pub fn add(files: Vec<(&Path, &str, Vec<String>)>) -> io::Result<()> {
     change(|all| {
         for (root, file, commands) in files {
             let (project, file) = (root.to_string_lossy().into_owned(), file.to_owned());
-            all.retain(|it| (&it.project, &it.file) != (&project, &file));
+            all.retain(|trusted| (&trusted.project, &trusted.file) != (&project, &file));
             all.push(TrustedFile { project, file, commands, at: world::now() });
         }
     })
@@ -72,7 +72,7 @@ pub fn remove(roots: &[PathBuf]) -> io::Result<usize> {
     let mut removed = 0;
     change(|all| {
         let before = all.len();
-        all.retain(|it| !roots.iter().any(|root| it.project == root.to_string_lossy()));
+        all.retain(|trusted| !roots.iter().any(|root| trusted.project == root.to_string_lossy()));
         removed = before - all.len();
     })?;
     Ok(removed)

@@ -85,7 +85,7 @@ impl<'a> Documents<'a> {
     pub fn quote(&self, text: &mut String) -> Result<()> {
         let read_now = || read(self.change, &self.primary);
         let (mut found, deadline) = (read_now(), Deadline::after(PATIENCE));
-        while found.as_ref().is_ok_and(|it| it.trim().is_empty()) && !deadline.is_over() {
+        while found.as_ref().is_ok_and(|text| text.trim().is_empty()) && !deadline.is_over() {
             world::pause(PATIENCE / 60);
             found = read_now();
         }
@@ -153,7 +153,7 @@ impl<'a> Documents<'a> {
     /// A line for each document.
     pub fn described(&self) -> Vec<String> {
         let first = ("The proposal", &self.primary, PROPOSAL);
-        let others = self.others.iter().map(|it| (it.what, &it.path, OTHER));
+        let others = self.others.iter().map(|document| (document.what, &document.path, OTHER));
         let line = |(what, path, most): (&str, &PathBuf, usize)| {
             let part = match read(self.change, path) {
                 Ok(content) if content.len() <= most => "whole".to_owned(),

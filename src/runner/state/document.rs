@@ -88,7 +88,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<ReadState, String> {
     let Value::Object(mut fields) = value else {
         return Err("it holds no JSON object".to_owned());
     };
-    if !["change_id", "worktree_name", "iterations"].iter().any(|it| fields.contains_key(*it)) {
+    if !["change_id", "worktree_name", "iterations"].iter().any(|name| fields.contains_key(*name)) {
         return Err("it is the file of another program".to_owned());
     }
     let list = fields.remove(ITERATIONS);

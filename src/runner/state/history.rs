@@ -44,8 +44,8 @@ pub(super) fn line(run_started_at: &str, iteration: &Iteration) -> io::Result<Ve
 /// The iterations of a run in a state folder; none if the history cannot be read.
 pub fn of_run(folder: &Path, started_at: &str) -> Vec<Iteration> {
     let past = tail(&folder.join("history.jsonl"), usize::MAX).unwrap_or_default();
-    let own = past.iterations.into_iter().filter(|it| it.run_started_at == started_at);
-    own.map(|it| it.iteration).collect()
+    let own = past.iterations.into_iter().filter(|past| past.run_started_at == started_at);
+    own.map(|past| past.iteration).collect()
 }
 
 /// The last iterations, at most `count`.

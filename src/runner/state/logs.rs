@@ -25,7 +25,7 @@ pub fn prompt_beside(log: &str) -> PathBuf {
 pub(super) fn prune(folder: &Path, most: u64) {
     remove_all_leftovers(folder, LEFT_ALONE);
     let entries = read::entries(folder, ENTRIES).entries.into_iter();
-    let is_log = |path: &PathBuf| path.extension().is_some_and(|it| it == "log");
+    let is_log = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "log");
     let mut logs: Vec<(PathBuf, u64)> = entries
         .filter_map(|entry| Some((entry.path(), entry.metadata().ok()?)))
         .filter(|(path, meta)| meta.is_file() && is_log(path))

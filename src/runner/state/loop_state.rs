@@ -280,7 +280,7 @@ impl LoopState {
     /// Adds an iteration's use to the share of its agent.
     pub fn add_share(&mut self, iteration: &Iteration) {
         let (harness, model) = (&self.harness, &self.model);
-        let is_its = |it: &AgentShare| it.harness == *harness && it.model == *model;
+        let is_its = |share: &AgentShare| share.harness == *harness && share.model == *model;
         let known = self.agents.iter().position(is_its);
         let at = known.unwrap_or(self.agents.len());
         if known.is_none() {

@@ -508,10 +508,10 @@ impl StateFiles {
 impl OldFiles {
     /// The iterations of the run in `state.json`; none if the document is about another run.
     fn own_document(&self) -> ReadState {
-        let is_its_own = |it: &&ReadState| {
+        let is_its_own = |read: &&ReadState| {
             self.state.as_ref().is_some_and(|old| {
-                it.state.started_at == old.state.started_at
-                    && it.state.change_id == old.state.change_id
+                read.state.started_at == old.state.started_at
+                    && read.state.change_id == old.state.change_id
             })
         };
         self.document.as_ref().filter(is_its_own).cloned().unwrap_or_default()

@@ -68,7 +68,7 @@ pub(super) fn recover(
     });
     if let Some(iteration) = &iteration {
         count_in(&mut old.state, iteration);
-        let in_shares = old.state.agents.iter().map(|it| u64::from(it.runs)).sum::<u64>();
+        let in_shares = old.state.agents.iter().map(|share| u64::from(share.runs)).sum::<u64>();
         if in_shares < runs_of(&folder.join("history.jsonl"), &run, iteration) {
             old.state.add_share(iteration);
         }
@@ -102,7 +102,7 @@ pub(super) fn recover(
 fn runs_of(history: &Path, run: &str, iteration: &Iteration) -> u64 {
     let past = history::tail(history, usize::MAX).unwrap_or_default().iterations;
     let is_other =
-        |it: &&history::Past| it.run_started_at == run && it.iteration.started != iteration.started;
+        |past: &&history::Past| past.run_started_at == run && past.iteration.started != iteration.started;
     past.iter().filter(is_other).count() as u64 + 1
 }
 
@@ -156,7 +156,7 @@ pub(super) fn repaired(
 ) -> std::io::Result<EndedIterations> {
     let mut ended = EndedIterations::default();
     ended.leave_out(document.left_out);
-    let left = recovered.and_then(|it| it.iteration.as_ref());
+    let left = recovered.and_then(|recovered| recovered.iteration.as_ref());
     let number = left.map(|iteration| iteration.n);
     for iteration in &document.iterations {
         // An iteration of an even earlier run has that run's name, so its number is no clash.
@@ -175,7 +175,7 @@ pub(super) fn repaired(
 /// The runner's last sign of life: a write of its state, or its agent's output.
 fn sign_of_life(folder: &Path, old: &ReadState) -> WallTime {
     let written = time_of(&old.state.updated_at).unwrap_or_default();
-    let began = old.running.as_ref().and_then(|it| time_of(&it.started)).unwrap_or_default();
+    let began = old.running.as_ref().and_then(|iteration| time_of(&iteration.started)).unwrap_or_default();
     let log = old.running.as_ref().map(|iteration| iteration.log.as_str()).unwrap_or_default();
     let log = log.strip_prefix("logs/").filter(|name| super::folder::is_change_id(name));
     let printed = log.and_then(|name| folder.join("logs").join(name).symlink_metadata().ok());

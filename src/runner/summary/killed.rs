@@ -34,7 +34,7 @@ pub fn killed(report: &RunnerReport, worktree: &Path) -> Option<(RunnerEvent, St
     let own = of_run(Path::new(&report.folder), &state.started_at);
     let came = RunSummary::of(&own, worktree, None, true);
     let seconds = Duration::try_from_secs_f64(state.ran_seconds).unwrap_or_default();
-    let at = cut_off.map(|it| format!(" in iteration {}", it.n)).unwrap_or_default();
+    let at = cut_off.map(|iteration| format!(" in iteration {}", iteration.n)).unwrap_or_default();
     let mut words = format!(
         "ralph: {KILLED}: process {} was killed{at}, or the machine went down; last sign of life {}\n       {}",
         state.pid,
@@ -42,9 +42,9 @@ pub fn killed(report: &RunnerReport, worktree: &Path) -> Option<(RunnerEvent, St
         messages::figures_of_run(&state, seconds, [came.commits, came.files.len()]).join(", "),
     );
     let mut lines = vec![printable(&report.proofs.line())];
-    lines.extend(cut_off.map(|it| {
+    lines.extend(cut_off.map(|iteration| {
         let left = "the next run counts it from its log, judges its ticks and names its files";
-        format!("Not in it: what iteration {} used and left; {left}", it.n)
+        format!("Not in it: what iteration {} used and left; {left}", iteration.n)
     }));
     lines.push(NEXT.to_owned());
     lines.extend(came.text(None));

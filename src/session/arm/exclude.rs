@@ -50,7 +50,7 @@ pub fn keep_out(folder: &Path) -> Option<String> {
         Err(Problem::Missing) => Vec::new(),
         Err(_) => return None,
     };
-    if info.is_symlink() || text.windows(LINES.len()).any(|it| it == LINES.as_bytes()) {
+    if info.is_symlink() || text.windows(LINES.len()).any(|lines| lines == LINES.as_bytes()) {
         return None;
     }
     append_line(&path, LINES.trim_end().as_bytes()).ok()?;

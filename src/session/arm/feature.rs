@@ -75,7 +75,7 @@ pub fn arm(
     let optional = chosen.include_optional().unwrap_or_default();
     let is_judged = armer.is_person() && chosen.proof() == LeastProof::Files;
     let before = Loops::of(root).of_feature(&feature.name).filter(|_| is_judged);
-    let refused = before.map(|it| refused(project, &feature, &it)).unwrap_or_default();
+    let refused = before.map(|record| refused(project, &feature, &record)).unwrap_or_default();
     let (all, text) = tasks_of(&feature, optional, &refused)?;
     let asked = Selection::of(words, &request.literal, &all, &text)?;
     let tasks = open_part(&feature, all, &asked, !settings.checks.is_empty())?;
@@ -117,7 +117,7 @@ pub fn arm(
         format!("run `spool start {}` in a terminal: it prints all of them", feature.name);
     let key = PinKey::Feature(&feature.name);
     let (runs, unkept) = arming.keep_commands(Some(key), &pin, &commands, (0, &instead))?;
-    let in_parts = pin.checks.last().is_some_and(|it| it.when() != ReviewWhen::End);
+    let in_parts = pin.checks.last().is_some_and(|check| check.when() != ReviewWhen::End);
     let mut judges = String::new();
     if (pin.proof == LeastProof::Files || in_parts) && unkept.is_none() {
         match keep_contents(project, &feature, &pin, &text) {
@@ -125,7 +125,7 @@ pub fn arm(
             Err(why) => notes.push(why),
         }
     }
-    notes.extend(reviewed.and_then(|it| keep_specification(root, &feature.name, &it).err()));
+    notes.extend(reviewed.and_then(|bytes| keep_specification(root, &feature.name, &bytes).err()));
     let has_checks = !pin.checks.is_empty() || !commands.is_empty();
     let no_checks = if has_checks || !armer.is_person() { "" } else { NO_CHECKS };
     let shown = [no_checks, &runs, &judges].concat();
@@ -177,7 +177,7 @@ pub fn can_be_reviewed(folder: &Path, shown: &str) -> Result<Vec<u8>, Refusal> {
 
 pub fn keep_specification(root: &Path, feature: &str, bytes: &[u8]) -> Result<(), String> {
     let receipts = Receipts::named(root, feature);
-    receipts.and_then(|it| it.keep_specification(bytes)).map_err(|error| {
+    receipts.and_then(|receipts| receipts.keep_specification(bytes)).map_err(|error| {
         format!("What the specification asks for could not be kept ({error}): a review does not see what is taken out of it.")
     })
 }

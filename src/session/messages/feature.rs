@@ -82,14 +82,14 @@ pub fn resume(
     let hooks_due = matches!(missing, [Shortfall::HooksDue(_) | Shortfall::ConvergeDue(_)]);
     let converges = matches!(missing, [Shortfall::ConvergeDue(_)]);
     let is_open =
-        |it: &Shortfall| matches!(it, Shortfall::OpenTasks | Shortfall::ClaimedWithOpenTasks);
+        |shortfall: &Shortfall| matches!(shortfall, Shortfall::OpenTasks | Shortfall::ClaimedWithOpenTasks);
     let before_the_rest = failed && missing.iter().any(is_open);
     if matches!(missing, [Shortfall::NotReviewed(_)]) {
         explain(&mut text, missing, READER);
         return limited(text + END_AGAIN);
     }
     if held_up(snapshot, missing).is_some() {
-        let lack: Vec<_> = missing.iter().filter(|it| !is_open(it)).cloned().collect();
+        let lack: Vec<_> = missing.iter().filter(|shortfall| !is_open(shortfall)).cloned().collect();
         explain(&mut text, &lack, READER);
         let insistence = Insistence { instead: REPAIR_INSTEAD, same_list: "" };
         text += &insistence.line(ledger, &Guardrails::default(), missing);
@@ -149,7 +149,7 @@ fn held_up(snapshot: &FeatureSnapshot, missing: &[Shortfall]) -> Option<String> 
     };
     let why = &tasks.iter().find(|task| task.why.holds_up_all())?.why;
     let mut open = snapshot.tasks.as_ref()?.open();
-    let all = open.all(|it| tasks.iter().any(|task| task.id == it.id && task.why.holds_up_all()));
+    let all = open.all(|other| tasks.iter().any(|task| task.id == other.id && task.why.holds_up_all()));
     all.then(|| lack(why))
 }
 
@@ -403,7 +403,7 @@ pub fn left(seen: &Observation, ledger: &Ledger, checks: &[Check]) -> Option<Str
     let converge = || ledger.converging.asked.map(|_| NOT_CONVERGED.to_owned());
     let checked = checks_at_end(checks, seen.checks.as_deref());
     let parts = checked.into_iter().chain(hooks().or_else(unproved).or_else(converge));
-    Some(parts.collect::<Vec<_>>().join("; ")).filter(|it| !it.is_empty())
+    Some(parts.collect::<Vec<_>>().join("; ")).filter(|words| !words.is_empty())
 }
 
 /// The checks' words at an end; empty without checks, or with a review alone.

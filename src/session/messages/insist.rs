@@ -31,7 +31,7 @@ impl Insistence<'_> {
         if again && idle > 0 {
             return format!("You were sent back and did nothing. {instead}\n");
         }
-        let failed = missing.iter().any(|it| matches!(it, Shortfall::CheckFailed(_)));
+        let failed = missing.iter().any(|shortfall| matches!(shortfall, Shortfall::CheckFailed(_)));
         if ledger.same_failure == 2 && failed {
             return "The check fails as it did before: look for another cause.\n".to_owned();
         }

@@ -57,7 +57,7 @@ impl<'a> TurnTranscript<'a> {
 
     /// There is no tool call, and a stop without one would end the loop.
     fn is_idle(&self, activity: Option<&Activity>) -> bool {
-        self.is_last_idle && activity.is_some_and(|it| it.count == Some(0))
+        self.is_last_idle && activity.is_some_and(|activity| activity.count == Some(0))
     }
 
     fn shows_end(&self) -> bool {

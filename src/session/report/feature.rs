@@ -245,7 +245,7 @@ impl FeatureReport {
         let facts = &self.facts;
         let current = if facts.current { " (current)" } else { "" };
         let state = match &self.r#loop {
-            Some(it) => it.words(switch, &["spool stop ", &facts.name].concat()),
+            Some(found) => found.words(switch, &["spool stop ", &facts.name].concat()),
             None if self.runner.is_empty() => "none".to_owned(),
             None => "none in a session".to_owned(),
         };
@@ -276,7 +276,7 @@ impl FeatureReport {
             review => format!("  Review: {}\n", printable(review)),
         };
         match &self.r#loop {
-            Some(it) => it.write_now(text, &review),
+            Some(found) => found.write_now(text, &review),
             None => text.push_str(&review),
         }
         let corrupt = self.corrupt.then_some("corrupt");
@@ -284,8 +284,8 @@ impl FeatureReport {
             let _ = writeln!(text, "  Phase: {phase}");
         }
         let awaits = if facts.awaits_approval { AWAITS } else { "" };
-        if let Some(it) = &self.r#loop {
-            it.write_course(text, awaits, "refused claims", &self.let_go);
+        if let Some(found) = &self.r#loop {
+            found.write_course(text, awaits, "refused claims", &self.let_go);
         }
     }
 }
@@ -309,9 +309,9 @@ pub fn let_go(loops: &Loops, feature: &str) -> Vec<LetGo> {
         return Vec::new();
     };
     let mut sessions = loops.let_go();
-    sessions.retain(|it| {
-        let is_current = claim.session.as_ref() == Some(&it.owner) && it.session != it.owner;
-        it.about == feature && is_current && it.at >= claim.armed_at
+    sessions.retain(|beside| {
+        let is_current = claim.session.as_ref() == Some(&beside.owner) && beside.session != beside.owner;
+        beside.about == feature && is_current && beside.at >= claim.armed_at
     });
     sessions
 }
@@ -324,7 +324,7 @@ fn problems(project: &Project, snapshot: &FeatureSnapshot) -> Vec<String> {
     };
     let unreadable = snapshot.unreadable.iter();
     let mut all: Vec<_> = unreadable
-        .map(|it| format!("`{}` cannot be read: {}", shown(&it.path), printable(&it.why)))
+        .map(|file| format!("`{}` cannot be read: {}", shown(&file.path), printable(&file.why)))
         .collect();
     if snapshot.tasks.is_none() && all.is_empty() {
         all.push(format!("`{}` is missing", shown(&snapshot.feature.folder.join(TASKS))));

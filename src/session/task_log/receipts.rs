@@ -20,7 +20,7 @@ pub fn receipts_of(project: &Project, feature: &Feature) -> io::Result<Receipts>
 /// Ticks that did not count at the loop's last stop, and that nobody has found proved since.
 pub fn refused(project: &Project, feature: &Feature, record: &Record) -> Vec<String> {
     let receipts = receipts_of(project, feature);
-    let known = receipts.map(|it| it.known(record.armed_at)).unwrap_or_default();
+    let known = receipts.map(|receipts| receipts.known(record.armed_at)).unwrap_or_default();
     record.refused.iter().filter(|id| !known.contains_key(*id)).cloned().collect()
 }
 
@@ -50,9 +50,9 @@ impl Books<'_> {
         now: Option<&Contents>,
     ) -> io::Result<()> {
         let root = &self.project.root;
-        let last = judge.receipts.last().filter(|it| it.at >= judge.armed.at);
+        let last = judge.receipts.last().filter(|receipt| receipt.at >= judge.armed.at);
         let claim = Loops::of(root).claim(&self.feature.name);
-        let log_then = last.map(|last| last.log_read).or(claim.and_then(|it| it.commits_from));
+        let log_then = last.map(|last| last.log_read).or(claim.and_then(|claim| claim.commits_from));
         let commits = log_then.and_then(|from| commits::made_since(root, from));
         let record = self.record();
         let receipt = Receipt {

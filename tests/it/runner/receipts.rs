@@ -26,7 +26,7 @@ fn a_box_that_was_ticked_by_hand_has_the_work_of_its_iteration() {
     ran.with_code(0);
     let all = kept(&bench);
     let short =
-        |it: &Value| json!([it["task"], it["by"], it["iteration"], it["files"], it["commits"]]);
+        |receipt: &Value| json!([receipt["task"], receipt["by"], receipt["iteration"], receipt["files"], receipt["commits"]]);
     let all_short: Vec<_> = all.iter().map(short).collect();
     let wanted = [
         json!(["1.1", "iteration", 1, ["made-1"], 0]),
