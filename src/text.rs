@@ -63,7 +63,8 @@ pub fn styled<'a>(text: &'a str, own: &[String]) -> Cow<'a, str> {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
     let next = |rest: &str| {
-        let found = own.iter().filter_map(|sequence| Some((rest.find(sequence.as_str())?, sequence.len())));
+        let found =
+            own.iter().filter_map(|sequence| Some((rest.find(sequence.as_str())?, sequence.len())));
         found.min_by_key(|(at, length)| (*at, std::cmp::Reverse(*length)))
     };
     while let Some((at, length)) = next(rest) {
@@ -365,8 +366,8 @@ mod tests {
     #[cfg(feature = "cli")]
     #[test]
     fn lengths_of_time_are_written_for_people() {
-        let ages =
-            [0, 59_999, 60_000, 3_600_000, 172_800_000].map(|millis| age(Duration::from_millis(millis)));
+        let ages = [0, 59_999, 60_000, 3_600_000, 172_800_000]
+            .map(|millis| age(Duration::from_millis(millis)));
         assert_eq!(ages, ["0 s", "59 s", "1 min", "1 h", "2 d"]);
         let lengths = [40, 59_940, 61_000, 3_725_000, 360_000_000];
         let words = lengths.map(|millis| lasted(Duration::from_millis(millis)));

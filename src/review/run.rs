@@ -226,7 +226,11 @@ fn judge(
         }
     };
     let invented = evidence::problems(&answer, ground);
-    answer.requirements.iter_mut().zip(wanted).for_each(|(judged, wanted)| doubt(judged, wanted, lacks));
+    answer
+        .requirements
+        .iter_mut()
+        .zip(wanted)
+        .for_each(|(judged, wanted)| doubt(judged, wanted, lacks));
     let good = [ReviewJudgement::Met, ReviewJudgement::Later];
     let is_met = answer.requirements.iter().all(|judged| good.contains(&judged.verdict));
     let is_free = answer.findings.iter().all(|finding| finding.severity < ReviewSeverity::High);
@@ -399,8 +403,8 @@ impl ReviewOrder<'_> {
         let mut reader = self.harness.reader(&order);
         let clock = Stopwatch::start();
         // The whole allowance may be used, to the last token.
-        let [tokens, cost] =
-            [self.limits.tokens, self.limits.cost].map(|most| most.map(|amount| amount.saturating_add(1)));
+        let [tokens, cost] = [self.limits.tokens, self.limits.cost]
+            .map(|most| most.map(|amount| amount.saturating_add(1)));
         let left = BudgetsLeft { tokens, cost, prices: self.prices, model: self.model };
         let mut watch = ReviewWatch {
             reader: reader.as_mut(),

@@ -68,7 +68,8 @@ fn assert_sums(stage: &Stage, shares: &[Value]) {
     let (main, side) = stage.model.usage();
     let books = stage.state();
     assert_eq!(books["total_tokens"], (main + side).total(), "{}", stage.facts());
-    let of_all = |name: &str| -> f64 { shares.iter().filter_map(|share| share[name].as_f64()).sum() };
+    let of_all =
+        |name: &str| -> f64 { shares.iter().filter_map(|share| share[name].as_f64()).sum() };
     assert_eq!(books["total_tokens"].as_f64(), Some(of_all("tokens")), "{}", stage.facts());
     let cost = books["total_cost_usd"].as_f64().unwrap_or_default();
     assert!((cost - of_all("cost_usd")).abs() < 1e-9, "{cost}: {}", stage.facts());

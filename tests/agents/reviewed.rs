@@ -125,7 +125,10 @@ fn journal(stage: &Stage) -> String {
 
 fn reviews(stage: &Stage) -> usize {
     let asked = stage.model.requests();
-    asked.iter().filter(|prompt| prompt.body.to_string().contains("The code of this review is")).count()
+    asked
+        .iter()
+        .filter(|prompt| prompt.body.to_string().contains("The code of this review is"))
+        .count()
 }
 
 fn status(stage: &Stage) -> Value {
@@ -279,8 +282,10 @@ fn a_ticked_check_has_its_tasks_reviewed_before_the_next_ones_and_once(reader: A
     assert!(printed.contains("run when a [VERIFY] task is ticked, and when all else"), "{facts}");
     // T001; T002 and a review that does not pass; its repair and one that does; T003 and that of all.
     assert_eq!(stage.state()["ledger"]["iterations"], 4, "{facts}");
-    let asked: Vec<String> = stage.model.requests().iter().map(|request| request.body.to_string()).collect();
-    let asked: Vec<&String> = asked.iter().filter(|body| body.contains("The code of this")).collect();
+    let asked: Vec<String> =
+        stage.model.requests().iter().map(|request| request.body.to_string()).collect();
+    let asked: Vec<&String> =
+        asked.iter().filter(|body| body.contains("The code of this")).collect();
     let of_a_part = asked.iter().map(|body| body.contains("these tasks: T001, T002. Judge"));
     assert_eq!(of_a_part.collect::<Vec<_>>(), [true, true, false], "{facts}");
     assert!(

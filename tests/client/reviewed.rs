@@ -223,7 +223,8 @@ fn a_pass_completes_the_loop(stage: &Stage) {
     assert!(ended["review_tokens"].as_u64().is_some_and(|tokens| tokens > 0), "{ended}");
     let logged = String::from_utf8(stage.workshop.spool(&["log"]).stdout).expect("text");
     let told = run.system_messages("Stop").join("\n");
-    let sum = told.split(" · reviews ").nth(1).and_then(|rest| rest.lines().next()).expect("its sum");
+    let sum =
+        told.split(" · reviews ").nth(1).and_then(|rest| rest.lines().next()).expect("its sum");
     assert_eq!(sum.contains(" tokens, $"), dollars.is_some(), "{told}");
     assert!(logged.contains(&format!("reviews {sum}")), "{sum}: {logged}");
     let shown = String::from_utf8(stage.workshop.spool(&["status"]).stdout).expect("text");
@@ -345,8 +346,10 @@ fn a_finished_phase_is_reviewed_before_the_next_one_and_once(stage: &Stage) {
         assert!(told[0].contains(words), "{words}: {told:?}");
     }
     assert!(!told[1].contains("review"), "{told:?}");
-    let asked: Vec<String> = model.requests().iter().map(|request| request.body.to_string()).collect();
-    let asked: Vec<&String> = asked.iter().filter(|body| body.contains("The code of this")).collect();
+    let asked: Vec<String> =
+        model.requests().iter().map(|request| request.body.to_string()).collect();
+    let asked: Vec<&String> =
+        asked.iter().filter(|body| body.contains("The code of this")).collect();
     let of_a_part = asked.iter().map(|body| body.contains("these tasks: T001. Judge"));
     assert_eq!(of_a_part.collect::<Vec<_>>(), [true, true, false], "{}", run.describe());
     assert!(run.describe().contains("run when the tasks of a phase are all ticked"));
@@ -356,8 +359,10 @@ fn a_finished_phase_is_reviewed_before_the_next_one_and_once(stage: &Stage) {
     let shown = stage.workshop.spool(&["task", "show", "T001", "--json"]).stdout;
     let shown: serde_json::Value = serde_json::from_slice(&shown).expect("a task");
     let receipts = shown["receipts"].as_array().expect("receipts");
-    let by: Vec<_> =
-        receipts.iter().map(|receipt| (receipt["by"].as_str(), receipt["reviewer"].as_str())).collect();
+    let by: Vec<_> = receipts
+        .iter()
+        .map(|receipt| (receipt["by"].as_str(), receipt["reviewer"].as_str()))
+        .collect();
     let reader = Some(stage.reader);
     assert_eq!(by, [(Some("done"), None), (Some("review"), reader), (Some("review"), reader)]);
 }

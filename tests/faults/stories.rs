@@ -808,7 +808,9 @@ fn adopted(case: &Case<'_>) -> Outcome {
 fn ralph_armed(case: &Case<'_>) -> Outcome {
     let is_new = |facts: &Facts| {
         facts.loops.get(OURS).is_some_and(|armed| {
-            armed.kind == "ralph" && armed.end.is_empty() && Some(armed) != case.before.loops.get(OURS)
+            armed.kind == "ralph"
+                && armed.end.is_empty()
+                && Some(armed) != case.before.loops.get(OURS)
         })
     };
     let says = !case.killed() && case.said("additionalContext") && !case.said("cannot");

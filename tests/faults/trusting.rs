@@ -74,7 +74,10 @@ fn named(world: &World) -> Vec<String> {
         ["test -d src", "true", "check = test -d work", "test -d other", "check = test -d others"];
     let runner = fs::read_to_string(world.path(".spool/ralph.toml")).unwrap();
     let is_new = runner.contains("others");
-    all.iter().filter(|command| command.contains("other") == is_new).map(|&command| command.to_owned()).collect()
+    all.iter()
+        .filter(|command| command.contains("other") == is_new)
+        .map(|&command| command.to_owned())
+        .collect()
 }
 
 /// What the person trusts elsewhere is as it was.

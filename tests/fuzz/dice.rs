@@ -109,7 +109,8 @@ impl Dice {
     }
 
     fn change_lines(&mut self, bytes: &mut Vec<u8>) {
-        let mut lines: Vec<Vec<u8>> = bytes.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
+        let mut lines: Vec<Vec<u8>> =
+            bytes.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
         let (one, other) = (self.below(lines.len()), self.below(lines.len()));
         match self.below(4) {
             0 => drop(lines.remove(one)),

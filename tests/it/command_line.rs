@@ -95,7 +95,8 @@ fn commands(scratch: &Scratch, above: &[String]) -> Vec<Vec<String>> {
                 || above.is_empty() && !["Options:", "Examples:"].contains(&line);
             continue;
         }
-        let name = line.strip_prefix("  ").and_then(|words| words.split_once("  ")).map(|words| words.0);
+        let name =
+            line.strip_prefix("  ").and_then(|words| words.split_once("  ")).map(|words| words.0);
         if let Some(name) = name.filter(|name| is_list && !name.is_empty() && *name != "help") {
             all.extend(commands(scratch, &[above, &[name.to_owned()]].concat()));
         }
@@ -157,7 +158,8 @@ fn every_command_completes_the_flags_of_its_help_and_the_commands_below_it() {
         let line = [&["spool".to_owned()], &**command].concat().join(" ");
         let help = Said::of(scratch.command(SPOOL).args(command).arg("--help")).ok();
         assert_eq!(offered(&scratch, &format!("{line} --")), flags(&help), "{line}");
-        let is_below = |words: &&Vec<String>| words.len() == command.len() + 1 && words.starts_with(command);
+        let is_below =
+            |words: &&Vec<String>| words.len() == command.len() + 1 && words.starts_with(command);
         let below: BTreeSet<String> =
             all.iter().filter(is_below).filter_map(|words| words.last().cloned()).collect();
         let mut found = offered(&scratch, &format!("{line} "));

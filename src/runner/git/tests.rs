@@ -227,7 +227,8 @@ fn what_conflicts_is_committed_as_it_is() {
     repository.run(&["stash"]);
     repository.write("one", "ours");
     repository.run(&["commit", "--quiet", "--all", "--message", "ours"]);
-    let pop = Command::new("git").arg("-C").arg(repository.folder.path()).args(["stash", "pop"]).output();
+    let pop =
+        Command::new("git").arg("-C").arg(repository.folder.path()).args(["stash", "pop"]).output();
     assert!(!pop.unwrap().status.success());
     repository.write("one", "both");
     assert!(repository.committed(&["one".into()]).unwrap());
@@ -406,11 +407,16 @@ fn unfinished_work_is_kept_whole_and_nothing_of_the_persons_moves() {
     assert_eq!(entries, wanted);
     assert_eq!(repository.run(&["show", &format!("{name}:changed")]), "half of an ed");
     assert_eq!(repository.run(&["show", &format!("{name}:staged")]), "as it is on the disk");
-    assert_eq!(repository.run(&["rev-parse", &format!("{name}^")]), repository.run(&["rev-parse", "HEAD"]));
+    assert_eq!(
+        repository.run(&["rev-parse", &format!("{name}^")]),
+        repository.run(&["rev-parse", "HEAD"])
+    );
     let words = repository.run(&["log", "-1", "--format=%an %s", &name]);
     assert_eq!(words, "ralph-speckit ralph: log in iteration 3, unfinished: a test");
     assert!(
-        repository.git.has_kept(&name) && !repository.git.has_kept("refs/ralph/x/1") && !repository.git.has_kept("HEAD")
+        repository.git.has_kept(&name)
+            && !repository.git.has_kept("refs/ralph/x/1")
+            && !repository.git.has_kept("HEAD")
     );
     assert!(!repository.git.has_kept(""));
 }
@@ -426,7 +432,10 @@ fn an_old_ref_that_points_to_a_branch_goes_without_that_branch() {
     }
     repository.write("half", "of an edit");
     let name = kept(&repository.git, 1).unwrap();
-    assert_eq!(repository.run(&["for-each-ref", "--format=%(refname)", "refs/heads"]), "refs/heads/main");
+    assert_eq!(
+        repository.run(&["for-each-ref", "--format=%(refname)", "refs/heads"]),
+        "refs/heads/main"
+    );
     let left = repository.run(&["for-each-ref", "--format=%(refname)", "refs/ralph"]);
     assert!(!left.contains(&old(0)) && left.contains(&name), "{left}");
     assert_eq!(repository.run(&["log", "--oneline"]).lines().count(), 1);
@@ -510,8 +519,11 @@ fn the_middle_of_a_merge_with_conflicts_is_kept_and_stays_one() {
     repository.run(&["switch", "--quiet", "main"]);
     repository.write("one", "ours");
     repository.run(&["commit", "--quiet", "--all", "--message", "ours"]);
-    let merge =
-        Command::new("git").arg("-C").arg(repository.folder.path()).args(["merge", "other"]).output();
+    let merge = Command::new("git")
+        .arg("-C")
+        .arg(repository.folder.path())
+        .args(["merge", "other"])
+        .output();
     assert!(!merge.unwrap().status.success());
     let before = what_is_the_persons(&repository);
     let name = kept(&repository.git, 1).unwrap();

@@ -68,12 +68,18 @@ mod tests {
         let unread = of(&said);
         assert!(unread.said.starts_with("fatal: detected dubious ownership"), "{unread:?}");
         assert!(!unread.said.contains(&key) && unread.said.ends_with("�[31m'"), "{unread:?}");
-        assert_eq!(unread.remedy.as_deref(), Some("git config --global --add safe.directory '/a b'"));
+        assert_eq!(
+            unread.remedy.as_deref(),
+            Some("git config --global --add safe.directory '/a b'")
+        );
         let longer = said.replace("/a b", &"b".repeat(300));
         assert_eq!((of(&longer).remedy, of(&longer).said), (None, unread.said));
         // In another language, and without a word.
         let unread = of("\nSchwerwiegend: kein Git-Repository: /x\nmehr");
-        assert_eq!((unread.said.as_str(), unread.remedy), ("Schwerwiegend: kein Git-Repository: /x", None));
+        assert_eq!(
+            (unread.said.as_str(), unread.remedy),
+            ("Schwerwiegend: kein Git-Repository: /x", None)
+        );
         assert_eq!(of("").said, "it says nothing");
         assert_eq!(of(&"x".repeat(5_000)).said.chars().count(), SAID);
     }

@@ -71,7 +71,9 @@ fn the_logs_of_all_five_programs_say_what_was_said_and_done() {
         ("opencode", false, vec![first, used("bash", done), last]),
     ] {
         let harness = name.split('-').next().unwrap();
-        let denied = |iteration: &mut Iteration| iteration.denied.extend(was_denied.then(|| "Bash".to_owned()));
+        let denied = |iteration: &mut Iteration| {
+            iteration.denied.extend(was_denied.then(|| "Bash".to_owned()))
+        };
         let project = project(harness, &recording(name), denied);
         let story = story(&project, WhichIteration::Number(1)).unwrap();
         assert_eq!(seen(&story), expected, "{name}");
@@ -122,7 +124,8 @@ fn acp_log(opened: u8) -> Vec<u8> {
 fn the_log_of_an_acp_agent_says_what_was_said_and_done_and_what_was_denied() {
     let refused = "trouble";
     for opened in [1, 2] {
-        let denied = |iteration: &mut Iteration| iteration.denied.push("execute: execute it".to_owned());
+        let denied =
+            |iteration: &mut Iteration| iteration.denied.push("execute: execute it".to_owned());
         let project = project("acp", &acp_log(opened), denied);
         let story = story(&project, WhichIteration::Number(1)).unwrap();
         let expected = [

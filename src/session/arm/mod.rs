@@ -66,7 +66,9 @@ impl<'a> Arming<'a> {
     /// Takes the locks of feature, project and session, in the usual order.
     fn begin(root: &Path, armer: Armer<'a>, its: Option<&Feature>) -> Result<Self, Refusal> {
         let loops = Loops::of(root);
-        let its = its.map(|feature| loops.feature_lock(&feature.name, &feature.folder, PATIENCE)).transpose()?;
+        let its = its
+            .map(|feature| loops.feature_lock(&feature.name, &feature.folder, PATIENCE))
+            .transpose()?;
         let locks = (loops.lock()?, its);
         let folder = armer.session.map(|session| loops.session(session)).transpose()?;
         let pins = Pins::of(root);

@@ -310,7 +310,8 @@ pub fn let_go(loops: &Loops, feature: &str) -> Vec<LetGo> {
     };
     let mut sessions = loops.let_go();
     sessions.retain(|beside| {
-        let is_current = claim.session.as_ref() == Some(&beside.owner) && beside.session != beside.owner;
+        let is_current =
+            claim.session.as_ref() == Some(&beside.owner) && beside.session != beside.owner;
         beside.about == feature && is_current && beside.at >= claim.armed_at
     });
     sessions

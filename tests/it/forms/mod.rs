@@ -112,7 +112,9 @@ fn e7_the_state_schema_has_every_field() {
         let (_, body) = source.split_once(&format!("pub struct {name} {{")).unwrap();
         let (body, _) = body.split_once("\n}").unwrap();
         let fields = body.lines().filter_map(|line| line.trim().strip_prefix("pub "));
-        for field in fields.filter_map(|line| line.split(':').next()).filter(|field| *field != "more") {
+        for field in
+            fields.filter_map(|line| line.split(':').next()).filter(|field| *field != "more")
+        {
             assert!(!known[field].is_null(), "the schema has no `{field}` of {name}");
         }
     }
@@ -337,7 +339,8 @@ fn what_a_run_would_do_is_in_its_form_and_nothing_is_started() {
     let limits = &made["limits"];
     assert_eq!((&limits["max_iterations"], &limits["no_progress"]), (&json!(4), &Value::Null));
     assert_eq!(limits["runtime_seconds"], json!(5400.0));
-    let named = |setting: &Value| setting["name"] == "max-iterations" && setting["values"] == json!(["4"]);
+    let named =
+        |setting: &Value| setting["name"] == "max-iterations" && setting["values"] == json!(["4"]);
     assert!(made["settings"].as_array().unwrap().iter().any(named), "{made:#}");
     let words = made["agent"]["command_line"]["words"].as_array().unwrap();
     assert!(words.iter().all(Value::is_string) && !words.is_empty(), "{made:#}");
