@@ -78,8 +78,8 @@ impl ReviewCall {
         let more = [["--timeout=", &reader.to_string(), "s"].concat(), feature.to_owned()];
         Self {
             arguments: words.chain(tasks).chain(more).collect(),
-            passed: results.iter().fold(MARK.to_owned(), |text, result| {
-                [&text, &result.run, MARK, &result.tail, MARK].concat()
+            passed: results.iter().fold(MARK.to_owned(), |text, ran| {
+                [&text, &ran.run, MARK, &ran.tail, MARK].concat()
             }),
             // A review that a person has started ends first.
             limit: Duration::from_secs(2 * reader + BESIDE_READER).min(left),

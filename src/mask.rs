@@ -166,9 +166,8 @@ fn may_begin(first: u8, second: u8) -> bool {
 /// The length of a token with a known beginning.
 fn token(rest: &[u8]) -> Option<usize> {
     let begins = |prefix: &&&str| rest.starts_with(prefix.as_bytes());
-    let (least, prefix) = PREFIXES
-        .iter()
-        .find_map(|(least, all)| all.iter().find(begins).map(|prefix| (least, prefix)))?;
+    let (least, prefix) =
+        PREFIXES.iter().find_map(|(least, all)| all.iter().find(begins).map(|key| (least, key)))?;
     let is_in_token = |byte: &&u8| byte.is_ascii_alphanumeric() || b"_-.".contains(byte);
     let length = rest.iter().take_while(is_in_token).count();
     let body = &rest[prefix.len()..length];

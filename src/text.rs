@@ -63,8 +63,7 @@ pub fn styled<'a>(text: &'a str, own: &[String]) -> Cow<'a, str> {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
     let next = |rest: &str| {
-        let found =
-            own.iter().filter_map(|sequence| Some((rest.find(sequence.as_str())?, sequence.len())));
+        let found = own.iter().filter_map(|own| Some((rest.find(own.as_str())?, own.len())));
         found.min_by_key(|(at, length)| (*at, std::cmp::Reverse(*length)))
     };
     while let Some((at, length)) = next(rest) {

@@ -41,9 +41,8 @@ fn carry(event: &HookEvent) -> Option<HookAnswer> {
     let loops = Loops::of(&project.root);
     let is_own = |left: &Record| {
         let client = loops.client(&left.session);
-        client.is_some_and(|client| {
-            (client.id, client.start, client.space) == (own.id, own.start, own.space.clone())
-        })
+        client
+            .is_some_and(|id| (id.id, id.start, id.space) == (own.id, own.start, own.space.clone()))
     };
     let left = select::live(&loops).into_iter().find(is_own);
     let left = left.filter(|_| !Settings::switch_off(&project.root))?;

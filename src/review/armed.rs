@@ -42,8 +42,7 @@ pub fn changes(then: Option<&[u8]>, now: &[Requirement]) -> SpecificationChanges
 }
 
 fn between(then: &[Requirement], now: &[Requirement]) -> SpecificationChanges {
-    let said_now: BTreeSet<&String> =
-        now.iter().flat_map(|requirement| &requirement.texts).collect();
+    let said_now: BTreeSet<&String> = now.iter().flat_map(|demand| &demand.texts).collect();
     let mut changes = SpecificationChanges::default();
     for old in then {
         let Some(new) = now.iter().find(|requirement| requirement.id == old.id) else {

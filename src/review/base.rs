@@ -55,11 +55,8 @@ fn of_runner(project: &Project, feature: &Feature) -> Option<KnownLoop> {
     let own: Vec<Past> =
         past.into_iter().filter(|past| past.run_started_at == state.started_at).collect();
     let mut all = own.iter().map(|past| &past.iteration).chain(running.iter());
-    let head =
-        all.clone().next().map(|iteration| iteration.head_at_start.clone()).unwrap_or_default();
-    let checks = all
-        .rfind(|iteration| !iteration.checks.is_empty())
-        .map(|iteration| iteration.checks.clone());
+    let head = all.clone().next().map(|one| one.head_at_start.clone()).unwrap_or_default();
+    let checks = all.rfind(|one| !one.checks.is_empty()).map(|one| one.checks.clone());
     let armed_at = time_of(&state.started_at).unwrap_or_default();
     Some(KnownLoop { armed_at, head, checks: checks.unwrap_or_default() })
 }

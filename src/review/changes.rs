@@ -53,8 +53,7 @@ impl Changes {
             hidden.retain(|name| content(root, name).is_some());
             hidden.extend(in_words(git.marked_unchanged(commit)));
             new_files.extend(in_words(git.unknown_files()));
-            let left_out =
-                known.map(|known| git.excluded_since(known.armed_at)).unwrap_or_default();
+            let left_out = known.map(|last| git.excluded_since(last.armed_at)).unwrap_or_default();
             let outside = in_words(git.changed_outside(commit)).map(|name| [":/", &name].concat());
             let left_out = in_words(left_out).filter(|name| is_work(Path::new(name)));
             left_out.chain(outside).for_each(|name| changes.add(&name, true));
@@ -139,9 +138,7 @@ impl Changes {
             self.add(name, content.as_ref().map_or_else(is_there, |text| text.len() > TEXT));
             let name = text::title(name, 200);
             let _ = match content {
-                Some(content) => {
-                    writeln!(self.texts, "{name}:\n{}", cut(&content, TEXT, &name).trim_end())
-                }
+                Some(all) => writeln!(self.texts, "{name}:\n{}", cut(&all, TEXT, &name).trim_end()),
                 None => writeln!(self.texts, "{name} (not shown)"),
             };
         }
@@ -162,9 +159,8 @@ fn is_among(patterns: &str, path: &str) -> bool {
     let path = path.to_lowercase();
     let name = path.rsplit('/').next().unwrap_or_default();
     let patterns = Pattern::all(patterns.as_bytes());
-    let last =
-        patterns.iter().rfind(|pattern| pattern.matches(path.as_bytes(), name.as_bytes(), false));
-    last.is_some_and(|pattern| !pattern.negated)
+    let last = patterns.iter().rfind(|rule| rule.matches(path.as_bytes(), name.as_bytes(), false));
+    last.is_some_and(|rule| !rule.negated)
 }
 
 fn in_words(files: Vec<PathBuf>) -> impl Iterator<Item = String> {

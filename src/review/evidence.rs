@@ -103,9 +103,8 @@ impl Ground<'_> {
         if !is_work(path.strip_prefix(self.root).unwrap_or(&path)) {
             return Err(no_work());
         }
-        let is_wish = |wish: &String| {
-            files::real_path(&self.root.join(wish)).is_ok_and(|wished| wished == path)
-        };
+        let is_wish =
+            |wish: &String| files::real_path(&self.root.join(wish)).is_ok_and(|real| real == path);
         if verdict == ReviewJudgement::Met && self.wishes.iter().any(is_wish) {
             return Err(format!("`{shown}` says what is wanted, not that it is there"));
         }

@@ -43,14 +43,12 @@ pub fn parse(
     for line in lines {
         take(&mut answer, line, wanted).unwrap_or_else(|why| problems.push(why));
     }
-    let for_later =
-        answer.requirements.iter().filter(|judged| judged.verdict == ReviewJudgement::Later);
+    let for_later = answer.requirements.iter().filter(|one| one.verdict == ReviewJudgement::Later);
     for judged in for_later.filter(|_| !is_part) {
         let id = text::title(&judged.id, SHOWN);
         problems.push(format!("`{id}` is left for later, and all of the work is reviewed"));
     }
-    let given: BTreeSet<&str> =
-        answer.requirements.iter().map(|judged| judged.id.as_str()).collect();
+    let given: BTreeSet<&str> = answer.requirements.iter().map(|one| one.id.as_str()).collect();
     let missing = wanted.iter().filter(|requirement| !given.contains(requirement.id.as_str()));
     let missing: Vec<&str> = missing.map(|requirement| requirement.id.as_str()).collect();
     if !missing.is_empty() {
@@ -152,8 +150,7 @@ mod tests {
         let low = r#"{"finding":"x","severity":"low"}"#;
         let high = r#"{"finding":"y","severity":"critical","evidence":[{"command":"t"}]}"#;
         let answer = parsed(&format!("```jsonl\n{US}\n\n{low}\n{high}\n  {FR}\n```")).unwrap();
-        let read: Vec<_> =
-            answer.requirements.iter().map(|judged| (&*judged.id, judged.verdict)).collect();
+        let read: Vec<_> = answer.requirements.iter().map(|one| (&*one.id, one.verdict)).collect();
         assert_eq!(
             read,
             [("FR-001", ReviewJudgement::Met), ("US1.1", ReviewJudgement::CannotTell)]

@@ -82,10 +82,7 @@ pub fn prompt(material: &PacketMaterial<'_>, marks: &PacketMarks) -> String {
     };
     let (path, content) = material.specification;
     part(&format!("the specification, {path}"), &cut(content, SPECIFICATION, path));
-    let titles = material
-        .requirements
-        .iter()
-        .map(|requirement| [&requirement.id, ": ", &requirement.title, "\n"].concat());
+    let titles = material.requirements.iter().map(|one| [&one.id, ": ", &one.title, "\n"].concat());
     part("what each id stands for", &titles.collect::<String>());
     if !material.reworded.is_empty() {
         part("what was reworded since the loop was armed", &reworded(material.reworded));
@@ -132,8 +129,7 @@ pub fn prompt(material: &PacketMaterial<'_>, marks: &PacketMarks) -> String {
 /// The reader's task, and the form of its answer. The prompt nowhere has the line that begins an answer: a reader that
 /// repeats its prompt gives no answer.
 fn task(material: &PacketMaterial<'_>, marks: &PacketMarks) -> String {
-    let ids: Vec<&str> =
-        material.requirements.iter().map(|requirement| requirement.id.as_str()).collect();
+    let ids: Vec<&str> = material.requirements.iter().map(|one| one.id.as_str()).collect();
     let (part, later) = part_of_the_work(material.part);
     let reworded = if material.reworded.is_empty() { "" } else { REWORDED };
     format!(

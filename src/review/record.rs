@@ -85,9 +85,8 @@ pub fn write(folder: &Path, review: &mut Review) -> Result<()> {
 
 fn hide_keys(review: &mut Review) {
     let evidence = review.requirements.iter_mut().map(|judged| &mut judged.evidence);
-    let evidence =
-        evidence.chain(review.findings.iter_mut().map(|finding| &mut finding.evidence)).flatten();
-    for text in evidence.flat_map(|item| [&mut item.quote, &mut item.command]) {
+    let all = evidence.chain(review.findings.iter_mut().map(|found| &mut found.evidence)).flatten();
+    for text in all.flat_map(|item| [&mut item.quote, &mut item.command]) {
         hide(text);
     }
     review.requirements.iter_mut().for_each(|judged| hide(&mut judged.why));

@@ -39,8 +39,7 @@ impl Review {
 
     /// Outcome, reader and use, without the feature's name: `not passed (1 of 2 met), by codex, 48,210 tokens`.
     pub fn short(&self) -> String {
-        let tokens =
-            self.tokens.map(|tokens| [", ", &text::counted(tokens.get(), "token")].concat());
+        let tokens = self.tokens.map(|used| [", ", &text::counted(used.get(), "token")].concat());
         let counted = self.counted();
         format!(
             "{}{counted}{}, by {}{}{}",
@@ -123,8 +122,7 @@ impl Review {
 
     /// Ids of requirements that other, open tasks build.
     fn later(&self) -> impl Iterator<Item = &str> {
-        let later =
-            self.requirements.iter().filter(|judged| judged.verdict == ReviewJudgement::Later);
+        let later = self.requirements.iter().filter(|one| one.verdict == ReviewJudgement::Later);
         later.map(|judged| judged.id.as_str())
     }
 

@@ -226,11 +226,7 @@ fn judge(
         }
     };
     let invented = evidence::problems(&answer, ground);
-    answer
-        .requirements
-        .iter_mut()
-        .zip(wanted)
-        .for_each(|(judged, wanted)| doubt(judged, wanted, lacks));
+    answer.requirements.iter_mut().zip(wanted).for_each(|(one, wanted)| doubt(one, wanted, lacks));
     let good = [ReviewJudgement::Met, ReviewJudgement::Later];
     let is_met = answer.requirements.iter().all(|judged| good.contains(&judged.verdict));
     let is_free = answer.findings.iter().all(|finding| finding.severity < ReviewSeverity::High);
@@ -404,7 +400,7 @@ impl ReviewOrder<'_> {
         let clock = Stopwatch::start();
         // The whole allowance may be used, to the last token.
         let [tokens, cost] = [self.limits.tokens, self.limits.cost]
-            .map(|most| most.map(|amount| amount.saturating_add(1)));
+            .map(|most| most.map(|sum| sum.saturating_add(1)));
         let left = BudgetsLeft { tokens, cost, prices: self.prices, model: self.model };
         let mut watch = ReviewWatch {
             reader: reader.as_mut(),

@@ -45,14 +45,11 @@ impl RunSummary {
     /// its own.
     pub fn of(iterations: &[Iteration], worktree: &Path, git: Option<&Git>, now: bool) -> Self {
         let first = iterations.first().map(|iteration| iteration.head_at_start.clone());
-        let commits: Vec<&String> =
-            iterations.iter().flat_map(|iteration| &iteration.commits).collect();
-        let names = iterations.iter().flat_map(|iteration| &iteration.files);
+        let commits: Vec<&String> = iterations.iter().flat_map(|entry| &entry.commits).collect();
+        let names = iterations.iter().flat_map(|entry| &entry.files);
         let last = iterations.last();
-        let failed =
-            last.into_iter().flat_map(|iteration| &iteration.checks).filter(|check| !check.passed);
-        let mut kept: Vec<String> =
-            iterations.iter().map(|iteration| iteration.kept_as.clone()).collect();
+        let failed = last.into_iter().flat_map(|entry| &entry.checks).filter(|check| !check.passed);
+        let mut kept: Vec<String> = iterations.iter().map(|entry| entry.kept_as.clone()).collect();
         // Work that one iteration left is the next one's, too, as long as it stays the same.
         kept.dedup();
         kept.retain(|name| git.is_some_and(|git| !name.is_empty() && git.has_kept(name)));
@@ -63,9 +60,7 @@ impl RunSummary {
             to_commit: commits.last().map(|commit| (*commit).clone()),
             commits: commits.len(),
             costs: costs(iterations),
-            failed_checks: failed
-                .map(|check| format!("`{}`: {}", check.run, check.outcome))
-                .collect(),
+            failed_checks: failed.map(|one| format!("`{}`: {}", one.run, one.outcome)).collect(),
             kept,
             ..Self::default()
         };
@@ -76,8 +71,7 @@ impl RunSummary {
         let sum = |of: fn(&FileLines) -> Option<JsonNumber>| {
             JsonNumber::from(summary.files.iter().filter_map(of).map(JsonNumber::get).sum::<u64>())
         };
-        (summary.lines_added, summary.lines_removed) =
-            (sum(|file| file.added), sum(|file| file.removed));
+        (summary.lines_added, summary.lines_removed) = (sum(|of| of.added), sum(|of| of.removed));
         summary.commands = summary.commands_in(None).into_iter().flatten().collect();
         summary
     }
@@ -262,24 +256,20 @@ impl TaskCost {
 /// Adds ticked tasks to iterations whose runner was killed: they were judged when the history's entry was written.
 /// `own` are ended iterations of one run, oldest first; `receipts` belong to its change.
 pub fn add_left_ticks(own: &mut [Iteration], receipts: &[Receipt]) {
-    let known: BTreeSet<String> =
-        own.iter().flat_map(|iteration| iteration.tasks_ticked.clone()).collect();
-    let began: Vec<Option<WallTime>> =
-        own.iter().map(|iteration| time_of(&iteration.started)).collect();
-    for (place, iteration) in
-        own.iter_mut().enumerate().filter(|(_, iteration)| iteration.interrupted)
-    {
+    let known: BTreeSet<String> = own.iter().flat_map(|one| one.tasks_ticked.clone()).collect();
+    let began: Vec<Option<WallTime>> = own.iter().map(|one| time_of(&one.started)).collect();
+    for (place, cut) in own.iter_mut().enumerate().filter(|(_, entry)| entry.interrupted) {
         let Some(since) = began[place] else { continue };
         let next = began.get(place + 1).copied().flatten();
         let is_its = |receipt: &&Receipt| match receipt.by {
-            Witness::Iteration => receipt.iteration == iteration.n && receipt.at >= since,
+            Witness::Iteration => receipt.iteration == cut.n && receipt.at >= since,
             // This receipt has the number of the session's iteration.
             Witness::Done => receipt.at >= since && next.is_none_or(|next| receipt.at < next),
             Witness::Stop | Witness::Review | Witness::Drop => false,
         };
         let its = receipts.iter().filter(is_its).map(|receipt| receipt.task.clone());
         let its: BTreeSet<String> = its.filter(|id| !known.contains(id)).collect();
-        iteration.tasks_ticked.extend(its);
+        cut.tasks_ticked.extend(its);
     }
 }
 
@@ -291,9 +281,7 @@ fn costs(iterations: &[Iteration]) -> Vec<TaskCost> {
     let last: BTreeMap<&str, usize> = iterations
         .iter()
         .enumerate()
-        .flat_map(|(place, iteration)| {
-            iteration.tasks_ticked.iter().map(move |id| (id.as_str(), place))
-        })
+        .flat_map(|(place, entry)| entry.tasks_ticked.iter().map(move |id| (id.as_str(), place)))
         .collect();
     for (place, iteration) in iterations.iter().enumerate() {
         let ticked: BTreeSet<&String> = iteration.tasks_ticked.iter().collect();

@@ -154,8 +154,7 @@ impl Tasks {
 
     /// The folder into which the agent moved the finished change: `archive/<id>`, with a date in front for OpenSpec.
     fn archived(&self) -> Option<PathBuf> {
-        let folder =
-            self.path.parent().filter(|folder| folder.ends_with(&self.id) && !folder.exists())?;
+        let folder = self.path.parent().filter(|old| old.ends_with(&self.id) && !old.exists())?;
         let archive = folder.parent()?.join("archive");
         let dated = |name: &str| {
             let date = name.strip_suffix(&self.id).and_then(|rest| rest.strip_suffix('-'));

@@ -124,8 +124,7 @@ pub fn cancel_feature(project: &Project, feature: &Feature) -> Result<CancelledF
     let summary = before.unwrap_or_else(|| format!("Feature: {}", feature.name));
     // Read again: somebody may have ended the loop meanwhile.
     let closed = loops.claim(&feature.name).and_then(|claim| claim.closed);
-    let ended_before = closed
-        .filter(|_| ended.is_none())
-        .map_or_else(String::new, |name| name.as_str().to_owned());
+    let ended_before =
+        closed.filter(|_| ended.is_none()).map_or_else(String::new, |end| end.as_str().to_owned());
     Ok(CancelledFeature { summary, cleanup, ended_before })
 }

@@ -82,8 +82,7 @@ pub fn left_alone(
     if !snapshot.all_done() || pinned::standing(&context.project.root, record).pin().is_some() {
         return snapshot;
     }
-    let changed =
-        fs::metadata(snapshot.feature.folder.join(TASKS)).and_then(|meta| meta.modified());
+    let changed = fs::metadata(snapshot.feature.folder.join(TASKS)).and_then(|of| of.modified());
     let age = changed.map(WallTime::from).unwrap_or_default().age();
     let Some(rest) = PATIENCE.checked_sub(age).filter(|rest| !rest.is_zero()) else {
         return snapshot;
@@ -234,8 +233,7 @@ impl FeatureStop {
                 self.ticks = std::mem::take(&mut checks.ticks);
                 let ran = checks.results.iter().map(|result| result.run.clone());
                 let times: Vec<(String, u64)> = ran.zip(checks.millis.iter().copied()).collect();
-                let millis =
-                    |run: &str| times.iter().find(|time| time.0 == run).map_or(0, |time| time.1);
+                let millis = |run: &str| times.iter().find(|t| t.0 == run).map_or(0, |t| t.1);
                 self.ticks.take_results(&judge, &mut checks.results, &millis);
                 return;
             }
@@ -506,8 +504,7 @@ impl StopSession<'_> {
 /// The reader whose review at this stop found the task good.
 fn reviewer_of(task: &str, seen: &Observation) -> Option<String> {
     let is_read = seen.finished.as_ref().is_none_or(|part| part.tasks.iter().any(|id| id == task));
-    let proof =
-        seen.checks.iter().flatten().find(|result| result.is_proof_by_review() && is_read)?;
+    let proof = seen.checks.iter().flatten().find(|check| check.is_proof_by_review() && is_read)?;
     Some(Check { run: proof.run.clone(), ..Check::default() }.reader().to_owned())
 }
 

@@ -60,8 +60,7 @@ pub fn of(loops: &Loops, record: &Record) -> SessionLife {
     }
     let mut quiet = record.silent_for();
     if let Some(known) = loops.client(&record.session).filter(|known| known.space == space) {
-        let has_another =
-            programs.iter().any(|program| program.id == known.id && is_here(program, &space));
+        let has_another = programs.iter().any(|one| one.id == known.id && is_here(one, &space));
         match ProcessLife::of(known.id) {
             ProcessLife::Hidden => return SessionLife::Unknown,
             life if life.is_of(known.start) && !has_another => {

@@ -82,8 +82,7 @@ pub fn session_of(loops: &Loops, feature: &Feature) -> Result<String, Refusal> {
 /// The feature that a session drives.
 pub fn feature_of(project: &Project, session: &str) -> Option<Feature> {
     let mut records = live(&Loops::of(&project.root)).into_iter();
-    let record =
-        records.find(|record| record.session == session && record.kind != LoopKind::Task)?;
+    let record = records.find(|one| one.session == session && one.kind != LoopKind::Task)?;
     project.feature_at(&record.folder).ok()
 }
 
@@ -134,11 +133,7 @@ pub fn feature_to_cancel(
         match armed.len() {
             0 => {}
             1 => return Ok(armed.remove(0)),
-            _ => {
-                return Err(several(
-                    &armed.into_iter().map(|feature| feature.name).collect::<Vec<_>>(),
-                ));
-            }
+            _ => return Err(several(&armed.into_iter().map(|one| one.name).collect::<Vec<_>>())),
         }
     }
     project.feature_meant(named, session)?.ok_or_else(|| {
@@ -157,8 +152,7 @@ fn several(names: &[String]) -> Refusal {
 fn current_lives(project: &Project, loops: &Loops) -> bool {
     let Some(feature) = project.current_feature().ok().flatten() else { return false };
     lives(loops, &feature)
-        || FeatureSnapshot::read(&feature)
-            .is_some_and(|snapshot| snapshot.in_execution() && !snapshot.all_done())
+        || FeatureSnapshot::read(&feature).is_some_and(|now| now.in_execution() && !now.all_done())
 }
 
 pub fn armed_features(project: &Project, loops: &Loops) -> Vec<Feature> {

@@ -298,8 +298,7 @@ impl StopSession<'_> {
         let marks = &mut self.record.marks;
         marks.begin(self.folder.written_at(), self.record.ledger.settled);
         let ended = marks.ends.last().copied().unwrap_or_default();
-        if let Some(checked) =
-            self.record.assignment.as_mut().and_then(|assignment| assignment.checked.as_mut())
+        if let Some(checked) = self.record.assignment.as_mut().and_then(|a| a.checked.as_mut())
             && !checked.since.is_known()
         {
             checked.since = ended;

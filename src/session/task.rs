@@ -28,11 +28,7 @@ pub fn observe(session: &mut StopSession<'_>) -> (Contract, Observation) {
     }
     let moment = context.moment(record);
     let seen = observe::observe(&context.project.root, context.event, record, moment);
-    let contract = record
-        .assignment
-        .as_ref()
-        .map(|assignment| assignment.contract.clone())
-        .unwrap_or_default();
+    let contract = record.assignment.as_ref().map(|task| task.contract.clone()).unwrap_or_default();
     (contract, seen)
 }
 
@@ -92,8 +88,7 @@ pub fn continue_answer(
 
 /// The next iteration is the last one, and should leave a handoff.
 pub fn asks_for_handoff(session: &StopSession<'_>) -> bool {
-    let limit =
-        session.record.ralph().and_then(|assignment| assignment.contract.guardrails.max_iterations);
+    let limit = session.record.ralph().and_then(|task| task.contract.guardrails.max_iterations);
     landing::is_asked(session.context.settings, limit, &session.record.ledger)
 }
 

@@ -157,8 +157,7 @@ impl<'a> Books<'a> {
 
     /// Keeps a task's failed attempts in the loop's own notes, too; `None` forgets them.
     fn count_in_record(&self, task: &str, used: Option<u32>) -> Result<(), Refusal> {
-        if used.is_none() && !self.record().is_some_and(|record| record.attempts.contains_key(task))
-        {
+        if used.is_none() && !self.record().is_some_and(|own| own.attempts.contains_key(task)) {
             return Ok(());
         }
         let counted = self.change_record(|record| match used {
@@ -519,9 +518,7 @@ pub fn armed_verify(
         command.clone().map_or(ArmedVerify::None, |command| ArmedVerify::Unarmed(command, why))
     };
     let commands = match (&standing, pins) {
-        (PinState::Armed(pin), Ok(pins)) => {
-            pins.verify(whose, pin).map_err(|error| error.to_string())
-        }
+        (PinState::Armed(pin), Ok(pins)) => pins.verify(whose, pin).map_err(|why| why.to_string()),
         (PinState::Lost(why) | PinState::Unknown(why), Ok(_)) => Err(why.clone()),
         (PinState::Ended(_) | PinState::Nobody, _) => {
             return unarmed("no person armed a loop for it".to_owned());

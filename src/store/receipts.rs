@@ -185,8 +185,7 @@ impl Receipts {
 
     /// The newest receipt of a tick. Receipts of reviews behind it are skipped, and no older ones are parsed.
     pub fn last(&self) -> Option<Receipt> {
-        let of_tick =
-            |line: &[u8]| self.receipt(line).filter(|receipt| receipt.by != Witness::Review);
+        let of_tick = |line: &[u8]| self.receipt(line).filter(|one| one.by != Witness::Review);
         let newest = |end| lines(&self.bytes(end)).rev().find_map(of_tick);
         newest("jsonl").or_else(|| newest("old.jsonl"))
     }
@@ -312,8 +311,7 @@ impl Receipts {
     ) -> io::Result<()> {
         let reader = serde_json::to_string(reader)?;
         let files = self.files();
-        for known in self.known_in(&files, since).into_values().filter(|known| is_read(&known.task))
-        {
+        for known in self.known_in(&files, since).into_values().filter(|one| is_read(&one.task)) {
             let line = files.iter().flat_map(|bytes| lines(bytes)).nth(known.number);
             if let Some(reviewed) = line.and_then(|line| as_reviewed(line, &reader)) {
                 self.append(&reviewed)?;

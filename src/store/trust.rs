@@ -44,8 +44,7 @@ pub fn trusts(root: &Path, file: &str, commands: &[String]) -> io::Result<bool> 
     let project = root.to_string_lossy();
     let all = list()?;
     let ours = all.iter().find(|trusted| trusted.project == project && trusted.file == file);
-    Ok(ours
-        .is_some_and(|trusted| commands.iter().all(|command| trusted.commands.contains(command))))
+    Ok(ours.is_some_and(|ours| commands.iter().all(|command| ours.commands.contains(command))))
 }
 
 pub fn list() -> io::Result<Vec<TrustedFile>> {

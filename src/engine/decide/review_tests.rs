@@ -168,7 +168,7 @@ fn a_review_is_not_paid_for_while_the_loop_waits_or_a_command_fails() {
     assert_eq!(judged.verdict, Verdict::Continue(vec![Shortfall::ChecksNotRun]));
     let judged = pending.with(&contract, &ledger, vec![command(false)], done());
     assert!(
-        matches!(&judged.verdict, Verdict::Continue(missing) if missing.len() == 1 && is_failed(&missing[0]))
+        matches!(&judged.verdict, Verdict::Continue(all) if all.len() == 1 && is_failed(&all[0]))
     );
 }
 

@@ -101,9 +101,8 @@ pub(super) fn recover(
 /// The number of agent runs so far with this iteration, whether the history has it or not.
 fn runs_of(history: &Path, run: &str, iteration: &Iteration) -> u64 {
     let past = history::tail(history, usize::MAX).unwrap_or_default().iterations;
-    let is_other = |past: &&history::Past| {
-        past.run_started_at == run && past.iteration.started != iteration.started
-    };
+    let is_other =
+        |p: &&history::Past| p.run_started_at == run && p.iteration.started != iteration.started;
     past.iter().filter(is_other).count() as u64 + 1
 }
 
@@ -176,8 +175,7 @@ pub(super) fn repaired(
 /// The runner's last sign of life: a write of its state, or its agent's output.
 fn sign_of_life(folder: &Path, old: &ReadState) -> WallTime {
     let written = time_of(&old.state.updated_at).unwrap_or_default();
-    let began =
-        old.running.as_ref().and_then(|iteration| time_of(&iteration.started)).unwrap_or_default();
+    let began = old.running.as_ref().and_then(|one| time_of(&one.started)).unwrap_or_default();
     let log = old.running.as_ref().map(|iteration| iteration.log.as_str()).unwrap_or_default();
     let log = log.strip_prefix("logs/").filter(|name| super::folder::is_change_id(name));
     let printed = log.and_then(|name| folder.join("logs").join(name).symlink_metadata().ok());

@@ -54,8 +54,7 @@ impl KeptSummary {
     pub fn text(&self) -> String {
         let words = text::block(self.event["words"].as_str().unwrap_or_default()).into_owned();
         let lines: Vec<&str> = words.lines().collect();
-        let mut shown: Vec<String> =
-            lines.iter().take(LINES).map(|line| (*line).to_owned()).collect();
+        let mut shown: Vec<String> = lines.iter().copied().take(LINES).map(str::to_owned).collect();
         if lines.len() > LINES {
             shown.truncate(LINES - 1);
             shown.push(format!("       … and {} more lines: add --json", lines.len() + 1 - LINES));

@@ -64,12 +64,10 @@ struct Arming<'a> {
 
 impl<'a> Arming<'a> {
     /// Takes the locks of feature, project and session, in the usual order.
-    fn begin(root: &Path, armer: Armer<'a>, its: Option<&Feature>) -> Result<Self, Refusal> {
+    fn begin(root: &Path, armer: Armer<'a>, own: Option<&Feature>) -> Result<Self, Refusal> {
         let loops = Loops::of(root);
-        let its = its
-            .map(|feature| loops.feature_lock(&feature.name, &feature.folder, PATIENCE))
-            .transpose()?;
-        let locks = (loops.lock()?, its);
+        let own = own.map(|of| loops.feature_lock(&of.name, &of.folder, PATIENCE)).transpose()?;
+        let locks = (loops.lock()?, own);
         let folder = armer.session.map(|session| loops.session(session)).transpose()?;
         let pins = Pins::of(root);
         // A folder that cannot be made is reported with what should be kept there.

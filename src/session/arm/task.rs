@@ -199,10 +199,7 @@ fn keep(folder: &Session, record: &Record, task: &str) -> io::Result<()> {
 }
 
 fn armed_entry(record: &Record) -> Entry {
-    let checks = record
-        .ralph()
-        .map(|assignment| &*assignment.contract.checks)
-        .filter(|checks| !checks.is_empty());
+    let checks = record.ralph().map(|task| &*task.contract.checks).filter(|all| !all.is_empty());
     let checks = checks.map_or_else(String::new, |checks| {
         format!("; {}{}", counted(checks.len() as u64, "check"), pinned::checks_in_words(checks))
     });

@@ -81,17 +81,15 @@ pub fn resume(
     let failed = missing.iter().any(|shortfall| matches!(shortfall, Shortfall::CheckFailed(_)));
     let hooks_due = matches!(missing, [Shortfall::HooksDue(_) | Shortfall::ConvergeDue(_)]);
     let converges = matches!(missing, [Shortfall::ConvergeDue(_)]);
-    let is_open = |shortfall: &Shortfall| {
-        matches!(shortfall, Shortfall::OpenTasks | Shortfall::ClaimedWithOpenTasks)
-    };
+    let is_open =
+        |lack: &Shortfall| matches!(lack, Shortfall::OpenTasks | Shortfall::ClaimedWithOpenTasks);
     let before_the_rest = failed && missing.iter().any(is_open);
     if matches!(missing, [Shortfall::NotReviewed(_)]) {
         explain(&mut text, missing, READER);
         return limited(text + END_AGAIN);
     }
     if held_up(snapshot, missing).is_some() {
-        let lack: Vec<_> =
-            missing.iter().filter(|shortfall| !is_open(shortfall)).cloned().collect();
+        let lack: Vec<_> = missing.iter().filter(|one| !is_open(one)).cloned().collect();
         explain(&mut text, &lack, READER);
         let insistence = Insistence { instead: REPAIR_INSTEAD, same_list: "" };
         text += &insistence.line(ledger, &Guardrails::default(), missing);
@@ -151,8 +149,7 @@ fn held_up(snapshot: &FeatureSnapshot, missing: &[Shortfall]) -> Option<String> 
     };
     let why = &tasks.iter().find(|task| task.why.holds_up_all())?.why;
     let mut open = snapshot.tasks.as_ref()?.open();
-    let all =
-        open.all(|other| tasks.iter().any(|task| task.id == other.id && task.why.holds_up_all()));
+    let all = open.all(|one| tasks.iter().any(|task| task.id == one.id && task.why.holds_up_all()));
     all.then(|| lack(why))
 }
 

@@ -303,7 +303,7 @@ fn flavour(assignment: &Assignment) -> &'static str {
 }
 
 fn iteration(record: &Record) -> String {
-    let limit = record.ralph().and_then(|assignment| assignment.contract.guardrails.max_iterations);
+    let limit = record.ralph().and_then(|task| task.contract.guardrails.max_iterations);
     let of = limit.map_or_else(String::new, |limit| format!(" of {limit}"));
     format!("iteration {}{of}", record.ledger.iterations)
 }

@@ -20,8 +20,7 @@ pub fn observe(snapshot: &FeatureSnapshot, event: &HookEvent, record: &mut Recor
     // The list decides; the transcript is asked only without a list.
     if !claimed && snapshot.tasks.is_none() {
         let transcript = event.transcript.as_deref();
-        claimed =
-            transcript.is_some_and(|transcript| transcript.says(SIGNAL, record.transcript_from));
+        claimed = transcript.is_some_and(|file| file.says(SIGNAL, record.transcript_from));
     }
     record.had_list |= snapshot.tasks.as_ref().is_some_and(|list| !list.tasks.is_empty());
     let fingerprint = snapshot.work_fingerprint();

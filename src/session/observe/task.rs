@@ -21,9 +21,7 @@ pub fn wait_for_transcript(event: &HookEvent, record: &Record, deadline: Deadlin
     let Some(part) = turn(event, record, assignment) else { return };
     let said = &event.last_message;
     part.wait(deadline, |activity| {
-        let worked = activity
-            .and_then(|activity| Some(activity.count?.saturating_sub(activity.failed)))
-            .unwrap_or(0);
+        let worked = activity.and_then(|all| all.count?.checked_sub(all.failed)).unwrap_or(0);
         said.is_empty()
             || (worked < part.unread.needed && promised(assignment, said) == Promise::Kept)
     });

@@ -309,10 +309,9 @@ pub fn let_go(loops: &Loops, feature: &str) -> Vec<LetGo> {
         return Vec::new();
     };
     let mut sessions = loops.let_go();
-    sessions.retain(|beside| {
-        let is_current =
-            claim.session.as_ref() == Some(&beside.owner) && beside.session != beside.owner;
-        beside.about == feature && is_current && beside.at >= claim.armed_at
+    sessions.retain(|one| {
+        let is_current = claim.session.as_ref() == Some(&one.owner) && one.session != one.owner;
+        one.about == feature && is_current && one.at >= claim.armed_at
     });
     sessions
 }

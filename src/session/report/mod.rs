@@ -81,9 +81,7 @@ fn task_loop(root: &Path, loops: &Loops, record: &Record) -> SessionLoop {
         about: &record.about,
         end: ended.map(|reason| (EndName::of(reason), record.words.clone())),
         next: messages::task::after_end(record),
-        max_iterations: record
-            .ralph()
-            .and_then(|assignment| assignment.contract.guardrails.max_iterations),
+        max_iterations: record.ralph().and_then(|task| task.contract.guardrails.max_iterations),
         armed_at: record.armed_at,
         standing: &standing,
         is_bound: true,

@@ -52,8 +52,7 @@ impl Books<'_> {
         let root = &self.project.root;
         let last = judge.receipts.last().filter(|receipt| receipt.at >= judge.armed.at);
         let claim = Loops::of(root).claim(&self.feature.name);
-        let log_then =
-            last.map(|last| last.log_read).or(claim.and_then(|claim| claim.commits_from));
+        let log_then = last.map(|last| last.log_read).or(claim.and_then(|one| one.commits_from));
         let commits = log_then.and_then(|from| commits::made_since(root, from));
         let record = self.record();
         let receipt = Receipt {
