@@ -1,4 +1,4 @@
-//! A feature in execution that no session drives, or another one: it is claimed, or the stop is allowed.
+//! A stop in a session without a live loop: the session claims the feature in execution, or may stop.
 
 use std::io;
 
@@ -19,15 +19,12 @@ use crate::store::names::{ArmedBy, EndName, JournalEvent};
 use crate::store::pins::Pin;
 use crate::world;
 
-/// What becomes of a stop in a session that has no live loop.
 pub enum Unowned {
-    /// It is answered.
     Answer(HookAnswer),
-    /// The session has a loop now.
     HasLoop(Option<Box<FeatureSnapshot>>),
 }
 
-/// A feature in execution that this session does not drive: another session's, finished, or to be claimed.
+/// The feature in execution that this session does not drive: it is another session's, finished, or to be claimed.
 pub fn unowned(context: &StopContext<'_>) -> io::Result<Unowned> {
     let StopContext { project, loops, event, deadline, .. } = context;
     let feature = match project.current_feature() {
@@ -36,17 +33,17 @@ pub fn unowned(context: &StopContext<'_>) -> io::Result<Unowned> {
         Err(lost) => return Ok(Unowned::Answer(HookAnswer::silent().log(&lost.to_string()))),
     };
     let claim = match loops.noted_claim(&feature.name)? {
-        // What was armed costs a session that is only beside the loop no look.
+        // A session beside another one's loop reads no pin.
         Some(noted) if noted.is_of_other(&event.session) => Some(noted),
         noted => loops.as_armed(&feature.name, noted),
     };
     let earlier = loops.peek(&event.session);
     let over = |claim: &Claim| allowed(claim, earlier.as_ref(), &event.session);
-    if let Some((claim, answer)) = claim.as_ref().and_then(|it| Some((it, over(it)?))) {
+    if let Some((claim, answer)) = claim.as_ref().and_then(|claim| Some((claim, over(claim)?))) {
         if complete_end(loops, claim, &event.session)? {
             return Ok(Unowned::HasLoop(None));
         }
-        // The process that ended the loop may have been killed before its claim was closed.
+        // The process that ended the loop may have died before it closed the claim.
         match earlier.as_ref().filter(|_| claim.closed.is_none()) {
             Some(record) => {
                 pinned::unpin(&project.root, record);
@@ -65,7 +62,7 @@ pub fn unowned(context: &StopContext<'_>) -> io::Result<Unowned> {
     if let Err(error) = snapshot.opened() {
         return Ok(Unowned::Answer(HookAnswer::silent().log(&error.to_string())));
     }
-    // Whether anything would be said at all is known without writing a byte.
+    // A trial on a copy tells, without writing a byte, whether anything would be said.
     let mut trial = fresh_record(project, &feature, claim.as_ref(), earlier.as_ref(), event);
     let standing = pinned::standing(&project.root, &trial);
     let snapshot = snapshot.under(&standing, None, *deadline);
@@ -85,9 +82,9 @@ pub fn unowned(context: &StopContext<'_>) -> io::Result<Unowned> {
     Ok(Unowned::HasLoop(Some(Box::new(snapshot))))
 }
 
-/// Silence with a line for the log when a claim is closed or another session's.
+/// Silence, with a line for the log, if the claim is closed or another session's.
 ///
-/// `earlier` is this session's last loop: a claim that this session has had since the same arming has ended with it.
+/// `earlier` is this session's last loop: this session's claim of the same arming has ended with it.
 fn allowed(claim: &Claim, earlier: Option<&Record>, session: &str) -> Option<HookAnswer> {
     let ended = earlier
         .filter(|_| claim.session.as_deref() == Some(session))
@@ -108,7 +105,7 @@ fn allowed(claim: &Claim, earlier: Option<&Record>, session: &str) -> Option<Hoo
     Some(HookAnswer::silent().log(&line))
 }
 
-/// Notes that a session stopped beside the loop of another one, for a person who wonders why.
+/// Notes a session that stopped beside another one's loop, for a person who wonders why.
 fn note_allowed(loops: &Loops, claim: Option<&Claim>, session: &str) {
     let Some(claim) = claim.filter(|claim| claim.closed.is_none()) else {
         return;
@@ -118,8 +115,8 @@ fn note_allowed(loops: &Loops, claim: Option<&Claim>, session: &str) {
     let _noted = owner.map(|owner| loops.note_let_go(session, &claim.about, owner));
 }
 
-/// Binds the feature to this session, unless another stop of the same session has just done it; the answer where that one has
-/// ended the loop as well. The loop is this session's once its claim says so, or its pin where a person armed the loop.
+/// Binds the feature to this session, unless another stop of the session has done so. An answer if that stop has also
+/// ended the loop. The loop is this session's once the claim says so, or the pin if a person armed the loop.
 fn claim_feature(
     context: &StopContext<'_>,
     feature: &Feature,
@@ -128,7 +125,7 @@ fn claim_feature(
     let StopContext { project, loops, event, .. } = *context;
     let folder = loops.session(&event.session)?;
     let earlier = folder.record()?;
-    if let Some(answer) = claim.and_then(|it| allowed(it, earlier.as_ref(), &event.session)) {
+    if let Some(answer) = claim.and_then(|claim| allowed(claim, earlier.as_ref(), &event.session)) {
         return Ok(Some(answer));
     }
     let is_own = claim.is_some_and(|claim| claim.session.as_ref() == Some(&event.session));
@@ -156,7 +153,7 @@ fn claim_feature(
     folder.note(&Entry::now(JournalEvent::Claimed, &feature.name, 0, &words)).map(|()| None)
 }
 
-/// A record with an empty ledger; `earlier` is the session's last loop, which has ended.
+/// A record with an empty ledger. `earlier` is the session's last loop, which has ended.
 fn fresh_record(
     project: &Project,
     feature: &Feature,
@@ -169,7 +166,7 @@ fn fresh_record(
         Some(claim) if claim.session.is_none() => ArmedBy::Terminal,
         _ => ArmedBy::Claim,
     };
-    // Earlier commits are no work of this loop.
+    // Earlier commits are not work of this loop.
     let (commits_from, commits_line) = if let Some(claim) = claim {
         (claim.commits_from, claim.commits_line)
     } else {
@@ -184,8 +181,8 @@ fn fresh_record(
         commits_line,
         ..Claim::default()
     };
-    // A session without an armed loop has said all of its transcript for this loop, unless it had a
-    // loop before: then only what it says now is new.
+    // In a session without an armed loop, the whole transcript belongs to this loop; after an earlier loop, only the
+    // new part.
     let said_before = earlier.and_then(|_| event.transcript_path());
     let mut record = new_record(&claim, &event.session, &by, said_before);
     if let Some(earlier) = earlier {
@@ -194,8 +191,7 @@ fn fresh_record(
     record
 }
 
-/// Gives up the feature of a loop that has ended, unless another session has taken it by now. `pin` is what was
-/// armed for it, while it was open.
+/// Gives up the feature of an ended loop, unless another session has taken it. `pin` is the arming while it was open.
 pub fn close_claim(loops: &Loops, record: &Record, pin: Option<&Pin>) -> io::Result<()> {
     let Some(reason) = &record.ledger.ended else {
         return Ok(());

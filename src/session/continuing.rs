@@ -1,5 +1,5 @@
-//! How a stop is answered that sends the agent back: with a block, which every version of a client understands, or with
-//! more context, which is shown as no problem, but ends the turn in a version that does not know it.
+//! The form of an answer that sends the agent back: a block, which every client understands, or more context, which is
+//! not shown as a problem but ends the turn in an older client.
 
 use super::context::StopContext;
 use crate::engine::Verdict;

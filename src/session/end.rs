@@ -1,4 +1,4 @@
-//! Ending a loop from outside of a stop: by a person, or by what the agent reports.
+//! Ends a loop outside of a stop: a person does, or the agent reports that it cannot go on.
 
 use std::io;
 use std::time::Duration;
@@ -14,22 +14,20 @@ use crate::store::loops::{Claim, Loops, Record, TERMINAL, is_session_id};
 use crate::store::names::{ArmedBy, EndName};
 use crate::store::pins::{Pin, PinState};
 
-/// How long a stop under way is waited for: no stop holds the session's folder longer.
+/// The time to wait for a stop under way: no stop holds the session's folder for longer.
 const CANCEL_PATIENCE: Duration = Duration::from_millis(2_500);
 
-/// A loop that was ended from outside of a stop.
 #[derive(Debug)]
 pub struct EndedLoop {
-    /// Why.
     pub reason: TerminalReason,
-    /// Why the end is not in the journal yet, `None` when it is. The loop has ended all the same, and the next
-    /// stop of its session completes what is missing.
+    /// Why the journal lacks the end, `None` if it has the end. The loop has ended all the same: the session's next
+    /// stop completes the rest.
     pub unnoted: Unnoted,
-    /// What the person's command has to tell, for whoever holds no lock any more; `None` where nobody waits for it.
+    /// The notice for the person's command, to be told without any lock; `None` if nobody waits for it.
     pub late: Option<LateNotice>,
 }
 
-/// An end of which the person's command tells at once: the next stop, which reports it, may be far away.
+/// An end that the person's command tells at once: the next stop, which reports it, may be far away.
 #[derive(Debug)]
 pub struct LateNotice {
     loops: Loops,
@@ -46,18 +44,17 @@ impl LateNotice {
         Self { loops, record, standing, notice }
     }
 
-    /// Runs the command, where a person armed one. It may take seconds, so nobody who holds a lock calls this.
+    /// Runs the person's command, if one is armed. This may take seconds: never call it with a lock.
     pub fn tell(self) {
         let pin = self.standing.pin();
         notices::tell(&self.loops, &self.record, pin, &self.notice, NOTICE_LIMIT);
     }
 }
 
-/// Closes the claim on a feature and ends the record of the session that drives it, in that order.
+/// Closes the claim on a feature, then ends the record of its session.
 ///
-/// `seen` says why, `session` is whose loop it is when nobody has claimed it yet. Returns the reason
-/// that the engine gave, `None` when the observation ends nothing or no loop lives. On an error the loop
-/// is as it was.
+/// `seen` says why; `session` has the loop if nobody has claimed the feature yet. The result: the engine's reason, or
+/// `None` if nothing ends or no loop lives. After an error the loop is as before.
 pub fn end_feature(
     project: &Project,
     feature: &Feature,
@@ -93,7 +90,7 @@ pub fn end_feature(
     let its = Record { session, about, armed_at, ..Record::default() };
     pinned::end_now(&project.root, &its, &reason, &closed.words)?;
     loops.write_claim(&closed)?;
-    // From here on it has ended: the claim has the reason, and the next stop of the session reads it there.
+    // The loop has ended: the claim has the reason, and the session's next stop reads it.
     let noted = match owner.filter(|owner| is_session_id(owner)) {
         Some(owner) => end_record(&loops, &owner, &closed, &reason, telling),
         None => loops.note(TERMINAL, &end_entry(&feature.name, 0, &reason, &closed.words)),
@@ -109,9 +106,9 @@ pub fn end_feature(
     Ok(Some(EndedLoop { reason, unnoted: unnoted(noted), late }))
 }
 
-/// Ends a session's task loop at once and returns its record; `None` when it has none that lives.
+/// Ends a session's ralph loop. The result: its record, or `None` without a live one.
 ///
-/// The ended record stays: no stop under way brings the loop back, only arming does.
+/// The ended record stays, so that no stop under way brings the loop back.
 pub fn end_task(
     loops: &Loops,
     session: &str,
@@ -122,7 +119,7 @@ pub fn end_task(
     if !loops.knows(session) {
         return Ok(None);
     }
-    // A stop that is being judged comes to its end first; a cancel is not to fail for that.
+    // A stop under way finishes first: a cancel must not fail because of it.
     let folder = loops.session_within(session, CANCEL_PATIENCE)?;
     let Some(mut record) = folder.record()?.filter(Record::is_live_ralph) else {
         return Ok(None);
@@ -143,13 +140,13 @@ pub fn end_task(
     Ok(Some((record, unnoted)))
 }
 
-/// The words of an end between two stops: no check runs there.
+/// The words of an end outside of a stop, where no check runs.
 fn words_of(reason: &TerminalReason, pin: Option<&Pin>) -> String {
     let left = pin.and_then(|pin| checks_at_end(&pin.checks, None));
     left.map_or_else(|| reason.to_string(), |left| format!("{reason}; {left}"))
 }
 
-/// Writes the end that a claim has into the record of the session that drives the feature.
+/// Writes the claim's end into the record of the feature's session.
 fn end_record(
     loops: &Loops,
     owner: &str,
@@ -168,12 +165,12 @@ fn end_record(
     };
     let record = folder.record_or_aside()?;
     if record.as_ref().is_some_and(Record::is_live_ralph) {
-        // The session has gone on to a task of its own: that loop is another one.
+        // The session has gone on to a ralph loop, which is another one.
         return folder.note(&end_entry(&claim.about, 0, reason, &claim.words));
     }
     let mut record = match record.filter(|record| record.about == claim.about) {
         Some(record) => record,
-        // The agent speaks before its session has ever stopped: the loop is this session's.
+        // The agent spoke before its session's first stop: the loop is this session's.
         None => crate::session::record::new_record(claim, owner, &ArmedBy::Claim, None),
     };
     claim.about.clone_into(&mut record.about);
@@ -185,10 +182,10 @@ fn end_record(
     Ok(())
 }
 
-/// Completes an end that did not reach the record of this session, because its writer was killed or a disk
-/// was full; returns whether there was one. Only then is anything written.
+/// Writes an end into this session's record that did not get there, because its writer died or a disk was full. `true`:
+/// there was one, and it is written now.
 ///
-/// `claim` is the feature's as it was just read; it is read again under the lock.
+/// `claim` was read without the lock, and is read again with it.
 pub fn complete_end(loops: &Loops, claim: &Claim, session: &str) -> io::Result<bool> {
     if !is_to_be_told(claim, session) {
         return Ok(false);
@@ -198,7 +195,7 @@ pub fn complete_end(loops: &Loops, claim: &Claim, session: &str) -> io::Result<b
     let Some((claim, reason)) = claim.and_then(|claim| Some((claim.clone(), claim.reason?))) else {
         return Ok(false);
     };
-    // A loop that this session began later, or this one's end, stands there already.
+    // A later loop of this session, or this loop's end, is there already.
     let is_there = |record: &Record| {
         record.is_live_ralph()
             || record.armed_at > claim.armed_at
@@ -213,8 +210,7 @@ pub fn complete_end(loops: &Loops, claim: &Claim, session: &str) -> io::Result<b
     Ok(true)
 }
 
-/// Whether a claim was closed by an end that the person of this session has to hear of. Whoever cancels
-/// knows of it.
+/// The person of this session must hear of the end that closed this claim. Whoever cancels knows.
 fn is_to_be_told(claim: &Claim, session: &str) -> bool {
     claim.closed.is_some()
         && claim.session.as_deref() == Some(session)

@@ -1,4 +1,4 @@
-//! The record of a loop as it begins.
+//! A new record of a loop.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use crate::store::loops::{Claim, Record};
 use crate::store::names::{ArmedBy, LoopKind};
 use crate::store::read;
 
-/// A record for a claim with an empty ledger; what the transcript holds by now is not its own.
+/// A record with an empty ledger for a claim; lines of the transcript so far are not of this loop.
 pub fn new_record(claim: &Claim, session: &str, by: &ArmedBy, transcript: Option<&Path>) -> Record {
     let length = transcript.map_or(0, length_of);
     Record {
@@ -25,12 +25,12 @@ pub fn new_record(claim: &Claim, session: &str, by: &ArmedBy, transcript: Option
     }
 }
 
-/// A transcript's path as a record keeps it, empty for none.
+/// Empty for none.
 pub fn path_of(transcript: Option<&Path>) -> String {
     transcript.and_then(Path::to_str).unwrap_or_default().to_owned()
 }
 
-/// How long a transcript is, in bytes, 0 when there is none.
+/// In bytes; 0 for a missing file.
 pub fn length_of(transcript: &Path) -> u64 {
     read::open(transcript).map(|(_, meta)| meta.len()).unwrap_or_default()
 }

@@ -1,5 +1,5 @@
-//! What becomes of a stop, from the first look at the session's loop to the answer. The two kinds of loops differ in
-//! what is observed and in the words; each has its own file.
+//! From the first look at a stopped session's loop to the answer. The two kinds of loops observe and speak differently,
+//! each in its own file.
 
 use std::io;
 use std::time::Duration;
@@ -34,20 +34,17 @@ use crate::store::pins::{LoopLimits, PinState};
 use crate::text;
 use crate::world::{self, Deadline, FileTime, Stopwatch};
 
-/// How long all checks together may take; `hooks.json` gives the hook a little more.
+/// The limit of all checks together; `hooks.json` gives the hook a little more.
 pub const CHECKS_LIMIT: Duration = Duration::from_mins(25);
 
-/// The most characters of the agent's last words that a person reads.
+/// Characters of the agent's last words that a person reads.
 pub const LAST_WORDS: usize = 300;
 
-/// How much longer than for everything else a stop waits for the command that tells a person.
+/// The additional time for the command that tells a person, after everything else.
 const NOTICE_PATIENCE: Duration = Duration::from_millis(500);
 
-/// What a session loops over.
 enum StopKind {
-    /// The task list of a feature.
     Feature(Box<FeatureStop>),
-    /// One task, until its promise.
     Task,
 }
 
@@ -60,23 +57,22 @@ impl StopKind {
     }
 }
 
-/// What became of a look at the session's loop.
+/// The outcome of one look at the session's loop.
 enum Look {
-    /// The session has no loop that lives.
+    /// The session has no live loop.
     NoLoop,
-    /// It was judged.
     Answered(HookAnswer),
-    /// Checks have to run first; the lock is given up, and this is the loop as it was.
+    /// Checks must run first: the lock is released, and this is the loop as it was.
     RunChecks(Box<Pending>, Box<Record>, Box<Ticks>),
 }
 
-/// The same for a stop in a loop that lives.
+/// The outcome of a stop in a live loop.
 enum Judged {
     Answer(HookAnswer),
     RunChecks(Box<Pending>, Box<Ticks>),
 }
 
-/// The answer to a stop of a session: in the loop that it has, or in one without an owner.
+/// Answers a stop: in the session's own loop, or in one without an owner.
 pub fn answer(context: &StopContext<'_>) -> io::Result<HookAnswer> {
     if let Some(answer) = own_loop(context, None)? {
         return Ok(answer);
@@ -89,8 +85,8 @@ pub fn answer(context: &StopContext<'_>) -> io::Result<HookAnswer> {
     }
 }
 
-/// The loop that this session already has; `None` when it has none that lives. `snapshot` are the feature's files
-/// where they were just read.
+/// Answers in the loop that this session has; `None` without a live one. `snapshot` has the feature's files, if they
+/// were just read.
 fn own_loop(
     context: &StopContext<'_>,
     mut snapshot: Option<FeatureSnapshot>,
@@ -107,7 +103,7 @@ fn own_loop(
     }
 }
 
-/// One look at the session's loop: it is read, locked, judged and kept.
+/// Reads the session's loop once, locks it, judges the stop, and keeps the verdict.
 fn look(
     context: &StopContext<'_>,
     snapshot: Option<FeatureSnapshot>,
@@ -117,7 +113,7 @@ fn look(
     let Some(record) = to_judge(context) else {
         return without_loop(context);
     };
-    // The files are read before the lock is taken: waiting for a writer makes no other session wait.
+    // Files are read before the lock is taken: other sessions must not wait for a writer.
     let is_task = record.kind == LoopKind::Task;
     let waits = snapshot.is_none() && record.ledger.is_live() && checks.is_none();
     let snapshot = match snapshot {
@@ -138,14 +134,14 @@ fn look(
         return Ok(Look::NoLoop);
     };
     let standing = pinned::standing(root, &record);
-    // The pin says whose the loop is. One that was armed in a terminal is taken first.
+    // The pin says whose the loop is. A loop that was armed in a terminal must be taken first.
     let pin = standing.pin().filter(|_| !is_task);
     if record.ledger.is_live() && pin.is_some_and(|pin| pin.session.is_empty()) {
         return Ok(Look::NoLoop);
     }
     let own = pin.filter(|pin| pin.session == *session);
     if let Some(pin) = own.filter(|_| record.ledger.is_live()) {
-        // Whoever armed it again may have been killed between the record and the pin.
+        // A new arming may have been killed between record and pin.
         record.armed_at = pin.armed_at;
         record.armed_by.clone_from(&pin.armed_by);
     }
@@ -161,7 +157,7 @@ fn look(
     match stop.judge(claim, snapshot, checks)? {
         Judged::Answer(answer) => Ok(Look::Answered(stop.leave(answer))),
         Judged::RunChecks(pending, ticks) => {
-            // Nobody waits for the checks: a cancel in the meantime counts.
+            // Checks run without a lock: a cancel in the meantime counts.
             let StopSession { folder, record, .. } = stop;
             drop(folder);
             Ok(Look::RunChecks(pending, Box::new(record), ticks))
@@ -169,7 +165,7 @@ fn look(
     }
 }
 
-/// The session's loop, as it is before the lock: one that lives, or whose end is still to be reported.
+/// The session's loop before the lock: a live one, or one whose end is not reported yet.
 fn to_judge(context: &StopContext<'_>) -> Option<Record> {
     let session = &context.event.session;
     let record = if context.loops.knows(session) { context.loops.peek(session) } else { None };
@@ -179,15 +175,15 @@ fn to_judge(context: &StopContext<'_>) -> Option<Record> {
 fn without_loop(context: &StopContext<'_>) -> io::Result<Look> {
     let session = &context.event.session;
     if context.loops.knows(session) {
-        // One that cannot be read is an error.
+        // An unreadable record is an error.
         context.loops.session(session)?.record()?;
     }
     Ok(Look::NoLoop)
 }
 
-/// Runs the checks of this session's loop and returns their results, with what was observed before. The
-/// journal names the one that runs, and a lock is held as long as it does: `spool status` shows it, because
-/// the client's own line cannot change. Those that had passed before a file changed run once more.
+/// Runs the checks of this session's loop. The journal names the running check, and a lock is held meanwhile: `spool
+/// status` shows the check, because the client's own line cannot change. A check that passed before a file changed runs
+/// again.
 fn run_checks(
     context: &StopContext<'_>,
     pending: Pending,
@@ -196,7 +192,7 @@ fn run_checks(
 ) -> ChecksRun {
     let session = &context.event.session;
     let running = context.loops.checking(session);
-    // The times of the files tell what the checks write from what the agent wrote before, and will write after them.
+    // The files' times tell the checks' writes from the agent's, before and after.
     let is_apart = || running.as_ref().is_some_and(Lock::outlasts_step);
     let was_apart = is_apart();
     let mut marks = record.marks.clone();
@@ -204,7 +200,7 @@ fn run_checks(
     let all = checks.len() + usize::from(review.is_some());
     let mut began = Vec::new();
     let write = |words: String, check: String| {
-        // A journal that cannot be written is reported with the verdict.
+        // A broken journal is reported with the verdict.
         let iteration = record.ledger.iterations.saturating_add(1);
         let entry = record.entry(JournalEvent::Checks, &words);
         let _ = context.loops.note(session, &Entry { iteration, check, ..entry });
@@ -230,7 +226,7 @@ fn run_checks(
     });
     times.push(clock.elapsed());
     let millis = times.windows(2).map(|pair| pair[1].saturating_sub(pair[0]).as_millis());
-    let millis = millis.map(|it| u64::try_from(it).unwrap_or(u64::MAX)).collect();
+    let millis = millis.map(|time| u64::try_from(time).unwrap_or(u64::MAX)).collect();
     if results.iter().all(|result| result.passed) {
         let old = &checks[..outdated(root, &began, LookMoment::after_checks())];
         let again = run_each(old, root, limit.left(), &mut |check, number| {
@@ -251,7 +247,6 @@ fn run_checks(
 }
 
 impl StopSession<'_> {
-    /// What becomes of a stop in a loop that lives.
     fn judge(
         &mut self,
         claim: Option<Claim>,
@@ -259,7 +254,7 @@ impl StopSession<'_> {
         mut checks: Option<ChecksRun>,
     ) -> io::Result<Judged> {
         if let PinState::Ended(end) = &self.standing {
-            // The process that ended it was killed before the notes had it: it keeps its name and words.
+            // The process that ended the loop died before the record had the end, which keeps its name and words.
             let (record, end) = (&mut self.record, end.clone());
             if end.reason == TerminalReason::Cancelled {
                 close_record(&self.folder, record, &end.reason, &end.words, EndNotice::Done)?;
@@ -298,12 +293,12 @@ impl StopSession<'_> {
         }
     }
 
-    /// Takes in when the iteration before ended.
+    /// Takes in the end of the iteration before.
     fn begin(&mut self) {
         let marks = &mut self.record.marks;
         marks.begin(self.folder.written_at(), self.record.ledger.settled);
         let ended = marks.ends.last().copied().unwrap_or_default();
-        if let Some(checked) = self.record.assignment.as_mut().and_then(|it| it.checked.as_mut())
+        if let Some(checked) = self.record.assignment.as_mut().and_then(|a| a.checked.as_mut())
             && !checked.since.is_known()
         {
             checked.since = ended;
@@ -342,7 +337,7 @@ impl StopSession<'_> {
         })
     }
 
-    /// Writes a verdict down, and returns what is said about it.
+    /// Writes the verdict down, and turns it into the answer.
     fn keep(
         &mut self,
         kind: &StopKind,
@@ -361,12 +356,12 @@ impl StopSession<'_> {
         let mut not_kept = None;
         self.record.marks.waited = matches!(verdict, Verdict::Wait(_));
         if self.record.marks.waited {
-            // Nothing is counted while waiting: what was read is read again at the next stop.
+            // A wait counts nothing: the next stop reads everything again.
             self.record.read_as_far_as(before);
         } else if let StopKind::Feature(stop) = kind {
             self.record.converge_ran = false;
             self.record.judged_at = self.record.seen_at;
-            // The list comes last: what is killed before it is judged again.
+            // The list is kept last: a program killed before that leaves the ticks to be judged again.
             not_kept = stop.keep_ticks(self, &seen).err();
             stop.keep_list(self)?;
         }
@@ -406,7 +401,7 @@ impl StopSession<'_> {
         };
         let answer = match noted {
             Ok(()) => answer.in_form(form),
-            // It has ended, and the record says so: the person is notified whatever the journal has.
+            // The loop has ended, and the record says so: the person is notified without the journal, too.
             Err(error) if matches!(verdict, Verdict::End(_)) => {
                 answer.log(&format!("The end is not in the journal: {error}"))
             }
@@ -423,7 +418,7 @@ impl StopSession<'_> {
         })
     }
 
-    /// Writes down in words what came of the stop.
+    /// Puts the outcome of the stop into words.
     fn put_in_words(
         &mut self,
         kind: &StopKind,
@@ -477,7 +472,7 @@ impl StopSession<'_> {
         self.folder.note(&if is_end { entry.with_sums(&self.record.ledger) } else { entry })
     }
 
-    /// Reports once why the loop ended between two stops; `None` when that is reported already.
+    /// Reports an end between two stops, once; `None` if it is reported.
     pub fn report_end(&mut self) -> io::Result<Option<HookAnswer>> {
         let Some(reason) = self.record.ledger.ended.clone().filter(|_| self.record.unnotified)
         else {
@@ -491,14 +486,14 @@ impl StopSession<'_> {
         self.record.unnotified = false;
         self.folder.save(&self.record)?;
         let answer = HookAnswer::notify(&message).log(&line);
-        // Whoever ended it has run the person's command; here only the terminal rings.
+        // Whoever ended the loop has run the person's command: only the terminal rings here.
         Ok(Some(answer.alert(&self.record.about, reason.name(), &message)))
     }
 
-    /// Gives the session's folder back; a loop that has ended gives its feature up as well.
+    /// Releases the session's folder. An ended loop gives up its feature, too.
     fn leave(self, answer: HookAnswer) -> HookAnswer {
         let Self { context, folder, record, standing } = self;
-        // Arming and canceling take the lock of the project first and the session's second.
+        // Arming and canceling lock the project first, then the session.
         drop(folder);
         if !record.ledger.is_live() {
             pinned::unpin(&context.project.root, &record);
@@ -507,7 +502,7 @@ impl StopSession<'_> {
             LoopKind::Task => Ok(()),
             _ => close_claim(context.loops, &record, standing.pin()),
         };
-        // Nobody waits for a program of the person's: all is written, and no lock is held.
+        // All is written and no lock is held: nobody waits for the person's program.
         if let Some(alert) = &answer.alert {
             let patience = context.deadline.left() + NOTICE_PATIENCE;
             notices::tell(context.loops, &record, standing.pin(), &alert.notice, patience);
@@ -519,16 +514,14 @@ impl StopSession<'_> {
     }
 }
 
-/// What the checks printed that failed.
 fn output_of(results: &[CheckResult]) -> String {
-    let failed = results.iter().filter(|it| !it.passed && !it.tail.is_empty());
-    failed.fold(String::new(), |text, it| {
-        text + "`" + &it.run + "` (" + &it.outcome + "):\n" + &it.tail + "\n"
+    let failed = results.iter().filter(|result| !result.passed && !result.tail.is_empty());
+    failed.fold(String::new(), |text, result| {
+        text + "`" + &result.run + "` (" + &result.outcome + "):\n" + &result.tail + "\n"
     })
 }
 
-/// Marks a pause that this verdict waits for as reported and returns what the person reads of it; `None`
-/// when it was reported before.
+/// The pause that this verdict waits for, as text for the person, marked as reported; `None` if the person knows.
 fn pause_to_report(record: &mut Record, verdict: &Verdict) -> Option<String> {
     let Verdict::Wait(waiting) = verdict else {
         return None;

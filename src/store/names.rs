@@ -1,5 +1,5 @@
-//! The words of our files as enums: each is on the disk what it was as text, and a word that this version does
-//! not know, because a newer one wrote it, is kept and written back unchanged.
+//! The words of our files as enums. A word that this version does not know, because a newer one wrote it, is kept and
+//! written back.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::engine::{TerminalReason, Verdict};
 
-/// Makes an enum of the words that a field may have; the default is the empty word.
+/// Makes an enum of a field's words; the default is the empty word.
 macro_rules! names {
     ($($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)+ })+) => {$(
         $(#[$about])*
@@ -73,7 +73,7 @@ macro_rules! names {
             }
 
             fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                let words: Vec<&str> = [$($word),+].into_iter().filter(|it| !it.is_empty()).collect();
+                let words: Vec<&str> = [$($word),+].into_iter().filter(|word| !word.is_empty()).collect();
                 schemars::json_schema!({"type": "string", "examples": words})
             }
         }
@@ -243,7 +243,6 @@ names! {
 }
 
 impl VerdictName {
-    /// The name of a verdict.
     pub fn of(verdict: &Verdict) -> Self {
         match verdict {
             Verdict::Continue(_) => Self::Continue,
@@ -252,14 +251,12 @@ impl VerdictName {
         }
     }
 
-    /// Returns whether there is no verdict.
     pub fn is_none(&self) -> bool {
         *self == Self::None
     }
 }
 
 impl EndName {
-    /// The name of a reason.
     pub fn of(reason: &TerminalReason) -> Self {
         match reason {
             TerminalReason::Completed => Self::Completed,
@@ -279,7 +276,7 @@ impl EndName {
 }
 
 impl EndStatus {
-    /// The status of an end; `promised` says whether a promise was asked for and made.
+    /// `promised`: a promise was asked for and made.
     pub fn of(reason: &TerminalReason, promised: bool) -> Self {
         match reason {
             TerminalReason::Completed if promised => Self::PromiseAccepted,
@@ -288,14 +285,14 @@ impl EndStatus {
         }
     }
 
-    /// Returns whether spec 002 has no word for it.
+    /// Spec 002 has no word for this end.
     pub fn is_none(&self) -> bool {
         *self == Self::None
     }
 }
 
 impl PromiseState {
-    /// Returns whether no promise is asked for.
+    /// No promise is asked for.
     pub fn is_none(&self) -> bool {
         *self == Self::None
     }

@@ -1,5 +1,5 @@
-//! A session's loop as version 1.0.0 kept it: a record in the project, and outside of it a pin that outranks the record, and a
-//! file with a mark for each iteration. It is read here, and written nowhere.
+//! Reads a session's loop in the form of version 1.0.0: a record in the project, and outside of it a pin, which
+//! outranks the record, and a file with a mark for each iteration. Nothing writes this form.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,18 +15,17 @@ use super::record::{Assignment, Notified, Pause, Record};
 use crate::engine::{Contract, TerminalReason};
 use crate::world::{self, WallTime};
 
-/// The name of the file with a session's open tasks.
 pub(super) const OPEN_TASKS: &str = "open-tasks.txt";
-/// The most that is read of a pin or a count, in bytes.
+/// Bytes read of a pin or a count.
 const MOST: u64 = 1 << 20;
 
-/// The path of a session's record in the project.
+/// A session's record in the project.
 pub(super) fn path(notes: &Path, session: &str) -> PathBuf {
     below(notes, &[session, "loop.json"])
 }
 
-/// The loop of a session, `None` when there is none. `pin` is the content of the session's file outside of the project;
-/// `places` are the folder with that file, the root of the project and the folder of the notes in the project.
+/// The loop of a session, `None` for none. `pin` has the bytes of the session's file outside of the project. `places`
+/// are the folder of that file, the project's root, and the folder of notes in the project.
 pub(super) fn record(
     places: (&Path, &Path, &Path),
     session: &str,
@@ -35,7 +34,7 @@ pub(super) fn record(
     let (kept, root, notes) = places;
     let file = |name: &str| below(kept, &[name]);
     let left: Option<Record> = load_whole(&path(notes, session))?;
-    // What is in the project arms nothing.
+    // A file of the project arms nothing.
     let left = left.map(|left| Record { version: 1, armed: None, ..left });
     let own = ["session-", session, ".json"].concat();
     let pin = pin.map(|bytes| {
@@ -60,7 +59,7 @@ pub(super) fn record(
     let other = load_private::<Pin>(&file(&[&other, ".json"].concat()), MOST).unwrap_or_default();
     let other = other.filter(|other| other.armed_at == pin.armed_at);
     if kind == LoopKind::Task && other.as_ref().is_some_and(|pin| pin.ended.is_none()) {
-        // The loop has not left the session that it was to be taken over from.
+        // The loop has not left the session that was to hand it over.
         return Ok(None);
     }
     if kind != LoopKind::Task {
@@ -115,7 +114,7 @@ fn taken<T: DeserializeOwned>(pin: &mut Pin, name: &str) -> Option<T> {
     serde_json::from_value(pin.more.shift_remove(name)?).ok()
 }
 
-/// How many iterations of a loop that was armed at this time were noted; a lost note only makes them fewer.
+/// Iterations noted for the loop armed at this time; a lost note lowers the number.
 fn counted(path: &Path, armed_at: WallTime) -> u32 {
     let noted = read::read(path, MOST).ok();
     let marks = noted.and_then(|noted| {

@@ -1,8 +1,7 @@
-//! Pins: what a person armed, kept outside of the project, where no file of a repository and no edit of
-//! the agent gets.
+//! Pins: what a person armed, kept outside of the project, out of reach of a repository and of the agent.
 //!
-//! The pin of a feature's loop is under the name of the feature, and says which session drives the loop. That of a task's
-//! loop is in the record of its session. A real end is written into the pin before it is written into the record.
+//! A feature's pin has the name of the feature, and says which session drives the loop. A ralph loop's pin is in its
+//! session's record. An end is written into the pin before it is written into the record.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -23,17 +22,16 @@ use crate::engine::fields::read_fields;
 use crate::engine::hash_of;
 use crate::world::WallTime;
 
-/// The version that these files carry.
 pub const VERSION: u32 = 1;
-/// The most that is read or written of a pin, in bytes.
+/// Bytes of a pin, read or written.
 const MOST: u64 = 1 << 20;
-/// The most that is read or written of Verify commands, in bytes: more than a task list may have.
+/// Bytes of Verify commands, read or written: more than a task list may have.
 const MOST_VERIFY: u64 = 64 << 20;
 
-/// The Verify commands of a list when its loop was armed, by the id of their task.
+/// Verify commands of a list at arming, by the id of their task.
 pub type VerifyCommands = BTreeMap<String, String>;
 
-/// `verify-<loop>.json`, as the file has it.
+/// `verify-<loop>.json`.
 #[derive(Clone, Debug, Default, Serialize)]
 struct Verify {
     version: u32,
@@ -43,32 +41,29 @@ struct Verify {
 
 read_fields!(Verify { version, armed_at, commands });
 
-/// Who armed a loop, as far as it is known outside of the project.
+/// Who armed a loop, by what is kept outside of the project.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum PinState {
-    /// A person, who armed this.
     Armed(Box<Pin>),
-    /// A person, and the loop ended; its notes may not say so yet.
+    /// A person, and the loop has ended; its notes may not say so yet.
     Ended(Box<PinnedEnd>),
-    /// A person, as the loop's own notes say, and no pin is found: the words say where it is missing.
+    /// A person, by the loop's own notes, but its pin is missing: the words say where.
     Lost(String),
-    /// No person: nothing from the repository is run, and the default limits hold.
+    /// No person: no command of the repository runs, and the default limits hold.
     #[default]
     Nobody,
-    /// Nobody knows, and so the same holds; the words say why.
+    /// Unknown, and treated like nobody; the words say why.
     Unknown(String),
 }
 
-/// Which pin it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PinKey<'a> {
-    /// The loop of this feature.
     Feature(&'a str),
-    /// The loop of `spool ralph` on this change.
+    /// The change of `spool ralph`.
     Change(&'a str),
 }
 
-/// The folder that holds the pins of one project; it need not exist yet.
+/// The folder of one project's pins; it may be missing.
 #[derive(Clone, Debug)]
 pub struct Pins {
     root: PathBuf,
@@ -76,12 +71,11 @@ pub struct Pins {
 }
 
 impl PinState {
-    /// Returns who armed the live loop of a feature.
+    /// Who armed the feature's live loop.
     pub fn of_feature(root: &Path, feature: &str) -> Self {
         Self::found(Pins::of(root).and_then(|pins| pins.read(PinKey::Feature(feature))))
     }
 
-    /// What a pin says that was looked for.
     pub fn found(pin: io::Result<Option<Pin>>) -> Self {
         match pin {
             Ok(Some(Pin { ended: Some(end), .. })) => Self::Ended(Box::new(end)),
@@ -91,7 +85,7 @@ impl PinState {
         }
     }
 
-    /// What a person armed, `None` where no person did or nobody knows.
+    /// What a person armed; `None` for nobody and unknown.
     pub fn pin(&self) -> Option<&Pin> {
         match self {
             Self::Armed(pin) => Some(pin),
@@ -99,7 +93,7 @@ impl PinState {
         }
     }
 
-    /// What was asked of a feature's loop besides the feature: by a person, otherwise as its record says.
+    /// What was asked of the feature's loop besides the feature, by the pin, otherwise by its record.
     pub fn asked<'a>(&'a self, record: Option<&'a Record>) -> Option<&'a Asked> {
         let pinned = self.pin().map(|pin| pin.asked.as_deref());
         pinned.unwrap_or_else(|| record?.asked.as_deref())
@@ -116,51 +110,49 @@ impl PinKey<'_> {
 }
 
 impl Pins {
-    /// The pins of the project with this real root; an error where nothing can be kept outside
-    /// of it.
+    /// `root` is the project's real root. An error if nothing can be kept outside of the project.
     pub fn of(root: &Path) -> io::Result<Self> {
         let folder = kept_in(root)?;
         refuse_inside(root, &folder)?;
         Ok(Self { root: root.to_owned(), folder })
     }
 
-    /// Returns whether a file is there for this pin; opens none, and does not ask whether it may be used.
+    /// A pin's file exists. Opens no file, and does not ask whether the pin may be used.
     pub fn has(root: &Path, whose: PinKey<'_>) -> bool {
         kept_in(root).is_ok_and(|folder| {
             may_be_there(&below(&folder, &[&[&whose.name(), ".json"].concat()]))
         })
     }
 
-    /// The path of a pin.
     pub fn path(&self, whose: PinKey<'_>) -> PathBuf {
         below(&self.folder, &[&[&whose.name(), ".json"].concat()])
     }
 
-    /// Makes the folder of the pins; an error where it cannot be made or leads into the project.
+    /// An error if the folder cannot be made, or leads into the project.
     pub fn make(&self) -> io::Result<()> {
         make_private(&self.folder)?;
         refuse_inside(&self.root, &self.folder)
     }
 
-    /// The path of another file that is kept beside the pins.
+    /// Another file beside the pins.
     pub fn beside(&self, file: &str) -> PathBuf {
         self.folder.join(file)
     }
 
-    /// The path of the Verify commands that belong to a pin.
+    /// The pin's Verify commands.
     pub fn verify_path(&self, whose: PinKey<'_>) -> PathBuf {
-        // No loop can have a name that makes its pin this file: each begins with what kind it is.
+        // A pin's name begins with its kind, so no pin has this file's name.
         self.folder.join(format!("verify-{}.json", whose.name()))
     }
 
-    /// Writes a pin with its Verify commands; nobody but the owner can read it.
+    /// Only the owner can read the pin.
     pub fn write(&self, whose: PinKey<'_>, pin: &Pin, commands: &VerifyCommands) -> io::Result<()> {
-        // The commands first: a pin without them would say that there are some.
+        // The commands first: the pin says that there are some.
         self.keep_commands(whose, pin.armed_at, commands)?;
         self.update(whose, &Pin { verify: commands.len(), ..pin.clone() })
     }
 
-    /// Writes the Verify commands of a pin; they count for nothing before the pin is written.
+    /// Without the pin, the commands count for nothing.
     pub fn keep_commands(
         &self,
         whose: PinKey<'_>,
@@ -172,7 +164,7 @@ impl Pins {
         save(&self.verify_path(whose), &verify, MOST_VERIFY)
     }
 
-    /// Writes a pin alone; its Verify commands stay as they are.
+    /// Writes a pin; its Verify commands stay.
     pub fn update(&self, whose: PinKey<'_>, pin: &Pin) -> io::Result<()> {
         self.make()?;
         self.put(whose, pin, &self.lock()?)
@@ -184,12 +176,13 @@ impl Pins {
         save(&self.path(whose), &Pin { version: VERSION, project, ..pin.clone() }, MOST)
     }
 
-    /// Arming and a stop of the session that loses the loop write the same pin. Whoever has this lock takes no other one.
+    /// Arming and a stop of a session that loses its loop write the same pin. The holder of this lock takes no other
+    /// lock.
     fn lock(&self) -> io::Result<Lock> {
         Lock::take_folder(&self.folder, &self.folder.join("lock"), PATIENCE)
     }
 
-    /// Changes the pin of a loop that was armed at this time; does nothing where there is none.
+    /// Changes the pin of the loop armed at this time, if there is one.
     pub fn change(
         &self,
         whose: PinKey<'_>,
@@ -203,8 +196,8 @@ impl Pins {
         if pin == before { Ok(()) } else { self.put(whose, &pin, &lock) }
     }
 
-    /// Writes into the pin of a loop that was armed at this time, and that this session or none drives, why it ended. On
-    /// a disk that is full, the pin is only removed once the notes say so.
+    /// Writes an end into the pin of the loop armed at this time, if this session or none drives it. On a full disk the
+    /// pin stays, and is removed once the notes have the end.
     pub fn end(
         &self,
         whose: PinKey<'_>,
@@ -223,8 +216,7 @@ impl Pins {
         }
     }
 
-    /// The pin of a loop, `None` when there is none; an error that names the file when there is
-    /// one that cannot be read or is not the person's own.
+    /// `None` for no pin. An error names a file that cannot be read, or is not the person's own.
     pub fn read(&self, whose: PinKey<'_>) -> io::Result<Option<Pin>> {
         let path = self.path(whose);
         let pin: Option<Pin> = self.load(&path, MOST)?;
@@ -234,13 +226,12 @@ impl Pins {
         }
     }
 
-    /// The pin of a loop that was armed at this time, `None` when no person did that.
+    /// The pin of the loop armed at this time; `None` if no person armed it.
     pub fn agreed(&self, whose: PinKey<'_>, armed_at: WallTime) -> io::Result<Option<Pin>> {
         Ok(self.read(whose)?.filter(|pin| pin.armed_at == armed_at))
     }
 
-    /// The Verify commands of a pin, by the id of their task; an error when they cannot be read
-    /// or are not this pin's.
+    /// The pin's Verify commands by the id of their task. An error if they cannot be read, or belong to another pin.
     pub fn verify(&self, whose: PinKey<'_>, pin: &Pin) -> io::Result<VerifyCommands> {
         if pin.verify == 0 {
             return Ok(VerifyCommands::new());
@@ -253,7 +244,7 @@ impl Pins {
         }
     }
 
-    /// Removes the pin of a loop that was armed at this time and ended; one of a later arming stays.
+    /// Removes the pin of the ended loop that was armed at this time; a later pin stays.
     pub fn close(&self, whose: PinKey<'_>, armed_at: WallTime) -> io::Result<()> {
         if self.agreed(whose, armed_at)?.is_none() {
             return Ok(());
@@ -261,7 +252,6 @@ impl Pins {
         self.discard(whose)
     }
 
-    /// Removes a pin, whatever is in it.
     pub fn discard(&self, whose: PinKey<'_>) -> io::Result<()> {
         let _lock = self.lock()?;
         for path in [self.path(whose), self.verify_path(whose)] {
@@ -279,23 +269,23 @@ impl Pins {
     }
 }
 
-/// The folder in which what is kept for the loops of a project is; it need not exist, and is not looked at.
+/// The folder outside of the project for its loops. Does not look whether it exists.
 pub(super) fn kept_in(root: &Path) -> io::Result<PathBuf> {
     state_home().map(|home| kept_below(&home, root))
 }
 
-/// The same in this folder of the person's.
+/// `home` stands for the person's state folder.
 pub(super) fn kept_below(home: &Path, root: &Path) -> PathBuf {
     below(home, &["projects", &folder_name(root)])
 }
 
-/// Whether there is something of this name, or something that cannot be looked at.
+/// Something of this name is there, or cannot be looked at.
 pub(super) fn may_be_there(path: &Path) -> bool {
     let missing = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
     path.symlink_metadata().map_or_else(|error| !missing.contains(&error.kind()), |_| true)
 }
 
-/// A name for the project's folder that a person recognizes and no other project has.
+/// A folder name that a person recognizes, and that no other project has.
 fn folder_name(root: &Path) -> String {
     let name = root.file_name().unwrap_or_default().as_encoded_bytes().iter().copied();
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"._-".contains(byte);

@@ -53,7 +53,7 @@ impl Facts {
         };
         let state = fs::read(world.feature(".speckit-state.json")).ok();
         let state: Value =
-            state.and_then(|it| serde_json::from_slice(&it).ok()).unwrap_or_default();
+            state.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
         let attempts = state["taskAttempts"].as_object().cloned().unwrap_or_default();
         let loops = Loops::kept_at(&world.root, Some(&world.kept()));
         let claims = claims(world);
@@ -66,7 +66,7 @@ impl Facts {
         };
         let of = |session: &str| {
             let record = loops.peek(session).or_else(|| moved(session))?;
-            let end = record.ledger.ended.as_ref().map(|it| it.name().to_owned());
+            let end = record.ledger.ended.as_ref().map(|reason| reason.name().to_owned());
             let facts = LoopFacts {
                 paused: record.pause().is_some(),
                 iterations: record.ledger.iterations,
@@ -109,19 +109,19 @@ impl Facts {
 
     /// Returns the end of a session's loop: empty while it lives, `none` where it has none.
     pub fn end(&self, session: &str) -> &str {
-        self.loops.get(session).map_or("none", |it| it.end.as_str())
+        self.loops.get(session).map_or("none", |known| known.end.as_str())
     }
 
     /// Returns the sessions whose loop lives, that of a feature by its claim.
     pub fn live(&self) -> Vec<&str> {
-        let lives = |session: &str, it: &LoopFacts| {
-            let claim = self.claims.get(&it.about);
+        let lives = |session: &str, known: &LoopFacts| {
+            let claim = self.claims.get(&known.about);
             let claimed = claim.is_some_and(|(owner, closed)| {
                 closed.is_none() && owner.as_deref() == Some(session)
             });
-            it.end.is_empty() && (it.kind == "ralph" || claimed)
+            known.end.is_empty() && (known.kind == "ralph" || claimed)
         };
-        let live = self.loops.iter().filter(|(session, it)| lives(session, it));
+        let live = self.loops.iter().filter(|(session, known)| lives(session, known));
         live.map(|(session, _)| session.as_str()).collect()
     }
 }
@@ -170,7 +170,7 @@ fn receipts(world: &World) -> Vec<(String, String)> {
     let lines = bytes.split(|byte| *byte == b'\n');
     let whole = lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    whole.map(|it| (text(&it["task"]), text(&it["proof"]))).collect()
+    whole.map(|receipt| (text(&receipt["task"]), text(&receipt["proof"]))).collect()
 }
 
 /// The claims in the project; of a loop that is armed for a session, what its open pin says.

@@ -401,7 +401,7 @@ fn armed(case: &Case<'_>) -> Outcome {
 /// Whether a stop has something to say about the state file whatever happens.
 fn is_corrupt(case: &Case<'_>) -> bool {
     std::fs::read(case.world.feature(".speckit-state.json"))
-        .is_ok_and(|it| it == CORRUPT.as_bytes())
+        .is_ok_and(|bytes| bytes == CORRUPT.as_bytes())
 }
 
 /// The loops are what they were before, and so is the phase.
@@ -807,8 +807,10 @@ fn adopted(case: &Case<'_>) -> Outcome {
 
 fn ralph_armed(case: &Case<'_>) -> Outcome {
     let is_new = |facts: &Facts| {
-        facts.loops.get(OURS).is_some_and(|it| {
-            it.kind == "ralph" && it.end.is_empty() && Some(it) != case.before.loops.get(OURS)
+        facts.loops.get(OURS).is_some_and(|armed| {
+            armed.kind == "ralph"
+                && armed.end.is_empty()
+                && Some(armed) != case.before.loops.get(OURS)
         })
     };
     let says = !case.killed() && case.said("additionalContext") && !case.said("cannot");

@@ -184,7 +184,7 @@ fn every_link_and_every_named_file_of_the_repository_is_there() {
             assert!(target.exists(), "{document} links to {link}");
             if !anchor.is_empty() {
                 let anchors = anchors(&fs::read_to_string(&target).unwrap());
-                let is_there = anchors.iter().any(|it| it == anchor);
+                let is_there = anchors.iter().any(|known| known == anchor);
                 assert!(is_there, "{document} links to {link}, there are only {anchors:?}");
             }
         }
@@ -430,8 +430,9 @@ fn anchors(text: &str) -> Vec<String> {
         let heading = line.trim_start_matches('#');
         if !fenced && heading.len() < line.len() && heading.starts_with(' ') {
             let name = heading.trim().to_lowercase();
-            let kept = name.chars().filter(|it| it.is_alphanumeric() || " -_".contains(*it));
-            anchors.push(kept.map(|it| if it == ' ' { '-' } else { it }).collect());
+            let kept =
+                name.chars().filter(|letter| letter.is_alphanumeric() || " -_".contains(*letter));
+            anchors.push(kept.map(|letter| if letter == ' ' { '-' } else { letter }).collect());
         }
     }
     anchors

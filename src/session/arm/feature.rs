@@ -1,4 +1,4 @@
-//! Arming the loop of a feature: it gets its state file, the session its record, and the two are bound.
+//! Arms the loop of a feature: state file, record, and the bond between feature and session.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -43,20 +43,20 @@ use crate::store::receipts::Receipts;
 use crate::text::{self, counted};
 use crate::world::{self, Deadline};
 
-/// What is said where the one who arms may be the agent.
+/// Shown if an agent may have armed the loop.
 const NOT_A_PERSON: &str = "It was armed inside of an agent's session, so no check and no Verify command is run for it, and the default limits hold: type /speckit:implement, or run `spool start` in a terminal of your own.";
-/// What is shown where nothing is run before the work counts as done.
+/// Shown if no command runs before the work counts as done.
 const NO_CHECKS: &str =
     "No checks: the list decides. Add them in .claude/ralph-speckit.local.md.\n";
-/// The most characters that the names of the tasks take, where not all of a list were asked for.
+/// Characters for the names of the tasks, if only some were asked for.
 const LONGEST_RUNS: usize = 600;
-/// The longest that the files are looked through.
+/// The limit of a look at the files.
 const LOOK: Duration = Duration::from_millis(1_200);
 const MAKE_A_LIST: &str = "make one with spec-kit's tasks command first";
 
-/// Arms the loop: writes the state file whole, binds the session, and returns what was armed.
+/// Arms the loop: writes the state file, binds the session, and describes what was armed.
 ///
-/// On any refusal nothing is armed and no file of the feature is changed.
+/// After a refusal nothing is armed, and no file of the feature has changed.
 pub fn arm(
     project: &Project,
     request: &FeatureRequest,
@@ -68,14 +68,14 @@ pub fn arm(
     let (feature, words) = feature_of(project, request, armer.session)?;
     let mut chosen = request.chosen.clone().over(settings.chosen.clone());
     if !armer.is_person() {
-        // Nothing is run, and nothing is held against the work, that no person has armed.
+        // What no person has armed is not run, and not held against the work.
         settings = Settings { checks: Vec::new(), ..settings };
         chosen.0.retain(|made| [&table::include_optional, &table::landing].contains(&made.setting));
     }
     let optional = chosen.include_optional().unwrap_or_default();
     let is_judged = armer.is_person() && chosen.proof() == LeastProof::Files;
     let before = Loops::of(root).of_feature(&feature.name).filter(|_| is_judged);
-    let refused = before.map(|it| refused(project, &feature, &it)).unwrap_or_default();
+    let refused = before.map(|record| refused(project, &feature, &record)).unwrap_or_default();
     let (all, text) = tasks_of(&feature, optional, &refused)?;
     let asked = Selection::of(words, &request.literal, &all, &text)?;
     let tasks = open_part(&feature, all, &asked, !settings.checks.is_empty())?;
@@ -117,7 +117,7 @@ pub fn arm(
         format!("run `spool start {}` in a terminal: it prints all of them", feature.name);
     let key = PinKey::Feature(&feature.name);
     let (runs, unkept) = arming.keep_commands(Some(key), &pin, &commands, (0, &instead))?;
-    let in_parts = pin.checks.last().is_some_and(|it| it.when() != ReviewWhen::End);
+    let in_parts = pin.checks.last().is_some_and(|check| check.when() != ReviewWhen::End);
     let mut judges = String::new();
     if (pin.proof == LeastProof::Files || in_parts) && unkept.is_none() {
         match keep_contents(project, &feature, &pin, &text) {
@@ -125,7 +125,7 @@ pub fn arm(
             Err(why) => notes.push(why),
         }
     }
-    notes.extend(reviewed.and_then(|it| keep_specification(root, &feature.name, &it).err()));
+    notes.extend(reviewed.and_then(|bytes| keep_specification(root, &feature.name, &bytes).err()));
     let has_checks = !pin.checks.is_empty() || !commands.is_empty();
     let no_checks = if has_checks || !armer.is_person() { "" } else { NO_CHECKS };
     let shown = [no_checks, &runs, &judges].concat();
@@ -140,12 +140,12 @@ pub fn arm(
     notes.extend(note_claim(&arming, &claim, is_named)?);
     let not_noted = arming.finish(armed_entry(&claim, armer, &pin, &commands));
     notes.extend(Some(not_noted.trim_start().to_owned()).filter(|note| !note.is_empty()));
-    // The loop lives by now: nothing that goes wrong here can refuse it.
+    // The loop lives: an error from here on refuses nothing.
     notes.extend(keep_out(&feature.folder));
     Ok(armed(&feature, &tasks, pin.limits, shown, &notes, &gate))
 }
 
-/// Why the claim is not written, where the pin names the session: it has its loop then, whatever its note says.
+/// Why the claim was not written, if the pin names the session: the session has its loop then, whatever its note says.
 fn note_claim(
     arming: &Arming<'_>,
     claim: &Claim,
@@ -165,7 +165,7 @@ fn review_of(set: Option<Check>, when: Option<ReviewWhen>) -> Check {
     }
 }
 
-/// The specification; an error where a review is asked for and there is nothing to judge in it.
+/// The specification. A review without anything to judge in it is refused.
 pub fn can_be_reviewed(folder: &Path, shown: &str) -> Result<Vec<u8>, Refusal> {
     let wrong = |why: String| {
         let what = ["nothing is armed: a review is asked for, and ", &why].concat();
@@ -175,15 +175,14 @@ pub fn can_be_reviewed(folder: &Path, shown: &str) -> Result<Vec<u8>, Refusal> {
     specification(folder, shown).map(|(bytes, _)| bytes).map_err(wrong)
 }
 
-/// Keeps what the specification of a feature says; an error says that it cannot be kept.
 pub fn keep_specification(root: &Path, feature: &str, bytes: &[u8]) -> Result<(), String> {
     let receipts = Receipts::named(root, feature);
-    receipts.and_then(|it| it.keep_specification(bytes)).map_err(|error| {
+    receipts.and_then(|receipts| receipts.keep_specification(bytes)).map_err(|error| {
         format!("What the specification asks for could not be kept ({error}): a review does not see what is taken out of it.")
     })
 }
 
-/// The feature that is meant, and what was typed behind its name.
+/// The feature, and the words behind its name.
 fn feature_of<'a>(
     project: &Project,
     request: &'a FeatureRequest,
@@ -192,7 +191,7 @@ fn feature_of<'a>(
     let (named, words) = request.feature(project)?;
     let current = || Ok::<_, Refusal>(project.current_feature()?);
     let selected = named.map_or_else(current, |feature| Ok(Some(feature)))?;
-    // Nothing may be selected where a person continues with what this session has worked on.
+    // Without a selected feature, the person continues with the one this session has worked on.
     let last = || {
         let record = Loops::of(&project.root).peek(session?)?;
         project.feature_at(&record.folder).ok().filter(|_| record.kind != LoopKind::Task)
@@ -206,7 +205,7 @@ fn feature_of<'a>(
     Ok((feature, words))
 }
 
-/// The part of a list that was asked for; one without an open task is refused, unless checks may say that it is not done.
+/// The part of the list that was asked for. A part without an open task is refused, unless a check may say otherwise.
 fn open_part(
     feature: &Feature,
     all: TaskList,
@@ -227,7 +226,7 @@ fn open_part(
     ))
 }
 
-/// The refusal of a list in which every task is ticked.
+/// The refusal of a list with every task ticked.
 fn nothing_open(list: &TaskList, path: &Path) -> Refusal {
     let (count, shown) = (list.tasks.len(), path.display());
     let beside = text::below(&list.asides_in_words());
@@ -237,7 +236,7 @@ fn nothing_open(list: &TaskList, path: &Path) -> Refusal {
     )
 }
 
-/// What is kept of what was asked for, `None` where it is the whole feature and nothing else.
+/// What is kept of the request; `None` for a whole feature and nothing else.
 fn kept(
     asked: &Selection,
     request: &FeatureRequest,
@@ -251,7 +250,7 @@ fn kept(
     (asked != Asked::default()).then(|| Box::new(asked))
 }
 
-/// What is said of the handoff of an earlier loop, `None` where there is none.
+/// A note on the handoff of an earlier loop; `None` without one.
 fn handoff_note(feature: &Feature, chosen: &Chosen) -> Option<String> {
     let path = feature.folder.join(HANDOFF).symlink_metadata();
     let is_there = chosen.landing() && path.is_ok_and(|meta| meta.is_file());
@@ -262,7 +261,7 @@ fn handoff_note(feature: &Feature, chosen: &Chosen) -> Option<String> {
     })
 }
 
-/// What is said of what was asked for, a line each.
+/// Notes on the request, a line each.
 fn asked_notes(tasks: &TaskList, asked: &Selection, refused: &[String]) -> Vec<String> {
     let mut notes: Vec<String> =
         tasks.asides_in_words().iter().map(|aside| text::line(aside).into()).collect();
@@ -295,12 +294,12 @@ fn claim_of(project: &Project, feature: &Feature, armer: Armer<'_>) -> Claim {
     }
 }
 
-/// The limits that a person armed this feature with before.
+/// The limits of the person's last arming.
 fn last_limits(pins: &Pins, feature: &Feature) -> Option<LoopLimits> {
     pins.read(PinKey::Feature(&feature.name)).ok()?.map(|pin| pin.limits)
 }
 
-/// The list of a feature with its bytes, where these boxes are open.
+/// The feature's list and its bytes, with these tasks open.
 fn tasks_of(
     feature: &Feature,
     optional: bool,
@@ -333,7 +332,7 @@ fn tasks_of(
     Ok((tasks, file.bytes))
 }
 
-/// What is armed for a feature, as it is kept outside of the project.
+/// The content of the feature's pin.
 fn pin_of(
     feature: &Feature,
     state: &State,
@@ -361,8 +360,8 @@ fn pin_of(
     }
 }
 
-/// Keeps what the files contain and which boxes are open, and returns the line on the files that the commands run; an error says
-/// that it cannot be kept.
+/// Keeps the files' contents and the open boxes. The result: a line on files that the commands run. An error says what
+/// cannot be kept.
 fn keep_contents(
     project: &Project,
     feature: &Feature,
@@ -381,8 +380,8 @@ fn keep_contents(
     Ok(part_of_judge(&judge.run_by_commands(files.paths(u64::MAX)), &how))
 }
 
-/// What is said of the session that drives the feature now; an error where it is still there, a person armed its loop, and
-/// nobody forces it.
+/// A note on the session that drives the feature now. An error if that session is still there, a person armed its loop,
+/// and nobody forces it.
 fn taken_from(
     loops: &Loops,
     feature: &Feature,
@@ -408,7 +407,7 @@ fn taken_from(
     Ok(Some(format!("It was driven by session {other} before; that one may stop.")))
 }
 
-/// The files that arming writes whole.
+/// The files that arming writes.
 fn changed_files(arming: &Arming<'_>, project: &Project, feature: &Feature) -> Vec<PathBuf> {
     let mut paths = vec![feature.folder.join(STATE)];
     let whose = PinKey::Feature(&feature.name);
@@ -421,9 +420,8 @@ fn changed_files(arming: &Arming<'_>, project: &Project, feature: &Feature) -> V
     paths
 }
 
-/// Makes the session the one that drives the feature, and ends the loop that it had. Returns what the person is
-/// told about that one. The claim that is left here opens the loop: until it is written, no stop blocks a session,
-/// also where nothing can be put back any more.
+/// Makes the session drive the feature, and ends the session's own loop. The result: a line for the person about that
+/// loop. The claim written here opens the loop. Until then no stop blocks a session, even if a file cannot be put back.
 fn bind(
     arming: &mut Arming<'_>,
     earlier: Option<Record>,
@@ -433,13 +431,13 @@ fn bind(
     refused: &[String],
 ) -> Result<Option<String>, Refusal> {
     let live = arming.loops.read_claim(&feature.name)?.filter(|before| before.closed.is_none());
-    // Also where nothing changes: a note that cannot be written refuses while all can be undone.
+    // Also without a change: a note that cannot be written refuses while all can be undone.
     let closed = || Claim { closed: Some(EndName::Stopped), ..claim.clone() };
     arming.loops.write_claim(&live.unwrap_or_else(closed))?;
     if arming.folder.is_none() {
         return Ok(None);
     }
-    // A loop that another session took over lives on there.
+    // A loop that another session adopted lives on there.
     let is_other = |own: &Record| {
         own.is_live_ralph()
             || (own.about != feature.name && drives(arming.loops.claim(&own.about).as_ref(), own))
@@ -457,7 +455,7 @@ fn bind(
     let mut record = new_record(claim, session.unwrap_or_default(), arming.by, transcript);
     record.had_list = true;
     record.asked.clone_from(&pin.asked);
-    // What the work looks like at the start: the first stop can tell what has changed.
+    // The work at the start: the first stop can tell what has changed.
     let snapshot = FeatureSnapshot::with_state(feature, state);
     let nobody = (PinState::Nobody, Deadline::after(Duration::ZERO));
     let mut snapshot = snapshot.under(&nobody.0, Some(&record), nobody.1);
@@ -473,7 +471,7 @@ fn bind(
     Ok(note)
 }
 
-/// The Verify commands of the list as the person who arms it has it before them; none where no person does.
+/// The list's Verify commands, as a person who arms sees them; none for anybody else.
 fn verify_commands(tasks: &TaskList, text: &[u8], armer: Armer<'_>) -> VerifyCommands {
     let tasks = tasks.tasks.iter().filter(|_| armer.is_person());
     let commands = tasks.filter_map(|task| {
@@ -498,7 +496,7 @@ fn armed_entry(claim: &Claim, armer: Armer<'_>, pin: &Pin, commands: &VerifyComm
     }
 }
 
-/// What is said: to the model and in a terminal, and in short to the person who typed the command.
+/// The texts about the loop: for the model and a terminal, and a short one for the person who typed the command.
 fn armed(
     feature: &Feature,
     tasks: &TaskList,

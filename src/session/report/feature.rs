@@ -27,23 +27,21 @@ use crate::system::names;
 use crate::text::counted;
 use crate::text::{LARGEST, title};
 
-/// What is said of a loop that waits for a person's approval.
+/// The loop waits for a person's approval.
 const AWAITS: &str =
     "  Waiting: the state file says `awaitingApproval: true`, so the agent may stop\n";
 
-/// The most letters of the ids of tasks in a line.
+/// Letters for the ids of tasks in a line.
 const IDS: usize = 120;
 
-/// Everything that `spool status` tells.
 #[derive(Clone, Debug)]
 pub struct FeaturesReport {
-    /// The project's root.
     pub project: String,
-    /// Whether loops are switched on here.
+    /// Loops are switched on here.
     pub enabled: bool,
-    /// Why the settings cannot be used, with the line, empty when they can: then nothing can be armed.
+    /// Why the settings cannot be used, with the line; empty if they can. Nothing can be armed with such settings.
     pub settings_problem: String,
-    /// The features that have a state file or a loop, and the current one.
+    /// Features with a state file or a loop, and the current one.
     pub features: Vec<FeatureReport>,
 }
 
@@ -82,38 +80,35 @@ pub struct FeatureFacts {
     pub problems: Vec<String>,
 }
 
-/// One feature and its loop.
 #[derive(Clone, Debug)]
 pub struct FeatureReport {
-    /// What its files say.
     pub facts: FeatureFacts,
-    /// Whether its state file is there and cannot be read.
+    /// The state file is there and cannot be read.
     corrupt: bool,
-    /// Whether the loop is about tasks that were named.
+    /// The loop is about named tasks.
     named: bool,
     /// The id of the task to do now.
     next: Option<String>,
-    /// Its loop in a session, `None` where it never had one.
+    /// `None` if the feature never had a loop in a session.
     pub r#loop: Option<SessionLoop>,
-    /// Sessions that were not blocked since, because this loop is another session's, the latest first.
+    /// Sessions that were let go at a stop, because this loop is another session's; the latest first.
     pub let_go: Vec<LetGo>,
-    /// The Verify commands that may be run, by the id of their task.
+    /// Verify commands that may run, by the id of their task.
     pub verify: VerifyCommands,
-    /// How well the tasks that are done are proved, as far as this loop has seen.
+    /// The grades of done tasks in this loop.
     pub proofs: Scoreboard,
-    /// The last review of it, in words for a person; empty for none.
+    /// The last review, in words for a person; empty for none.
     pub review: String,
-    /// What a runner does with it now, in words for a person; empty while none works on it.
+    /// A runner's work on the feature, in words for a person; empty for none.
     pub runner: String,
 }
 
 impl FeaturesReport {
-    /// The report on a project; files that cannot be read are reported, not fatal.
+    /// Files that cannot be read are reported, not fatal.
     pub fn of(project: &Project) -> Self {
         Self::of_loops(project, &Loops::of(&project.root))
     }
 
-    /// The same of these loops of the project.
     pub fn of_loops(project: &Project, loops: &Loops) -> Self {
         let current = project.current_feature().ok().flatten();
         let features: Vec<FeatureReport> = project
@@ -142,7 +137,7 @@ impl FeaturesReport {
         }
     }
 
-    /// The report as text for a person, with line breaks and no colour.
+    /// Text for a person, with line breaks and no color.
     pub fn text(&self) -> String {
         let mut text = format!("Project: {}\n", printable(&self.project));
         if !self.enabled {
@@ -160,7 +155,7 @@ impl FeaturesReport {
         text
     }
 
-    /// What is said beside a live loop where the settings switch loops off; empty otherwise.
+    /// A note beside a live loop that the settings switch loops off; empty otherwise.
     pub fn switch(&self) -> &'static str {
         if self.enabled { "" } else { ", but switched off by the settings: the agent may stop" }
     }
@@ -176,7 +171,7 @@ impl FeatureReport {
         let record = record.filter(|record| {
             record.about == feature.name && (pinned_to.is_none() || record.ledger.is_live())
         });
-        // As the session's notes say, otherwise the claim that may speak for them.
+        // By the session's notes, otherwise by the claim.
         let ended = record.as_ref().and_then(|record| record.ledger.ended.as_ref());
         let closed = claim.as_ref().and_then(|claim| claim.closed.clone());
         let end = ended.map(EndName::of).or(closed);
@@ -255,7 +250,7 @@ impl FeatureReport {
         let facts = &self.facts;
         let current = if facts.current { " (current)" } else { "" };
         let state = match &self.r#loop {
-            Some(it) => it.words(switch, &["spool stop ", &facts.name].concat()),
+            Some(found) => found.words(switch, &["spool stop ", &facts.name].concat()),
             None if self.runner.is_empty() => "none".to_owned(),
             None => "none in a session".to_owned(),
         };
@@ -286,7 +281,7 @@ impl FeatureReport {
             review => format!("  Review: {}\n", printable(review)),
         };
         match &self.r#loop {
-            Some(it) => it.write_now(text, &review),
+            Some(found) => found.write_now(text, &review),
             None => text.push_str(&review),
         }
         let corrupt = self.corrupt.then_some("corrupt");
@@ -294,13 +289,13 @@ impl FeatureReport {
             let _ = writeln!(text, "  Phase: {phase}");
         }
         let awaits = if facts.awaits_approval { AWAITS } else { "" };
-        if let Some(it) = &self.r#loop {
-            it.write_course(text, awaits, "refused claims", &self.let_go);
+        if let Some(found) = &self.r#loop {
+            found.write_course(text, awaits, "refused claims", &self.let_go);
         }
     }
 }
 
-/// Writes how well the tasks of a loop are proved, and what to look at first; nothing where nothing is known.
+/// Writes the grades of a loop's tasks, and what to look at first; nothing if nothing is known.
 pub fn write_proofs(text: &mut String, board: &Scoreboard) {
     let line = board.line();
     if line.is_empty() {
@@ -313,21 +308,20 @@ pub fn write_proofs(text: &mut String, board: &Scoreboard) {
     }
 }
 
-/// The sessions that were not blocked since a feature's live loop was armed, because it is
-/// another session's.
+/// Sessions that were let go since the feature's live loop was armed, because it is another session's.
 pub fn let_go(loops: &Loops, feature: &str) -> Vec<LetGo> {
     let Some(claim) = loops.claim(feature).filter(|claim| claim.closed.is_none()) else {
         return Vec::new();
     };
     let mut sessions = loops.let_go();
-    sessions.retain(|it| {
-        let is_current = claim.session.as_ref() == Some(&it.owner) && it.session != it.owner;
-        it.about == feature && is_current && it.at >= claim.armed_at
+    sessions.retain(|one| {
+        let is_current = claim.session.as_ref() == Some(&one.owner) && one.session != one.owner;
+        one.about == feature && is_current && one.at >= claim.armed_at
     });
     sessions
 }
 
-/// The files of a feature that are missing or cannot be read.
+/// Files that are missing or cannot be read.
 fn problems(project: &Project, snapshot: &FeatureSnapshot) -> Vec<String> {
     let shown = |path: &Path| {
         let path = path.strip_prefix(&project.root).unwrap_or(path);
@@ -335,7 +329,7 @@ fn problems(project: &Project, snapshot: &FeatureSnapshot) -> Vec<String> {
     };
     let unreadable = snapshot.unreadable.iter();
     let mut all: Vec<_> = unreadable
-        .map(|it| format!("`{}` cannot be read: {}", shown(&it.path), printable(&it.why)))
+        .map(|file| format!("`{}` cannot be read: {}", shown(&file.path), printable(&file.why)))
         .collect();
     if snapshot.tasks.is_none() && all.is_empty() {
         all.push(format!("`{}` is missing", shown(&snapshot.feature.folder.join(TASKS))));

@@ -183,7 +183,9 @@ fn e4_a_command_that_hangs_keeps_no_stop() {
 #[test]
 fn the_terminal_rings_in_the_plugin_and_not_by_contract() {
     let sequence = |stop: &Outcome| {
-        stop.answer.as_ref().and_then(|it| it["terminalSequence"].as_str().map(str::to_owned))
+        stop.answer
+            .as_ref()
+            .and_then(|answer| answer["terminalSequence"].as_str().map(str::to_owned))
     };
     let bench = Bench::in_execution();
     bench.write_tasks(ALL_DONE);

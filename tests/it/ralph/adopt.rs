@@ -220,7 +220,7 @@ fn of_many_that_reach_for_a_loop_exactly_one_gets_it() {
         .iter()
         .map(|name| bench.command(name, "speckit:ralph-loop", "--adopt s1").start())
         .collect();
-    let taken = calls.into_iter().map(Running::finish).filter(|it| !it.is_block()).count();
+    let taken = calls.into_iter().map(Running::finish).filter(|stop| !stop.is_block()).count();
     assert_eq!(taken, 1);
     let live = live(&bench);
     assert!(live.len() == 1 && names.contains(&live[0]), "{live:?}");

@@ -175,7 +175,7 @@ fn a_loop_that_another_session_took_over_does_not_end_where_it_was() {
     bench.implement("s2", "001-login --force").context();
     let armed = bench.implement("s1", "002-logout");
     assert!(!armed.context().contains("001-login"), "{}", armed.context());
-    let ended = bench.journal("s1").into_iter().any(|it| it["reason"] == "stopped");
+    let ended = bench.journal("s1").into_iter().any(|entry| entry["reason"] == "stopped");
     assert!(!ended, "{:?}", bench.journal("s1"));
     assert!(bench.stop("s2").run().is_block(), "it lives in the session that took it");
 }

@@ -258,7 +258,7 @@ fn a_second_loop_in_a_session_is_refused_unless_it_replaces_the_first() {
     ralph(&bench, "s1", "\"Make that\" --replace").context();
     assert!(works_and_says(&bench, "no").reason().ends_with("Original task: Make that"));
     let ends: Vec<_> =
-        bench.journal("s1").into_iter().filter(|it| it["event"] == "ended").collect();
+        bench.journal("s1").into_iter().filter(|entry| entry["event"] == "ended").collect();
     assert_eq!(ends.len(), 1);
     assert_eq!(ends[0]["reason"], "stopped");
 }

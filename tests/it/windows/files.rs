@@ -104,7 +104,9 @@ fn a_lock_that_another_program_holds_is_waited_for() {
     let project = Project::armed(THREE_TASKS);
     project.task(&["done", "T002"]).ok();
     let claims = project.root.join(".claude/ralph/claims").read_dir().unwrap().flatten();
-    let lock = claims.map(|it| it.path()).find(|it| it.extension().is_some_and(|it| it == "lock"));
+    let lock = claims
+        .map(|entry| entry.path())
+        .find(|path| path.extension().is_some_and(|ending| ending == "lock"));
     let held = File::options().read(true).write(true).open(lock.unwrap()).unwrap();
     held.lock().unwrap();
     let holder = std::thread::spawn(move || {
