@@ -15,8 +15,7 @@ use crate::store::pins::{PinKey, Pins};
 pub fn asked(project: &Project, feature: &Feature) -> Option<Asked> {
     let standing = pinned::standing_of_feature(&project.root, &feature.name);
     let loops = Loops::of(&project.root);
-    let claim = loops.claim(&feature.name).filter(|claim| claim.closed.is_none());
-    let record = claim.and_then(|claim| loops.peek(&claim.session?));
+    let record = loops.live_pin(&feature.name).and_then(|pin| loops.peek(&pin.session));
     let record = record.filter(|it| it.about == feature.name && it.ledger.is_live());
     standing.asked(record.as_ref()).cloned()
 }
@@ -45,7 +44,7 @@ pub fn join(project: &Project, feature: &Feature, id: &str, after: &str) -> Resu
         let written = pins.change(whose, pin.armed_at, |pin| pin.asked = asked);
         return written.map_err(|error| cannot_join(after, &pins.path(whose), &error));
     }
-    let session = loops.claim(&feature.name).and_then(|claim| claim.session).unwrap_or_default();
+    let session = loops.live_pin(&feature.name).map(|pin| pin.session).unwrap_or_default();
     let folder = loops.session_within(&session, PATIENCE)?;
     if let Some(mut record) = folder.record()? {
         record.asked = asked;

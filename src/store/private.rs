@@ -33,7 +33,10 @@ pub fn state_home() -> io::Result<PathBuf> {
 /// it cannot be read, or when somebody else could have written it.
 pub(super) fn load_private<T: DeserializeOwned>(path: &Path, most: u64) -> io::Result<Option<T>> {
     let value = read_private(path, most)?.map(|bytes| serde_json::from_slice(&bytes)).transpose();
-    value.map_err(|error| in_file(path, &error.to_string()))
+    value.map_err(|error| {
+        let error = in_file(path, &error.to_string());
+        io::Error::new(io::ErrorKind::InvalidData, error)
+    })
 }
 
 /// The same, as its bytes.

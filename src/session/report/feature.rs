@@ -21,9 +21,9 @@ use crate::session::messages::ends;
 use crate::session::pinned;
 use crate::session::proof::standing;
 use crate::session::task_log::{receipts_of, refused};
-use crate::store::loops::{Claim, LetGo, Loops, Record, VerifyCommands};
+use crate::store::loops::{LetGo, Loops, Record, VerifyCommands};
 use crate::store::names::EndName;
-use crate::store::pins::{PinKey, PinState, Pins};
+use crate::store::pins::{Pin, PinKey, PinState, Pins};
 use crate::system::names;
 use crate::text::counted;
 use crate::text::{LARGEST, title};
@@ -168,17 +168,17 @@ impl FeaturesReport {
 
 impl FeatureReport {
     fn of(project: &Project, feature: &Feature, loops: &Loops, current: bool) -> Self {
-        let claim = loops.claim(&feature.name);
+        // One that cannot be read is a loop all the same.
+        let pin = loops.found(&feature.name).unwrap_or_else(|_| loops.recorded(&feature.name).or_else(|| Some(Pin::default())));
         let armed = pinned::standing_of_feature(&project.root, &feature.name);
         let pinned_to = armed.pin().map(|pin| pin.session.as_str());
-        let owner = claim.as_ref().and_then(|claim| claim.session.as_deref());
-        let record = owner.and_then(|session| loops.peek(session));
+        let record = pin.as_ref().and_then(|pin| loops.peek(&pin.session));
         let record = record.filter(|record| {
             record.about == feature.name && (pinned_to.is_none() || record.ledger.is_live())
         });
-        let end = FeatureEnd::of(record.as_ref(), claim.as_ref());
+        let end = FeatureEnd::of(record.as_ref(), pin.as_ref());
         let is_bound = pinned_to.is_some_and(|session| !session.is_empty());
-        let lives = claim.is_some() && end.name.is_none();
+        let lives = pin.is_some() && end.name.is_none();
         let standing = match &record {
             Some(record) if lives => pinned::standing(&project.root, record),
             None if lives => armed,
@@ -193,7 +193,7 @@ impl FeatureReport {
             snapshot.open_again(&refused(project, feature, ended));
         }
         let noted = record.as_ref().map(|record| record.armed_at);
-        let armed_at = noted.or_else(|| claim.as_ref().map(|claim| claim.armed_at));
+        let armed_at = noted.or_else(|| pin.as_ref().map(|pin| pin.armed_at));
         let armed_at = armed_at.unwrap_or_default();
         let place = snapshot.place();
         let found = FoundLoop {
@@ -208,7 +208,7 @@ impl FeatureReport {
             record,
         };
         Self {
-            r#loop: claim.is_some().then(|| SessionLoop::of(&project.root, loops, found)),
+            r#loop: pin.is_some().then(|| SessionLoop::of(&project.root, loops, found)),
             proofs: proofs(project, feature, armed_at, &snapshot),
             facts: FeatureFacts {
                 name: feature.name.clone(),
@@ -339,14 +339,16 @@ struct FeatureEnd {
 }
 
 impl FeatureEnd {
-    /// As the session's notes say, otherwise the claim that may speak for it.
-    fn of(record: Option<&Record>, told: Option<&Claim>) -> Self {
-        let ended = record.and_then(|record| record.ledger.ended.as_ref());
-        let words = record.filter(|_| ended.is_some()).map(|record| record.words.clone());
-        let words = words.or_else(|| told.map(|claim| claim.words.clone())).unwrap_or_default();
-        let closed = told.and_then(|claim| claim.closed.clone());
-        let why = ended.or_else(|| told.and_then(|claim| claim.reason.as_ref())).cloned();
-        Self { name: ended.map(EndName::of).or(closed), words, why }
+    /// As the session's record says, otherwise the pin.
+    fn of(record: Option<&Record>, pin: Option<&Pin>) -> Self {
+        let ended = record.and_then(|record| Some((record.ledger.ended.as_ref()?, &record.words)));
+        let pinned = || pin?.ended.as_ref().map(|end| (&end.reason, &end.words));
+        let (why, words) = ended.or_else(pinned).unzip();
+        Self {
+            name: why.map(EndName::of),
+            words: words.cloned().unwrap_or_default(),
+            why: why.cloned(),
+        }
     }
 
     /// What a person does after it; empty while the loop lives.
@@ -361,13 +363,11 @@ impl FeatureEnd {
 /// Returns the sessions that were not blocked since a feature's live loop was armed, because it is
 /// another session's.
 pub fn let_go(loops: &Loops, feature: &str) -> Vec<LetGo> {
-    let Some(claim) = loops.claim(feature).filter(|claim| claim.closed.is_none()) else {
-        return Vec::new();
-    };
+    let Some(pin) = loops.live_pin(feature) else { return Vec::new() };
     let mut sessions = loops.let_go();
     sessions.retain(|it| {
-        let is_current = claim.session.as_ref() == Some(&it.owner) && it.session != it.owner;
-        it.about == feature && is_current && it.at >= claim.armed_at
+        let is_current = pin.session == it.owner && it.session != it.owner;
+        it.about == feature && is_current && it.at >= pin.armed_at
     });
     sessions
 }
