@@ -46,7 +46,8 @@ pub fn summary(project: &Project, feature: &Feature) -> Option<String> {
     let snapshot = FeatureSnapshot::read(feature)?;
     let standing = pinned::standing_of_feature(&project.root, &feature.name);
     let loops = Loops::of(&project.root);
-    let (pin, record) = (loops.found(&feature.name).ok().flatten(), loops.of_feature(&feature.name));
+    let (pin, record) =
+        (loops.found(&feature.name).ok().flatten(), loops.of_feature(&feature.name));
     let snapshot = snapshot.under(&standing, record.as_ref(), Deadline::after(Duration::ZERO));
     let place = snapshot.place();
     let done = if place.named { place.words() } else { place.done.to_string() };

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use crate::checks::{NOTICE_LIMIT, PersonNotice};
 use crate::engine::{Demand, Ledger, Observation, TerminalReason, ends};
-use crate::feature::project::{Feature, Project};
 use crate::evidence::task_list::TASKS;
+use crate::feature::project::{Feature, Project};
 use crate::session::messages::feature::checks_at_end;
 use crate::session::notices;
 use crate::session::pinned;
-use crate::store::closing::{EndNotice, Unnoted, close_record, end_entry, unnoted};
 use crate::session::record::new_record;
+use crate::store::closing::{EndNotice, Unnoted, close_record, end_entry, unnoted};
 use crate::store::loops::{Loops, Record, TERMINAL, is_session_id};
 use crate::store::names::ArmedBy;
 use crate::store::pins::{Pin, PinState};

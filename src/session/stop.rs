@@ -11,8 +11,8 @@ use super::notices::{self, Notice};
 use super::{continuing, feature, task};
 use crate::checks::{ReviewCall, run_each, run_review};
 use crate::engine::{
-    Check, CheckResult, Contract, Demand, Evaluation, Judgement, Observation, Pending, TerminalReason,
-    Verdict, Waiting, evaluate,
+    Check, CheckResult, Contract, Demand, Evaluation, Judgement, Observation, Pending,
+    TerminalReason, Verdict, Waiting, evaluate,
 };
 use crate::evidence::progress::{LookMoment, outdated, still};
 use crate::feature::snapshot::FeatureSnapshot;
@@ -138,8 +138,11 @@ fn look(
     else {
         return Ok(Look::NoLoop);
     };
-    let pin =
-        if is_task { Ok(record.armed.as_deref().cloned()) } else { context.loops.pin(&record.about) };
+    let pin = if is_task {
+        Ok(record.armed.as_deref().cloned())
+    } else {
+        context.loops.pin(&record.about)
+    };
     let kept = pin.as_ref().ok().and_then(Option::clone).filter(|_| !is_task);
     let standing = pinned::standing_by(root, &record, pin);
     let is_open = |pin: &Pin| record.ledger.is_live() && pin.ended.is_none();
@@ -303,8 +306,7 @@ impl StopSession<'_> {
         }
         let Some(PinnedEnd { reason, words }) = &pin.ended else { return Ok(None) };
         // An arming that was broken off has closed the pin, and whoever cancels knows of it. Any other end was on its way.
-        let is_told =
-            *reason == TerminalReason::Cancelled || pin.armed_at < self.record.armed_at;
+        let is_told = *reason == TerminalReason::Cancelled || pin.armed_at < self.record.armed_at;
         let telling = if is_told { EndNotice::Done } else { EndNotice::AtNextStop };
         close_record(&self.folder, &mut self.record, reason, words, telling)?;
         let line = format!("The loop of feature {about} has ended ({})", reason.name());

@@ -187,7 +187,8 @@ impl Loops {
         let kept = kept.iter().filter_map(|name| name.strip_prefix("feature-"));
         let noted = names_in(&below(&self.folder, &["claims"]));
         let names = kept.chain(noted.iter().map(String::as_str));
-        let mut names = sorted(names.filter_map(|name| name.strip_suffix(".json")).collect(), Ord::cmp);
+        let mut names =
+            sorted(names.filter_map(|name| name.strip_suffix(".json")).collect(), Ord::cmp);
         names.dedup();
         let pins = names.into_iter().filter_map(|name| self.pin(name).ok().flatten());
         pins.filter(|pin| pin.ended.is_none()).collect()

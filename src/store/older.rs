@@ -36,7 +36,15 @@ struct Claim {
 }
 
 read_fields!(Claim {
-    session, folder, armed_at, armed_by, commits_from, commits_line, closed, words, reason,
+    session,
+    folder,
+    armed_at,
+    armed_by,
+    commits_from,
+    commits_line,
+    closed,
+    words,
+    reason,
 });
 
 /// Returns the path of the claim on a feature.

@@ -91,7 +91,8 @@ impl<'de> Deserialize<'de> for Root {
     fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
         let value = Value::deserialize(reader)?;
         let root = value.get(0).unwrap_or(&value).as_str();
-        root.map(|root| Self(root.to_owned())).ok_or_else(|| D::Error::custom("`project` is no path"))
+        root.map(|root| Self(root.to_owned()))
+            .ok_or_else(|| D::Error::custom("`project` is no path"))
     }
 }
 

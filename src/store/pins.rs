@@ -19,7 +19,9 @@ pub use super::pin::{LoopLimits, Pin, PinnedEnd, Root, SettingsThen};
 use super::private::{in_file, load_private, make_private, refuse_inside, save, state_home};
 use super::read::below;
 use super::record::Record;
-use super::write::{Flush, LEFT_ALONE, is_full, remove_all_leftovers, remove_if_there, write_private};
+use super::write::{
+    Flush, LEFT_ALONE, is_full, remove_all_leftovers, remove_if_there, write_private,
+};
 use crate::engine::fields::read_fields;
 use crate::engine::{TerminalReason, hash_of};
 use crate::world::WallTime;
@@ -207,7 +209,9 @@ impl Pins {
             remove_if_there(&marker)
         };
         let is_its = |verify: Verify| verify.armed_at == pin.armed_at;
-        if pin.ended.is_some() && load_private(&verify, MOST_VERIFY).is_ok_and(|it| it.is_some_and(is_its)) {
+        if pin.ended.is_some()
+            && load_private(&verify, MOST_VERIFY).is_ok_and(|it| it.is_some_and(is_its))
+        {
             let _ = remove_if_there(&verify);
         }
     }

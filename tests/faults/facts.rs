@@ -116,9 +116,8 @@ impl Facts {
     pub fn live(&self) -> Vec<&str> {
         let lives = |session: &str, it: &LoopFacts| {
             let pin = self.pins.get(&it.about);
-            let is_its = pin.is_some_and(|(owner, ended)| {
-                ended.is_none() && owner.as_deref() == Some(session)
-            });
+            let is_its = pin
+                .is_some_and(|(owner, ended)| ended.is_none() && owner.as_deref() == Some(session));
             it.end.is_empty() && (it.kind == "ralph" || is_its)
         };
         let live = self.loops.iter().filter(|(session, it)| lives(session, it));

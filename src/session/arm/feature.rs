@@ -412,8 +412,7 @@ fn bind(
     }
     // A loop that another session took over lives on there.
     let is_other = |own: &Record| {
-        own.is_live_ralph()
-            || (own.about != feature.name && drives(&arming.loops, own))
+        own.is_live_ralph() || (own.about != feature.name && drives(&arming.loops, own))
     };
     let mut note = None;
     if let Some(own) = earlier.filter(|own| own.ledger.is_live() && is_other(own)) {

@@ -169,7 +169,9 @@ impl FeaturesReport {
 impl FeatureReport {
     fn of(project: &Project, feature: &Feature, loops: &Loops, current: bool) -> Self {
         // One that cannot be read is a loop all the same.
-        let pin = loops.found(&feature.name).unwrap_or_else(|_| loops.recorded(&feature.name).or_else(|| Some(Pin::default())));
+        let pin = loops
+            .found(&feature.name)
+            .unwrap_or_else(|_| loops.recorded(&feature.name).or_else(|| Some(Pin::default())));
         let armed = pinned::standing_of_feature(&project.root, &feature.name);
         let pinned_to = armed.pin().map(|pin| pin.session.as_str());
         let record = pin.as_ref().and_then(|pin| loops.peek(&pin.session));

@@ -2,6 +2,7 @@
 
 use crate::hook::outcome::Outcome;
 use crate::hook::support::{ALL_DONE, Bench, FEATURE, THREE_TASKS, executing, numbered_tasks};
+use crate::support::limited::Limited;
 use crate::support::system::symlink;
 use ralph_speckit::store::pins::Pin;
 use serde_json::{Value, json};

@@ -6,7 +6,7 @@ use crate::ralph::cli::{printed, refused, spool};
 use crate::ralph::{PROMISE, armed, ralph, works_and_says};
 use crate::support::limited::Limited;
 use ralph_speckit::store::loops::Record;
-use ralph_speckit::world::{self, WallTime};
+use ralph_speckit::world;
 use serde_json::{Value, json};
 use std::fs;
 #[cfg(unix)]
