@@ -115,8 +115,15 @@ fn look(
     checks: Option<ChecksRun>,
 ) -> io::Result<Look> {
     let (root, session) = (&context.project.root, &context.event.session);
-    let Some(record) = to_judge(context) else {
-        return without_loop(context);
+    if !context.loops.knows(session) {
+        return Ok(Look::NoLoop);
+    }
+    // The loop as it is before the lock: one that lives, or whose end is still to be reported.
+    let before = context.loops.peek(session);
+    let Some(record) = before.filter(|record| record.ledger.is_live() || record.unnotified) else {
+        // One that cannot be read is an error.
+        context.loops.session(session)?.record()?;
+        return Ok(Look::NoLoop);
     };
     // The files are read before the lock is taken: waiting for a writer makes no other session wait.
     let is_task = record.kind == LoopKind::Task;
@@ -176,22 +183,6 @@ fn look(
             Ok(Look::RunChecks(pending, Box::new(record), ticks))
         }
     }
-}
-
-/// The session's loop, as it is before the lock: one that lives, or whose end is still to be reported.
-fn to_judge(context: &StopContext<'_>) -> Option<Record> {
-    let session = &context.event.session;
-    let record = if context.loops.knows(session) { context.loops.peek(session) } else { None };
-    record.filter(|record| record.ledger.is_live() || record.unnotified)
-}
-
-fn without_loop(context: &StopContext<'_>) -> io::Result<Look> {
-    let session = &context.event.session;
-    if context.loops.knows(session) {
-        // One that cannot be read is an error.
-        context.loops.session(session)?.record()?;
-    }
-    Ok(Look::NoLoop)
 }
 
 /// Runs the checks of this session's loop and returns their results, with what was observed before. The

@@ -310,11 +310,6 @@ impl Pins {
         if self.agreed(whose, armed_at)?.is_none() {
             return Ok(());
         }
-        self.discard(whose)
-    }
-
-    /// Removes a pin, whatever is in it.
-    pub fn discard(&self, whose: PinKey<'_>) -> io::Result<()> {
         let _lock = self.lock()?;
         for path in [self.path(whose), self.verify_path(whose)] {
             remove_if_there(&path).map_err(|error| in_file(&path, &error.to_string()))?;

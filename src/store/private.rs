@@ -46,6 +46,7 @@ pub(super) fn read_private(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>
         Ok(meta) if !files::is_own_and_closed(&meta) => {
             return Err(in_file(path, "others than you can write or read it (chmod 600)"));
         }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         _ => {}
     }
     match read::read(path, most) {

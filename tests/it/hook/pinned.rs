@@ -40,7 +40,7 @@ fn edit(bench: &Bench, name: &str, change: impl FnOnce(&mut Value)) {
 
 /// The claim as version 1.0.0 had it. Where a pin is, nobody reads it.
 fn claim(bench: &Bench) -> Value {
-    let armed_at = bench.pin("feature-001-login").unwrap()["armed_at"].clone();
+    let armed_at = bench.loops().pin(FEATURE).unwrap().unwrap().armed_at.millis();
     json!({"version": 1, "session": "s1", "about": FEATURE, "folder": ".specify/specs/001-login",
         "armed_at": armed_at, "armed_by": "command", "closed": null, "words": ""})
 }
