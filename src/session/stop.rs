@@ -516,6 +516,7 @@ impl StopSession<'_> {
         drop(folder);
         if !record.ledger.is_live() {
             pinned::end_promise(&context.project.root, &record);
+            context.loops.remove_leftovers();
         }
         // Nobody waits for a program of the person's: all is written, and no lock is held.
         if let Some(alert) = &answer.alert {

@@ -252,7 +252,7 @@ impl Loops {
 
     /// The lock under which loops are taken and given up.
     ///
-    /// What programs that were killed have left is removed at the same time: no stop pays for that.
+    /// What programs that were killed have left is removed at the same time.
     pub fn lock(&self) -> io::Result<Lock> {
         self.create()?;
         let lock = take_lock(&self.folder, PATIENCE)?;
@@ -260,7 +260,8 @@ impl Loops {
         Ok(lock)
     }
 
-    fn remove_leftovers(&self) {
+    /// Removes what programs that were killed have left.
+    pub fn remove_leftovers(&self) {
         for folder in [&self.folder, &self.records.kept] {
             remove_all_leftovers(folder, LEFT_ALONE);
         }

@@ -453,6 +453,39 @@ mod tests {
     }
 
     #[test]
+    fn version_1_0_0_refuses_a_pin_by_its_name() {
+        #[derive(Debug, serde::Deserialize)]
+        struct Older {
+            project: String,
+        }
+
+        let (_scratch, pins) = place();
+        armed(&pins);
+        let path = pins.path(WHOSE);
+        let refused = load_private::<Older>(&path, MOST).unwrap_err().to_string();
+        assert!(refused.contains("feature-001-login.json"), "{refused}");
+        // What that version wrote is read.
+        let mut pin: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        pin["project"] = pin["project"][0].clone();
+        pin["version"] = 1.into();
+        write_private(&path, pin.to_string().as_bytes(), Flush::ToDisk).unwrap();
+        let older: Older = load_private(&path, MOST).unwrap().unwrap();
+        assert_eq!(older.project, pins.root.to_string_lossy());
+        assert_eq!(pins.read(WHOSE).unwrap().unwrap().checks[0].run, "cargo test");
+    }
+
+    #[test]
+    fn an_ended_pin_keeps_nothing_that_was_armed() {
+        let (_scratch, pins) = place();
+        let mut pin = armed(&pins);
+        pin.limits.max_iterations = 7;
+        pins.update(WHOSE, &pin.closed(TerminalReason::Cancelled, "cancelled")).unwrap();
+        let pin = pins.read(WHOSE).unwrap().unwrap();
+        assert_eq!((pin.checks.len(), pin.verify, pin.limits.max_iterations), (0, 0, 7));
+        assert!(!pin.is_armed() && !pins.verify_path(WHOSE).exists());
+    }
+
+    #[test]
     fn the_pin_of_another_project_is_none() {
         let (scratch, pins) = place();
         armed(&pins);

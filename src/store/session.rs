@@ -118,14 +118,17 @@ impl Records {
         let Some(adopted) = record.adopted.as_ref().filter(|_| record.ledger.is_live()) else {
             return Ok(Some(record));
         };
-        let has_left = if record.kind == LoopKind::Task {
+        let pin = match record.kind {
+            LoopKind::Task => None,
+            // The record itself may be good.
+            _ => self.pins().read(PinKey::Feature(&record.about)).map_err(io::Error::other)?,
+        };
+        let has_left = if let Some(pin) = pin {
+            pin.session == session
+        } else {
             let from = Some(&adopted.from).filter(|from| is_session_id(from) && **from != session);
             let left = from.map(|from| self.load(from)).transpose()?.flatten();
             left.is_none_or(|left| left.armed_at != record.armed_at || !left.ledger.is_live())
-        } else {
-            // The record itself may be good.
-            let pin = self.pins().read(PinKey::Feature(&record.about)).map_err(io::Error::other)?;
-            pin.is_some_and(|pin| pin.session == session)
         };
         Ok(has_left.then_some(record))
     }
