@@ -27,8 +27,9 @@ pub enum Unowned {
     HasLoop(Option<Box<FeatureSnapshot>>),
 }
 
-/// A feature in execution that this session does not drive: another session's, finished, or to be claimed.
-pub fn unowned(context: &StopContext<'_>) -> io::Result<Unowned> {
+/// A feature in execution that this session does not drive: another session's, finished, or to be taken. `earlier` is this session's
+/// last loop.
+pub fn unowned(context: &StopContext<'_>, earlier: Option<&Record>) -> io::Result<Unowned> {
     let StopContext { project, loops, event, deadline, .. } = context;
     let feature = match project.current_feature() {
         Ok(Some(feature)) => feature,
@@ -36,16 +37,15 @@ pub fn unowned(context: &StopContext<'_>) -> io::Result<Unowned> {
         Err(lost) => return Ok(Unowned::Answer(HookAnswer::silent().log(&lost.to_string()))),
     };
     let pin = loops.pin(&feature.name)?;
-    let earlier = if loops.knows(&event.session) { loops.peek(&event.session) } else { None };
-    if pin.as_ref().is_some_and(|pin| is_untold(pin, earlier.as_ref(), &event.session)) {
+    if pin.as_ref().is_some_and(|pin| is_untold(pin, earlier, &event.session)) {
         let _lock = loops.lock()?;
         take(context, &feature)?;
         return Ok(Unowned::HasLoop(None));
     }
     if let Some(pin) = &pin
-        && let Some(answer) = allowed(pin, earlier.as_ref(), &event.session)
+        && let Some(answer) = allowed(pin, earlier, &event.session)
     {
-        note_allowed(loops, pin, earlier.as_ref(), &event.session);
+        note_allowed(loops, pin, earlier, &event.session);
         return Ok(Unowned::Answer(answer));
     }
     let Some(snapshot) =
@@ -57,7 +57,7 @@ pub fn unowned(context: &StopContext<'_>) -> io::Result<Unowned> {
         return Ok(Unowned::Answer(HookAnswer::silent().log(&error.to_string())));
     }
     // Whether anything would be said at all is known without writing a byte.
-    let mut trial = fresh_record(context, &feature, pin.as_ref(), earlier.as_ref());
+    let mut trial = fresh_record(context, &feature, pin.as_ref(), earlier);
     let standing = pinned::standing_by(&project.root, &trial, Ok(pin));
     let snapshot = snapshot.under(&standing, None, *deadline);
     let seen = observe(&snapshot, event, &mut trial);

@@ -79,10 +79,13 @@ enum Judged {
 
 /// Returns the answer to a stop of a session: in the loop that it has, or in one without an owner.
 pub fn answer(context: &StopContext<'_>) -> io::Result<HookAnswer> {
-    if let Some(answer) = own_loop(context, None)? {
+    let session = &context.event.session;
+    let is_known = context.loops.knows(session);
+    if is_known && let Some(answer) = own_loop(context, None)? {
         return Ok(answer);
     }
-    match unowned(context)? {
+    let earlier = if is_known { context.loops.peek(session) } else { None };
+    match unowned(context, earlier.as_ref())? {
         Unowned::Answer(answer) => Ok(answer),
         Unowned::HasLoop(snapshot) => {
             Ok(own_loop(context, snapshot.map(|snapshot| *snapshot))?.unwrap_or_default())
@@ -115,9 +118,6 @@ fn look(
     checks: Option<ChecksRun>,
 ) -> io::Result<Look> {
     let (root, session) = (&context.project.root, &context.event.session);
-    if !context.loops.knows(session) {
-        return Ok(Look::NoLoop);
-    }
     // The loop as it is before the lock: one that lives, or whose end is still to be reported.
     let before = context.loops.peek(session);
     let Some(record) = before.filter(|record| record.ledger.is_live() || record.unnotified) else {
