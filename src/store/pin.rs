@@ -173,6 +173,7 @@ impl Pin {
     }
 
     /// Whose the loop is, without what was armed.
+    #[must_use]
     pub fn bare(self) -> Self {
         let armed_by = if self.armed_by.is_person() { ArmedBy::Lost } else { self.armed_by };
         let Self { version, project, about, session, armed_at, .. } = self;
@@ -193,10 +194,11 @@ impl Pin {
     }
 
     /// The same loop when it has ended; the next arming proposes its limits.
+    #[must_use]
     pub fn closed(self, reason: TerminalReason, words: &str) -> Self {
-        let (limits, armed_by) = (self.limits, self.armed_by.clone());
+        let (armed_by, limits) = (self.armed_by.clone(), self.limits);
         let ended = Some(PinnedEnd { reason, words: words.to_owned() });
-        Self { limits, armed_by, ended, ..self.bare() }
+        Self { armed_by, limits, ended, ..self.bare() }
     }
 
     /// Whether the loop lives, and this session drives it.

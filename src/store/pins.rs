@@ -139,8 +139,8 @@ impl Pins {
     /// The files that change with the pin of a feature: the pin, its commands, and the notes in the project.
     pub fn files(&self, feature: &str) -> [PathBuf; 4] {
         let (whose, notes) = (PinKey::Feature(feature), below(&self.root, &[NOTES]));
-        let noted = older::claim_path(&notes, feature);
-        [self.path(whose), self.verify_path(whose), marker(&self.root, feature), noted]
+        let claim = older::claim_path(&notes, feature);
+        [self.path(whose), self.verify_path(whose), marker(&self.root, feature), claim]
     }
 
     /// Makes the folder of the pins; an error where it cannot be made or leads into the project.
@@ -201,8 +201,8 @@ impl Pins {
     /// Brings the notes in the project up to date, and removes the Verify commands of a loop that ended. None of this counts
     /// while the pin is there.
     fn note(&self, feature: &str, pin: &Pin) {
-        let [_, verify, marker, noted] = self.files(feature);
-        let _ = remove_if_there(&noted);
+        let [_, verify, marker, claim] = self.files(feature);
+        let _ = remove_if_there(&claim);
         let _ = if pin.is_armed() {
             write_private(&marker, b"", Flush::ToSystem)
         } else {
