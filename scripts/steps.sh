@@ -38,6 +38,9 @@ rust_is_there() {
     rustup component add rustfmt clippy
 }
 
+# What bench and tests use where it is there.
+system_tools=(valgrind strace tmux zip unzip readelf:binutils script:bsdutils)
+
 # Gets programs of the system where that is allowed, and names what is missing: each is a program, or `program:packages`.
 tools_of_the_system() {
     local tool missing=() packages=()
@@ -77,7 +80,8 @@ run_tests() {
         run=(nextest run --test-threads "$at_once")
         [[ ${1:-} != all ]] || run+=(--profile night --run-ignored all)
     elif [[ ${1:-} == all ]]; then
-        to_tests=(-- --include-ignored)
+        # But for those that only measure.
+        to_tests=(-- --include-ignored --skip the_cost_of_a_run --skip what_the_books_cost)
     fi
     RUST_TEST_THREADS=$at_once in_memory nice scripts/cargo "${run[@]}" --no-fail-fast --locked --workspace --all-features \
         ${to_tests[@]+"${to_tests[@]}"} 2>&1 | tee -a "$log"
@@ -95,9 +99,13 @@ in_memory() {
     fi
 }
 
-# Prints the sum of the test runner's closing lines as the last line, also when a step has failed.
+# Prints which tests left themselves out, and as the last line the sum of the test runner's closing lines, also when a step has
+# failed.
 sum_up() {
-    local code=$?
+    local code=$? job
+    # Ctrl-C does not reach what runs in the background.
+    for job in $(jobs -p); do kill -- "-$job" 2>/dev/null || true; done
+    [[ ! -e $RALPH_TEST_LEFT_OUT ]] || sort -u "$RALPH_TEST_LEFT_OUT" >&2
     echo "== all: $((SECONDS - began)) s" >&2
     awk '
         /^test result: / { for (word = 2; word <= NF; word++) {
@@ -116,4 +124,5 @@ sum_up() {
 }
 
 log=$(mktemp)
+export RALPH_TEST_LEFT_OUT=$log.left-out
 trap sum_up EXIT

@@ -88,12 +88,12 @@ print_curve() {
 check_curve() {
     local files smallest
     smallest=$(figure curve_1000_usual instructions)
-    budget 'a usual stop that ticked nothing: instructions' "$smallest" '<=' 700000
+    budget 'a usual stop that ticked nothing: instructions' "$smallest" '<=' 690000
     for files in $(curve_sizes); do
         budget "a usual stop beside $files files: instructions" \
             "$(figure "curve_${files}_usual" instructions)" '<=' $((smallest + smallest / 20))
         budget "the tenth stop beside $files files: instructions" \
-            "$(figure "curve_${files}_look" instructions)" '<=' $((2500000 + files * 820))
+            "$(figure "curve_${files}_look" instructions)" '<=' $((1800000 + files * 850))
         [[ -n $hook_only ]] || budget "the tenth stop beside $files files: peak memory in KiB" \
             "$(figure "curve_${files}_look" peak_kib)" '<=' 16383
     done
@@ -125,5 +125,5 @@ print_hand_curve() {
 }
 
 check_hand_curve() {
-    budget 'a tick by hand: instructions for each file' "$(figure hand per_file)" '<=' 2050
+    budget 'a tick by hand: instructions for each file' "$(figure hand per_file)" '<=' 1970
 }

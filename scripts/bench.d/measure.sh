@@ -33,9 +33,9 @@ learn_what_is_written() {
     for path in home project/.claude project/.specify project/specs; do
         [[ ! -e $folder/$path ]] || cp -a "$folder/$path" "$folder/kept/$path"
     done
-    touch "$folder/before"
+    touch "$folder/before" "$folder/after"
     # The times of files have steps of some milliseconds.
-    sleep 0.02
+    until [[ $folder/after -nt $folder/before ]]; do touch "$folder/after"; done
     "$place" "$folder" "$@" <"$folder/event.json" >/dev/null 2>&1 || true
     (cd "$folder" && find home project -newer before) | while read -r path; do
         case $path in

@@ -187,5 +187,5 @@ check_runner() {
     done < <(runner_floods)
     budget '--commit: starts of git an iteration' "$(figure runner_commits git_starts)" '<=' 5
     budget 'status with 10,000 iterations: wall time at best against the C program' "$(best_to_baseline runner_status)" '<=' 190
-    budget 'status with 10,000 iterations: instructions' "$(figure runner_status instructions)" '<=' 20000000
+    budget 'status with 10,000 iterations: instructions' "$(figure runner_status instructions)" '<=' 6300000
 }

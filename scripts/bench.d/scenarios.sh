@@ -13,19 +13,19 @@ scenarios() {
     local held='*"decision":"block"*Open: 40 of 50: T011,*' same='*"decision":"block"*The same tasks are open as at your last stop*'
     local next='1*"iteration":2,"task":"11/50","verdict":"continue","reason":"","words":"open: 40 of 50:*'
     cat <<TABLE
-no_project	no spec-kit project	84000	2.5	-	0
-no_loop	spec-kit project, no loop	204000	3.5	-	0
+no_project	no spec-kit project	82000	2.5	-	0
+no_loop	spec-kit project, no loop	202000	3.5	-	0
 other_session	another session's loop	240000	3.8	-	0
-active	active loop, transcript of 1 MB	1850000	16	$held	$next
-active_5gb	active loop, transcript of 5 GB	1850000	16	$held	$next
-active_no_git	active loop, no git	1850000	16	$held	$next
-active_unchanged	active loop, nothing ticked	1600000	16	$same	1*"iteration":2,"task":"10/50","verdict":"continue"*
-active_5000	active loop, 5,000 tasks	15000000	80	${held/40 of 50/4990 of 5000}	1*"iteration":2,"task":"11/5000","verdict":"continue"*
-unchanged_5000	nothing ticked, 5,000 tasks	11500000	40	$same	1*"iteration":2,"task":"10/5000","verdict":"continue"*
-by_hand	ticked by hand	3530000	32	$held	$next
-by_hand_no_git	ticked by hand, no git	3570000	32	$held	$next
-by_hand_new_files	ticked by hand, files just written	11600000	80	$held	$next
-first_stop	first stop, nobody armed it	2000000	24	${held/Open:/Open in tasks.md:}	3*"event":"claimed"*"task":"11/50","verdict":"continue"*
+active	active loop, transcript of 1 MB	1660000	16	$held	$next
+active_5gb	active loop, transcript of 5 GB	1660000	16	$held	$next
+active_no_git	active loop, no git	1660000	16	$held	$next
+active_unchanged	active loop, nothing ticked	1550000	16	$same	1*"iteration":2,"task":"10/50","verdict":"continue"*
+active_5000	active loop, 5,000 tasks	13900000	80	${held/40 of 50/4990 of 5000}	1*"iteration":2,"task":"11/5000","verdict":"continue"*
+unchanged_5000	nothing ticked, 5,000 tasks	10500000	40	$same	1*"iteration":2,"task":"10/5000","verdict":"continue"*
+by_hand	ticked by hand	3620000	32	$held	$next
+by_hand_no_git	ticked by hand, no git	3670000	32	$held	$next
+by_hand_new_files	ticked by hand, files just written	11500000	80	$held	$next
+first_stop	first stop, nobody armed it	1930000	24	${held/Open:/Open in tasks.md:}	3*"event":"claimed"*"task":"11/50","verdict":"continue"*
 TABLE
 }
 
@@ -53,7 +53,6 @@ measure_hook() {
         done
     done < <(scenarios)
     record program size_bytes "$(wc -c <"$hook")"
-    [[ -n $hook_only ]] || record program baseline_size_bytes "$(wc -c <"$work/baseline")"
     scripts/cargo tree --locked --edges normal --no-default-features --prefix none | sed 's/ .*//' | sort -u >"$work/dependencies"
 }
 

@@ -9,16 +9,15 @@ use anyhow::Result;
 use serde::Deserialize;
 
 use super::context::with_loops;
-use crate::engine::tasks::TaskList;
 use crate::feature::project::{Project, printable};
 use crate::feature::snapshot::{FeatureSnapshot, TaskPosition};
 use crate::forms;
 use crate::forms::loops::EndForm;
 use crate::forms::statusline::StatuslineForm;
+use crate::session::counted::as_counted;
 use crate::session::messages::ends;
 use crate::session::messages::person::more_than;
 use crate::session::pinned;
-use crate::session::report::feature::not_proved;
 use crate::session::select::drives;
 use crate::store::loops::{Loops, Record, is_session_id};
 use crate::store::names::EndName;
@@ -128,7 +127,7 @@ fn of(input: &StatusInput) -> Option<StatuslineForm> {
     } else if record.pause().is_some() {
         parts.push("paused".to_owned());
     } else {
-        let next = list.iter().flat_map(|list| &list.tasks).flat_map(TaskList::open).next();
+        let next = list.as_ref().and_then(|list| list.tasks.as_ref()?.present());
         parts.extend(next.map(|task| format!("next {}", text::narrow(&printable(&task.id), NAME))));
     }
     parts.push(format!("{} ago", text::age(record.silent_for())));
@@ -139,9 +138,7 @@ fn of(input: &StatusInput) -> Option<StatuslineForm> {
 fn list_of(project: &Project, record: &Record) -> Option<FeatureSnapshot> {
     let feature = project.feature(&record.about).ok().filter(|_| record.ralph().is_none())?;
     let standing = pinned::standing(&project.root, record);
-    let mut list = FeatureSnapshot::of_loop(&feature, &standing, Some(record));
-    list.open_again(&not_proved(project, &feature, &list));
-    Some(list)
+    Some(as_counted(project, &feature, &standing, Some(record)))
 }
 
 /// As in `001-demo ████░░░░ 2 of 4`.

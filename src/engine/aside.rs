@@ -14,9 +14,9 @@ const SHOWN: usize = 80;
 const NAMED_AT_END: usize = 4;
 const SHOWN_AT_END: usize = 40;
 /// Kinds that share one line of the report.
-const TOGETHER: [AsideKind; 6] = {
-    use AsideKind::{Gate, Legend, Mark, Optional, Placeholder, Struck};
-    [Optional, Struck, Legend, Placeholder, Gate, Mark]
+pub const TOGETHER: [AsideKind; 7] = {
+    use AsideKind::{Gate, Hidden, Legend, Mark, Optional, Placeholder, Struck};
+    [Optional, Struck, Legend, Placeholder, Gate, Hidden, Mark]
 };
 
 /// Why a line with a box does not count as a task, or needs a look.
@@ -33,6 +33,8 @@ pub enum AsideKind {
     Placeholder,
     /// A check of the list itself, by its author.
     Gate,
+    /// An open box in a fence, a comment or front matter.
+    Hidden,
     /// The task counts as open, whatever its mark means.
     Mark,
     Escaped,
@@ -58,7 +60,7 @@ pub struct Aside {
     pub id: Option<String>,
     /// Its line in the file, from 1.
     pub line: usize,
-    /// What it is: `optional`, `struck`, `legend`, `placeholder`, `gate`; `escaped`, `table`, `quote`, `code`, `bullet`, `later`,
+    /// What it is: `optional`, `struck`, `legend`, `placeholder`, `gate`, `hidden`; `escaped`, `table`, `quote`, `code`, `bullet`, `later`,
     /// `bare`, `odd`, `encoding`; `mark` for a task that counts as open and has an odd mark.
     #[cfg_attr(test, schemars(with = "String"))]
     pub kind: AsideKind,
@@ -66,7 +68,7 @@ pub struct Aside {
     pub why: &'static str,
     /// What it says, cut short.
     pub text: String,
-    /// Whether a box in it is open.
+    /// Whether an open box in it can be seen on the page.
     #[serde(skip)]
     pub is_open: bool,
 }
@@ -80,6 +82,7 @@ impl AsideKind {
             Self::Legend => "a legend, and no work",
             Self::Placeholder => "a template, and no work",
             Self::Gate => "a checklist of the list itself, and left out",
+            Self::Hidden => "boxes in fences, comments or front matter",
             Self::Mark => "marked with something else than a tick, and count as open",
             Self::Escaped => "its brackets are escaped",
             Self::Table => "it is a row of a table",

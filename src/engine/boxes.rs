@@ -5,11 +5,15 @@ use std::borrow::Cow;
 use memchr::memmem;
 
 use super::aside::AsideKind;
-use super::line::{TaskBox, starts_blank};
+use super::line::{TaskBox, TaskText, starts_blank, text_of};
 use super::markdown::{Kind, Line};
 
-/// Bytes before a box that decide whether the box stands first.
+/// Bytes before a box that decide what the box is.
 const NEAR: usize = 40;
+/// Signs of work that is not done.
+const PICTURES: &str = "\u{23f3}\u{231b}\u{2b55}\u{274c}\u{1f504}\u{1f518}\u{1f51c}\u{1f6a7}";
+/// Keys whose value may be an empty box.
+const STATES: [&str; 3] = ["status", "state", "done"];
 /// Bytes of an HTML tag on the lines below its first one.
 const LONGEST_TAG: usize = 1_000;
 
@@ -21,11 +25,6 @@ pub fn seen_in(line: &Line<'_>, below: &[u8]) -> Option<(AsideKind, bool)> {
         return Some((AsideKind::Code, is_open || open_in(words).is_some()));
     }
     may_have_box(words)?;
-    // The other bracket stands on the next line, or was forgotten.
-    let is_broken = words.starts_with(b"[") && starts_blank(&words[1..]) && !words.contains(&b']');
-    if is_broken && line.kind == Kind::Item {
-        return Some((AsideKind::Odd, true));
-    }
     all(words).next()?;
     let words = &*without_code(words.trim_ascii_end());
     let mut boxes = all(words).filter(|(at, found)| is_box(words, *at, found));
@@ -34,10 +33,43 @@ pub fn seen_in(line: &Line<'_>, below: &[u8]) -> Option<(AsideKind, bool)> {
     Some((kind_of(line.kind, words, at, &first), is_open))
 }
 
-/// The place of an open box in the words of a task.
+/// An open box stands first in a line that is hidden, behind bullets of any kind.
+pub fn begins_open(line: &[u8]) -> bool {
+    let first = line.iter().position(|byte| !b" \t-+*>|#.)0123456789".contains(byte));
+    let found = first.and_then(|first| TaskBox::any(&line[first..]));
+    found.is_some_and(|found| found.is_blank || found.mark.is_ascii_punctuation())
+}
+
+/// A picture or words in brackets stand first, which may tell the state of a task: `[in progress] Test it`,
+/// `[~](T002)`. The result tells whether a task's id is behind the brackets, or the second one is not there.
+pub fn state_in(words: &[u8]) -> Option<bool> {
+    let bare = words.strip_prefix(b"**").unwrap_or(words);
+    let Some(inner) = bare.strip_prefix(b"[") else {
+        bare.first().filter(|first| !first.is_ascii())?;
+        return PICTURES.contains(text_of(bare).chars().next()?).then_some(false);
+    };
+    let Some(end) = memchr::memchr(b']', inner) else {
+        // The other bracket stands on the next line, or was forgotten.
+        return starts_blank(inner).then_some(true);
+    };
+    let (state, behind) = (&inner[..end], &inner[end + 1..]);
+    let behind = behind.strip_prefix(b"**").unwrap_or(behind);
+    // `[US1] T002` names two things, and `[Docs](T002)` is a link.
+    let is_link = behind.starts_with(b"(") || behind.starts_with(b"[");
+    let has_letter = state.iter().any(|byte| byte.is_ascii_alphabetic() || !byte.is_ascii());
+    let is_name = has_letter && (is_link || state.iter().any(u8::is_ascii_digit));
+    let has_id = !is_name && TaskText::read(&text_of(behind.trim_ascii())).id.is_some();
+    ((1..=NEAR).contains(&end) && (has_id || (behind.len() > 1 && starts_blank(behind))))
+        .then_some(has_id)
+}
+
+/// The place of an open box in the words of a task; empty brackets there are words.
 pub fn open_in(words: &[u8]) -> Option<usize> {
     may_have_box(words)?;
-    all(&without_code(words)).find(|(_, found)| found.is_blank).map(|(at, _)| at)
+    let words = &*without_code(words);
+    let mut boxes = all(words).filter(|(at, found)| is_box(words, *at, found));
+    let open = boxes.find(|(at, found)| !found.is_ticked() && !words[*at..].starts_with(b"[]"));
+    open.map(|(at, _)| at)
 }
 
 /// The place of a byte that may begin a box.
@@ -68,31 +100,24 @@ fn all(words: &[u8]) -> impl Iterator<Item = (usize, TaskBox)> {
     let may_begin = |at: &usize| match words[*at] {
         b'[' | b'&' | 0xe2 | 0xe3 | 0xef | 0xf0 => true,
         // A function call has nothing between its brackets.
-        b'(' => *at == 0 || !words[at - 1].is_ascii_alphanumeric(),
+        b'(' => *at == 0 || b" |*_".contains(&words[at - 1]),
         _ => false,
     };
     let places = (0..words.len()).filter(may_begin);
     places.filter_map(|at| Some((at, TaskBox::any(&words[at..])?)))
 }
 
-/// A person sees a box here. A blank box is open everywhere. Another mark may be a word, as in `press [?]`, `note[*]`
-/// or `needs: []`, unless the box is the first thing in a line, in a cell or behind a colon, or the last.
+/// A person sees a box here: brackets around a blank, a tick or a sign, but for `note[*]` and the value in `needs: []`.
 fn is_box(words: &[u8], at: usize, found: &TaskBox) -> bool {
-    let before = words[..at].trim_ascii_end();
-    let is_in_word = before.len() == at && before.last().is_some_and(u8::is_ascii_alphanumeric);
-    let before = &before[before.len().saturating_sub(NEAR)..];
-    let may_be_value = found.is_odd || words[at..].starts_with(b"[]");
-    let ends: &[u8] = if may_be_value { b"|" } else { b"|:>*-" };
-    let clause = before.rsplit(|byte| ends.contains(byte)).next().unwrap_or_default();
-    // One letter may belong to an id, such as `T4`.
-    let clause = String::from_utf8_lossy(clause);
-    let is_first = clause.chars().filter(|letter| letter.is_alphabetic()).count() < 2;
-    let mut behind = words[at + found.text_at..].trim_ascii_start().iter();
-    let is_last = !may_be_value && behind.all(|byte| b"*_.|".contains(byte));
-    found.is_blank
-        || ((found.is_ticked() || !found.mark.is_alphanumeric())
-            && !is_in_word
-            && (is_first || is_last))
+    let before = &words[at.saturating_sub(NEAR)..at];
+    let is_in_word = before.last().is_some_and(u8::is_ascii_alphanumeric);
+    let sign = before.iter().rfind(|byte| !b"*_ ".contains(byte));
+    let is_state = || STATES.iter().any(|key| text_of(before).to_lowercase().contains(key));
+    let is_value = words[at..].starts_with(b"[]")
+        && sign.is_some_and(|sign| b":=(,".contains(sign))
+        && !is_state();
+    let is_mark = found.is_ticked() || !found.mark.is_alphanumeric();
+    found.is_blank || (is_mark && !is_in_word && !is_value)
 }
 
 fn kind_of(kind: Kind, words: &[u8], at: usize, found: &TaskBox) -> AsideKind {

@@ -37,6 +37,11 @@ impl TaskList {
         group.take(MOST_AT_ONCE).collect()
     }
 
+    /// The first of them.
+    pub fn present(&self) -> Option<&Task> {
+        self.next().first().copied()
+    }
+
     /// The first open part of a task, or the task itself. Boxes without ids are a checklist of the task with an id
     /// around them.
     fn innermost<'a>(&'a self, task: &'a Task) -> &'a Task {

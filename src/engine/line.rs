@@ -88,55 +88,41 @@ impl TaskBox {
         });
         let end = end.filter(|end| inner[*end] == b']')?;
         let behind = &inner[end + 1..];
-        let Ok(written) = std::str::from_utf8(&inner[..end]) else {
-            // Perhaps a blank of another encoding.
-            let text_at = end + 2;
-            return Some(Self {
-                mark: '?',
-                text_at,
-                is_blank: true,
-                is_odd: true,
-                ..Self::default()
-            });
-        };
+        let written = text_of(&inner[..end]);
+        // Perhaps a blank of another encoding.
+        let is_unknown = matches!(written, Cow::Owned(_));
         // The bracket may be escaped.
-        let written = written.strip_suffix('\\').unwrap_or(written);
+        let written = written.strip_suffix('\\').unwrap_or(&written);
         let bare = written.trim();
         let bare = if bare.starts_with('&') && bare.ends_with(';') { "" } else { bare };
         let mut letters = bare.trim_end_matches(DRAWN).chars();
         let mark = letters.next().unwrap_or(' ');
-        let more = letters.clone().count();
-        // `[US1]` and `[see below]` are words; `[x?]` and `[1/2]` are two marks.
-        let is_word = |letter: char| letter.is_alphanumeric() && !is_tick(letter);
-        let is_words = letters.all(char::is_alphanumeric) && bare.contains(is_word)
-            || (more > 2 && bare.contains(char::is_alphanumeric));
+        let has_more = letters.next().is_some();
+        // `[US1]`, `[1/2]` and `[see below]` are words; `[x?]` is two marks.
+        let is_word =
+            |letter: char| letter == '[' || (letter.is_alphanumeric() && !is_tick(letter));
         let star = if behind.starts_with(b"\\*") { 2 } else { behind.starts_with(b"*").into() };
         let is_free = starts_blank(&behind[star..]);
         let is_link = !is_free && (b"([".contains(&behind[0]) || is_target(behind));
-        let is_blank = bare.is_empty() && !written.is_empty();
-        let is_text = (more > 0 && is_words)
-            || (!is_free && mark.is_alphanumeric() && !is_tick(mark))
-            || (is_link && !is_blank);
-        // Words before an id tell the state of a task, unless they number something themselves.
-        let may_be_state = || {
-            let has_digit = more > 0 && bare.contains(|letter: char| letter.is_ascii_digit());
-            !has_digit && begins_with_id(behind)
-        };
-        if (more > 0 && bare.contains('[')) || (is_text && !may_be_state()) {
+        let is_blank = is_unknown || (bare.is_empty() && !written.is_empty());
+        let is_text = is_link
+            || (has_more && bare.contains(is_word))
+            || (!is_free && mark.is_alphanumeric() && !is_tick(mark));
+        if is_text && !is_blank {
             return None;
         }
         let blanks = if bare.is_empty() { 0 } else { written.len() - written.trim_start().len() };
         Some(Self {
-            mark: if more > 0 { '?' } else { mark },
+            mark: if has_more { '?' } else { mark },
             mark_at: 1 + blanks,
             text_at: end + 2 + if is_free { star } else { 0 },
             is_optional: is_free && star > 0,
             is_blank,
-            is_odd: more > 0 || is_link,
+            is_odd: has_more || is_link || is_unknown,
         })
     }
 
-    /// A square as a letter or as its HTML number, or other brackets around a blank.
+    /// A square as a letter or as its HTML number, or other brackets around a blank or nothing.
     fn drawn(words: &[u8]) -> Option<Self> {
         let near = words.len().min(LONGEST_MARK);
         let text = words[..near].utf8_chunks().next()?.valid();
@@ -148,8 +134,7 @@ impl TaskBox {
             let mark = char::from_u32(hex.unwrap_or_else(|| number.parse()).ok()?)?;
             (mark, "&#;".len() + number.len())
         } else if let Some((_, close)) = PAIRS.into_iter().find(|(open, _)| *open == mark) {
-            let inner = letters.as_str().strip_prefix(char::is_whitespace)?;
-            let behind = inner.trim_start().strip_prefix(close)?;
+            let behind = letters.as_str().trim_start().strip_prefix(close)?;
             ('\u{2610}', text.len() - behind.len())
         } else {
             (mark, mark.len_utf8())
@@ -171,8 +156,8 @@ const LONGEST_MARK: usize = 40;
 /// The bytes of a blank, a tab, a no-break space and a wide blank.
 const BLANKS: &[u8] = b" \t\xc2\xa0\xe3\x80";
 /// Drawn boxes; a wide bracket begins one.
-const SQUARES: &str = "\u{2610}\u{2611}\u{2612}\u{25a1}\u{25a2}\u{25fb}\u{25fd}\u{274f}\u{2750}\u{2751}\u{2752}\u{2b1a}\u{2b1c}\u{1f532}\u{1f533}\u{1f5f9}\u{ff3b}";
-/// Brackets that make a box around nothing but blanks.
+const SQUARES: &str = "\u{2395}\u{25ab}\u{25cb}\u{26aa}\u{2610}\u{2611}\u{2612}\u{25a1}\u{25a2}\u{25fb}\u{25fd}\u{274f}\u{2750}\u{2751}\u{2752}\u{2b1a}\u{2b1c}\u{1f532}\u{1f533}\u{1f5f9}\u{ff3b}";
+/// Brackets that make a box around blanks or nothing.
 const PAIRS: [(char, char); 4] =
     [('(', ')'), ('\u{ff08}', '\u{ff09}'), ('\u{3010}', '\u{3011}'), ('\u{3014}', '\u{3015}')];
 /// Variation selectors: they choose how a letter is drawn.
@@ -187,17 +172,6 @@ fn is_tick(mark: char) -> bool {
 fn is_target(text: &[u8]) -> bool {
     text.strip_prefix(b":")
         .is_some_and(|words| words.len() <= LONGEST_TARGET && !words.trim_ascii().contains(&b' '))
-}
-
-/// An id, or an id in brackets that cannot be the name of a page.
-fn begins_with_id(text: &[u8]) -> bool {
-    let text = std::str::from_utf8(text).unwrap_or_default().trim_start();
-    let bare = text.trim_start_matches(['(', '[', '*', '`']);
-    let end = |letter: char| letter.is_whitespace() || ")]:*`".contains(letter);
-    let id = bare.split(end).next().unwrap_or_default();
-    let may_be_page = text.starts_with(['(', '['])
-        && (id.contains('.') || !id.starts_with(|first: char| first.is_ascii_uppercase()));
-    is_id(id) && !may_be_page
 }
 
 pub(super) fn starts_blank(text: &[u8]) -> bool {
@@ -370,7 +344,7 @@ fn is_placeholder(text: &str) -> bool {
     let blanks = bytes.iter().rev().take_while(|byte| **byte == b'#' || **byte == b'X').count();
     let front = &bytes[..bytes.len() - blanks];
     let is_front = |byte: &u8| byte.is_ascii_uppercase() || b"-0".contains(byte);
-    is_name || (blanks >= 2 && front.iter().all(is_front))
+    is_name || (blanks >= 2 && !front.is_empty() && front.iter().all(is_front))
 }
 
 fn all_digits(bytes: &[u8]) -> bool {

@@ -326,7 +326,8 @@ struct Unclosed {
 
 impl Unclosed {
     /// The line and the place in its words that close what the first line opens. `None` where the text, or the item
-    /// with this content column, ends before. A closing mark outside of the item counts if it begins its line.
+    /// with this content column, ends before, or a fence with a name opens: the first was then never closed. A closing mark
+    /// outside of the item counts if it begins its line.
     fn end_of(&mut self, opened: &Hiding, lines: &[Line<'_>], item: usize) -> Option<EndPlace> {
         let Hiding { end, length } = *opened;
         let start = lines[0].start;
@@ -339,6 +340,10 @@ impl Unclosed {
         let (mut until, mut short) = (usize::MAX, Vec::<EndPlace>::new());
         for (at, line) in lines.iter().enumerate().skip(length.min(1)) {
             let is_in = at == 0 || line.column >= item || line.kind == Kind::Blank;
+            let words = line.words();
+            let again = Hiding::opened_by(words).filter(|again| again.end == end && at > 0);
+            let marks = again.map_or(0, |again| again.length);
+            let opens = marks >= length.max(1) && words.trim_ascii_end().len() > marks;
             let found = opened.closed_by(line, item).filter(|(place, _)| is_in || *place == 0);
             if let Some((place, marks)) = found {
                 if marks >= length {
@@ -348,7 +353,7 @@ impl Unclosed {
                 short.truncate(longer.map_or(0, |last| last + 1));
                 short.push((line.start, marks));
             }
-            if !is_in {
+            if opens || !is_in {
                 until = line.start;
                 break;
             }

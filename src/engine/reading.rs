@@ -6,9 +6,8 @@ use std::sync::Arc;
 
 use memchr::memmem;
 
-use super::aside::{Aside, AsideKind};
+use super::aside::{Aside, AsideKind, TOGETHER};
 use super::boxes;
-use super::fingerprint::Hasher;
 use super::line::{Piece, TaskBox, TaskText, text_of};
 use super::markdown::{self, Kind, Line};
 use super::tasks::{NESTED, Task, TaskList};
@@ -19,7 +18,7 @@ const SHORT: usize = 28;
 /// Names of a legend.
 const LEGENDS: &str = "legend|notation|key|symbols|markers|marks|status key|status markers|status legend|leyenda|legende|l\u{e9}gende|\u{56fe}\u{4f8b}|\u{51e1}\u{4f8b}";
 /// Bytes of the longest name, with signs around it.
-const LONGEST_LEGEND: usize = 24;
+const LONGEST_LEGEND: usize = 32;
 
 impl TaskList {
     /// Any input is a list: nothing fails.
@@ -44,6 +43,10 @@ impl TaskList {
         for (number, line) in lines.iter().enumerate() {
             reader.read(number + 1, line);
         }
+        // `[in progress]` is a state to the eye where boxes stand below the same heading.
+        let has_box = |at| reader.tasks.binary_search_by_key(&at, |task| task.section).is_ok();
+        let states = reader.states.into_iter().filter(|(section, _)| section.is_none_or(has_box));
+        reader.unread.extend(states.map(|(_, aside)| aside));
         let left_out = reader.tasks.extract_if(.., |task| task.aside.is_some()).collect();
         Self { tasks: reader.tasks, left_out, unread: reader.unread }
     }
@@ -51,11 +54,10 @@ impl TaskList {
     /// The open boxes and all boxes of a checklist. A checklist is no work, so all boxes count, except those in prose
     /// and those that explain the list.
     pub fn boxes(text: &[u8]) -> (usize, usize) {
-        use AsideKind::{Legend, Mark, Optional, Placeholder, Struck};
         let (list, mut open, mut all) = (Self::parse(text), 0, 0);
         for aside in list.asides() {
             let is_prose = aside.text.starts_with('[') && !aside.text.contains("CHK");
-            if !is_prose && !matches!(aside.kind, Legend | Mark | Optional | Placeholder | Struck) {
+            if !is_prose && (aside.kind == AsideKind::Gate || !TOGETHER.contains(&aside.kind)) {
                 (open, all) = (open + usize::from(aside.is_open), all + 1);
             }
         }
@@ -72,29 +74,21 @@ struct Above {
     is_hidden: bool,
     /// The heading right above, with only blank lines between.
     heading: Option<Arc<str>>,
-    /// The marks of the legend so far, with a line break where an item stands right below another. A legend is the
-    /// first list below its name; `None` outside.
+    /// The marks that the legend has explained, a tab for an item without a box, and a line break for a line or a row;
+    /// `None` outside of a legend.
     legend: Option<String>,
     /// A line announces a gate.
     says_gate: bool,
 }
 
 impl Above {
-    fn add_to_legend(&mut self, found: Option<&TaskBox>) {
-        if let Some(marks) = &mut self.legend {
-            if !self.is_blank && !marks.is_empty() {
-                marks.push('\n');
-            }
-            marks.push(found.map_or('-', |found| found.mark));
-        }
-    }
-
-    /// A blank line ends a legend, unless blank lines separate all of its items, which each have another mark.
-    fn end_legend_before(&mut self, line: &Line<'_>) {
-        self.legend.take_if(|marks| {
-            let is_new = |found: TaskBox| !marks.contains(found.mark);
-            !marks.is_empty() && (marks.contains('\n') || !line.task_box().is_some_and(is_new))
-        });
+    /// A legend explains each mark once; `true` if an item ends the legend.
+    fn ends_legend(&mut self, found: Option<&TaskBox>) -> bool {
+        let mark = found.map_or('\t', |found| found.mark);
+        let is_known = |marks: &mut String| mark != '\t' && marks.contains(mark);
+        let is_end = self.legend.take_if(is_known).is_some();
+        self.legend.as_mut().into_iter().for_each(|marks| marks.push(mark));
+        is_end
     }
 }
 
@@ -103,24 +97,19 @@ fn says_format(text: &str) -> bool {
     ["[P?]", "[US?]", "[Story?]"].iter().any(|mark| text.contains(mark))
 }
 
-/// The words, or those before their colon, name a legend.
+/// The words, or those before their colon or a wide sign, name a legend.
 fn is_legend(words: &str) -> bool {
-    // Most headings have a number; no legend has one.
-    let mut bytes = words.bytes().take_while(|byte| *byte != b':' && byte.is_ascii());
-    if bytes.any(|byte| byte.is_ascii_digit()) {
-        return false;
-    }
-    let name = words.split([':', '\u{ff1a}']).next().unwrap_or_default();
-    let lower = name.trim_matches(['*', '_', ' ']).to_lowercase();
-    name.len() <= LONGEST_LEGEND && LEGENDS.split('|').any(|legend| legend == lower)
+    let end = memchr::memchr2(b':', 0xef, words.as_bytes()).unwrap_or(words.len());
+    let may_be = |name: &&str| {
+        name.len() <= LONGEST_LEGEND && !name.bytes().any(|byte| byte.is_ascii_digit())
+    };
+    let name = words.get(..end).filter(may_be);
+    let lower = name.map(|name| name.trim_matches(['*', '_', ' ']).to_lowercase());
+    lower.is_some_and(|lower| LEGENDS.split('|').any(|legend| legend == lower))
 }
 
 fn words_of(text: &str) -> impl Iterator<Item = &str> {
     text.split(|letter: char| !letter.is_alphabetic()).filter(|word| !word.is_empty())
-}
-
-fn is_gate(word: &str) -> bool {
-    word.eq_ignore_ascii_case("gate") || word.eq_ignore_ascii_case("gates")
 }
 
 #[derive(Default)]
@@ -135,6 +124,8 @@ struct ListReader {
     length: usize,
     tasks: Vec<Task>,
     unread: Vec<Aside>,
+    /// Lines that begin with what may be a state, each with its section; `None` where the section does not matter.
+    states: Vec<(Option<usize>, Aside)>,
     /// Tasks that a line may belong to, each nested in the one before.
     open: Vec<usize>,
     ids: Ids,
@@ -148,9 +139,6 @@ struct ListReader {
 
 impl ListReader {
     fn read(&mut self, number: usize, line: &Line<'_>) {
-        if self.above.is_blank && !matches!(line.kind, Kind::Blank | Kind::Hidden) {
-            self.above.end_legend_before(line);
-        }
         match line.kind {
             Kind::Hidden => {
                 if !self.above.is_hidden {
@@ -160,6 +148,7 @@ impl ListReader {
                 return self.note(number, line);
             }
             Kind::Blank => {
+                self.above.legend.take_if(|marks| marks.ends_with('\n'));
                 self.above.is_blank = true;
                 return;
             }
@@ -210,10 +199,10 @@ impl ListReader {
         let name = plain.trim_end_matches(['*', '_', ' ', ':', '\u{ff1a}']);
         if is_legend(&plain) && !name.contains([':', '\u{ff1a}']) {
             self.above.legend = Some(String::new());
-        } else if name.len() < plain.trim_end().len() {
+        } else if self.above.is_blank || name.len() < plain.trim_end().len() {
             self.above.legend.take_if(|marks| !marks.is_empty());
         }
-        self.above.says_gate |= words_of(&plain).next().is_some_and(is_gate);
+        self.above.says_gate |= words_of(&plain).next() == Some("GATE");
         self.above.heading = None;
         self.check(line, words);
         self.note(number, line);
@@ -222,7 +211,12 @@ impl ListReader {
     fn item(&mut self, number: usize, line: &Line<'_>) {
         let words = line.words();
         let found = line.task_box();
-        self.above.add_to_legend(found.as_ref());
+        // Two items of a block with one mark are work.
+        if self.above.ends_legend(found.as_ref()) && !self.above.is_blank {
+            let items = self.tasks.iter_mut().rev();
+            let legend = items.take_while(|task| task.aside == Some(AsideKind::Legend));
+            legend.for_each(|task| task.aside = None);
+        }
         self.leave((line.column + self.base + 1).saturating_sub(NESTED), line.start);
         let Some(found) = found else {
             self.check(line, words);
@@ -254,10 +248,10 @@ impl ListReader {
         let none = match task.id {
             None if said.is_empty() => Some(AsideKind::Bare),
             // Spec-kit's `[P]` marks parallel work; its notes explain the mark in a list.
-            None if found.mark == 'P' => return,
+            None if found.mark == 'P' => return self.state(number, line, false),
             // A number in brackets without an id is a reference.
             None if found.mark.is_ascii_digit() => Some(AsideKind::Odd),
-            Some(id) if id.starts_with("CHK") => Some(AsideKind::Gate),
+            Some(id) if id.starts_with("CHK") && !id.contains('-') => Some(AsideKind::Gate),
             _ => None,
         };
         if let Some(kind) = none {
@@ -316,7 +310,7 @@ impl ListReader {
     /// Tasks here are checks of the list itself, by its author.
     fn is_gate(&self) -> bool {
         let is_checklist = self.phase.contains("hecklist") || self.phase.contains("CHECKLIST");
-        is_checklist && (self.above.says_gate || words_of(&self.phase).any(is_gate))
+        is_checklist && (self.above.says_gate || words_of(&self.phase).any(|word| word == "GATE"))
     }
 
     /// A `Verify` line belongs to the innermost task around it.
@@ -370,6 +364,18 @@ impl ListReader {
             let is_legend = self.above.legend.is_some() || is_legend(&text_of(line.words()));
             let kind = if is_legend { AsideKind::Legend } else { kind };
             self.unread.push(Aside::new(kind, number, line.text, is_open));
+        } else if line.is_hidden() && boxes::begins_open(line.text) {
+            self.unread.push(Aside::new(AsideKind::Hidden, number, line.text, false));
+        } else if let Some(has_id) = boxes::state_in(line.words()) {
+            self.state(number, line, has_id);
+        }
+    }
+
+    /// Notes what may be the state of a task, but not in a legend.
+    fn state(&mut self, number: usize, line: &Line<'_>, is_sure: bool) {
+        if self.above.legend.is_none() && (is_sure || line.kind == Kind::Item) {
+            let section = (!is_sure).then_some(self.section);
+            self.states.push((section, Aside::new(AsideKind::Odd, number, line.text, true)));
         }
     }
 }
@@ -377,8 +383,8 @@ impl ListReader {
 /// The ids in use. Ids of nearly every list ascend: as long as they do, none can repeat and none is looked up.
 #[derive(Default)]
 struct Ids {
-    /// Uses of each name, by its hash without letter case; empty until the first lookup.
-    taken: BTreeMap<u64, usize>,
+    /// Uses of each name in capitals; empty until the first lookup.
+    taken: BTreeMap<String, usize>,
 }
 
 impl Ids {
@@ -392,10 +398,9 @@ impl Ids {
             if tasks.last().is_none_or(|last| comes_before(last.id.as_bytes(), id.as_bytes())) {
                 return id;
             }
-            self.taken.extend(tasks.iter().map(|task| (hash_of_name(&task.id), 1)));
+            self.taken.extend(tasks.iter().map(|task| (task.id.to_ascii_uppercase(), 1)));
         }
-        // Two names with one hash do no harm: the second gets a number without need.
-        let copies = self.taken.entry(hash_of_name(&id)).or_default();
+        let copies = self.taken.entry(id.to_ascii_uppercase()).or_default();
         *copies += 1;
         // No id in a list has a `~`.
         if *copies == 1 { id } else { format!("{id}~{copies}") }
@@ -428,11 +433,6 @@ fn comes_before(one: &[u8], other: &[u8]) -> bool {
         (digits, rest.first().map(u8::to_ascii_uppercase))
     };
     key(one) < key(other)
-}
-
-fn hash_of_name(id: &str) -> u64 {
-    let capitals = id.bytes().map(|byte| byte.to_ascii_uppercase());
-    capitals.fold(Hasher::default(), |hasher, byte| hasher.with(&[byte])).finish()
 }
 
 /// The number in a heading such as `Phase 2: Foundational`.

@@ -167,6 +167,16 @@ impl TaskList {
         map_of(self.tasks.iter().enumerate().map(|(place, task)| (&*task.id, place)))
     }
 
+    /// Counts these ticked tasks as open; the ids of those that the list has.
+    pub fn open_again(&mut self, ids: &[String]) -> Vec<String> {
+        let ticked = self.tasks.iter_mut().filter(|task| task.done && ids.contains(&task.id));
+        let opened = ticked.map(|task| {
+            (task.done, task.mark) = (false, ' ');
+            task.id.clone()
+        });
+        opened.collect()
+    }
+
     /// From 0; the number of tasks when none is open.
     pub fn first_open(&self) -> usize {
         self.tasks.iter().position(|task| !task.done).unwrap_or(self.tasks.len())

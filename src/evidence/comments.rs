@@ -49,12 +49,13 @@ const LOOKS: [Comments; 6] = [
 /// Pieces of all stubs but Python's empty functions, each with one of its bytes: files without a piece, as most are,
 /// need no further search.
 const PIECES: [(u8, &str); 5] =
-    [(b'O', "TODO"), (b'y', "ot yet"), (b'p', "mplemented"), (b'd', "odo"), (b'p', "nsupported")];
+    [(b'O', "TODO"), (b'y', "ot yet"), (b'd', "odo"), (b'p', "mplemented"), (b'p', "nsupported")];
 const STUBS: &str = "NotImplemented|ot implemented|unimplemented!(|UnimplementedError|UnsupportedOperation|todo!(|.todo(|TODO()|(\"TODO|\
     ('TODO|{ // TODO|{ /* TODO";
 /// Parts of a line that raises, and beginnings of its words that make the line a stub.
 const RAISES: &str = "throw|raise|panic|fatal|die|rror(|abort|fail|reject";
-const EXCUSES: &str = "\"Not yet|\"not yet|'Not yet|'not yet|`Not yet| \"TODO| 'TODO";
+const EXCUSES: &str =
+    "\"Not yet|\"not yet|'Not yet|'not yet|`Not yet| \"TODO| 'TODO|\"todo\"|'todo'";
 
 /// Stand in place of a hash for a link, and for a folder.
 const LINK: u64 = 0x6c69_6e6b;
@@ -65,7 +66,7 @@ impl Hashes {
     pub fn of(name: &[u8], bytes: &[u8]) -> Self {
         let whole = Self::of_bytes(Hasher::default().with_number(bytes.len() as u64).with(bytes));
         if memchr(0, bytes).is_some() {
-            return whole;
+            return whole.or_nothing(bytes);
         }
         let words = with_words(Hasher::default(), bytes).finish();
         let code = comments_of(name).hash_of_code(bytes).unwrap_or(words);
@@ -76,6 +77,12 @@ impl Hashes {
     pub fn of_bytes(bytes: Hasher) -> Self {
         let bytes = bytes.finish();
         Self { bytes, words: bytes, code: bytes & !0xff }
+    }
+
+    /// Nothing but zeros is as good as nothing.
+    pub fn or_nothing(self, bytes: &[u8]) -> Self {
+        let is_all = bytes.iter().all(|byte| *byte == 0);
+        if is_all { Self { bytes: self.bytes, ..Self::of_nothing() } } else { self }
     }
 
     /// A link, known by its target.
@@ -229,7 +236,8 @@ fn stubs_in(name: &[u8], bytes: &[u8]) -> u64 {
     };
     let count = |stub: &str| memmem::find_iter(bytes, stub.as_bytes()).count();
     let mut found = if PIECES.iter().any(has) { STUBS.split('|').map(count).sum() } else { 0 };
-    let (is_python, has_excuse) = (name.ends_with(b".py"), PIECES[..2].iter().any(has));
+    found += usize::from(matches!(bytes.trim_ascii(), b"TODO" | b"todo"));
+    let (is_python, has_excuse) = (name.ends_with(b".py"), PIECES[..3].iter().any(has));
     if !has_excuse && !is_python {
         return found.min(0xff) as u64;
     }
@@ -352,6 +360,9 @@ mod tests {
             ("a.sh", "a() {\n  # TODO\n}\n"),
             ("a.ex", "def a(b) do\n  # TODO\nend\n"),
             ("a.php", "die('Not yet');\n"),
+            ("a.py", "raise Exception('todo')\n"),
+            ("a.go", "panic(\"todo\")\n"),
+            ("a.txt", "TODO\n"),
         ] {
             assert_eq!(stubs(name, text), 1, "{name} {text}");
         }
@@ -370,6 +381,7 @@ mod tests {
             ("a.rb", "def a\nend\n"),
             ("a.js", "if (a) {\n  // nothing to do\n}\n"),
             ("a.js", "throw new Error('the door is not yet open')\n"),
+            ("a.js", "const all = load('todo');\n"),
             ("a.md", "- It is created, and supported.\n"),
         ] {
             assert_eq!(stubs(name, text), 0, "{name} {text}");

@@ -182,8 +182,8 @@ impl ContentsLook<'_> {
         for (path, _) in named.files.iter().filter(|(path, met)| !met && *path != self.without) {
             let at = Path::new(path);
             let is_git = at.components().any(|part| part.as_os_str() == ".git");
-            let is_work = |stat: &FileStat| !is_git && !is_own(at) && !stat.is_folder();
-            let Some(stat) = self.stat_of(path.as_bytes()).filter(is_work) else { continue };
+            let is_own = is_git || is_own(at);
+            let Some(stat) = self.stat_of(path.as_bytes()).filter(|_| !is_own) else { continue };
             let read = read_of(&stat);
             if read <= left {
                 left -= read;
@@ -244,7 +244,7 @@ impl ContentsLook<'_> {
             let (path, seen) = (file.path(), file.seen());
             // The file's folder could not be read, or git ignores the file by now: it is not gone, and may have
             // changed.
-            let Some(stat) = self.stat_of(path).filter(|stat| !stat.is_folder()) else { continue };
+            let Some(stat) = self.stat_of(path) else { continue };
             let read = read_of(&stat);
             let mut again = seen;
             if read <= *left {
@@ -282,7 +282,7 @@ impl ContentsLook<'_> {
     }
 
     fn stat_of(&self, path: &[u8]) -> Option<FileStat> {
-        FileStat::of_entry(&self.root.join(names::from_bytes(path)))
+        FileStat::of_entry(&self.root.join(names::from_bytes(path))).filter(FileStat::is_file)
     }
 
     /// The file's entry, from the earlier look if nobody has touched the file since.
@@ -383,7 +383,7 @@ fn hashes_of_file(path: &Path, name: &[u8], size: u64) -> Option<Hashes> {
         file.by_ref().take(MOST_OF_ONE / 2).read_to_end(&mut bytes).ok()?;
         file.seek(SeekFrom::Start(size - MOST_OF_ONE / 2)).ok()?;
         file.take(MOST_OF_ONE / 2).read_to_end(&mut bytes).ok()?;
-        return Some(Hashes::of_bytes(hash.with(&bytes)));
+        return Some(Hashes::of_bytes(hash.with(&bytes)).or_nothing(&bytes));
     }
     file.take(MOST_OF_ONE).read_to_end(&mut bytes).ok()?;
     Some(Hashes::of(name, &bytes))

@@ -349,11 +349,11 @@ impl Walk<'_> {
             EntryKind::File => false,
             EntryKind::Unknown => match entry.stat() {
                 Some(stat) if stat.is_folder() => true,
-                Some(stat) => {
+                Some(stat) if stat.is_file() => {
                     stat_of_file = Some(stat);
                     false
                 }
-                None => return Ok(()),
+                _ => return Ok(()),
             },
             EntryKind::Other => return Ok(()),
         };
@@ -431,7 +431,7 @@ impl Walk<'_> {
             return Ok(());
         };
         let changed = stat.changed();
-        if changed < self.bounds.since || stat.is_folder() {
+        if changed < self.bounds.since || !stat.is_file() {
             return Ok(());
         }
         self.count()?;

@@ -16,6 +16,8 @@ pub const MOST_NAMES: usize = 10_000;
 const MOST_FOLDERS: usize = 1_000;
 /// Bytes of an OpenSpec file.
 const MOST_OF_YAML: u64 = 64 << 10;
+/// Endings of files that may be lists.
+const LISTS: [&str; 5] = ["md", "markdown", "org", "rst", "txt"];
 /// Words in the name of a list, or of a folder with lists.
 const LIST_WORDS: [&str; 3] = ["tasks", "todo", "todos"];
 
@@ -36,7 +38,7 @@ pub fn others_in_words(own: &Path) -> Option<String> {
     (!others.is_empty()).then_some(words)
 }
 
-/// Lists with open boxes that no loop goes by, as paths in the folder: documents with `tasks` or `todo` in their path,
+/// Lists with open boxes that no loop goes by, as paths in the folder: texts with `tasks` or `todo` in their path,
 /// and the list that OpenSpec's schema names. A list that cannot be read counts.
 pub fn other_lists(own: &Path) -> Vec<String> {
     let (tracked, mut found) = (tracked(own), Vec::new());
@@ -52,7 +54,7 @@ pub fn other_lists(own: &Path) -> Vec<String> {
         let folder = own.join(&inside);
         for name in names_in(&folder).0 {
             let path = format!("{inside}{name}");
-            let is_list = is_markdown(&name) && has_list_word(&path)
+            let is_list = may_be_list(&name) && has_list_word(&path)
                 || tracked.as_deref().is_some_and(|tracked| is_called(&path, tracked));
             if folder.join(&name).is_dir() {
                 folders.push(path + "/");
@@ -90,10 +92,10 @@ fn has_list_word(path: &str) -> bool {
     words.any(|word| LIST_WORDS.iter().any(|list| word.eq_ignore_ascii_case(list)))
 }
 
-fn is_markdown(name: &str) -> bool {
-    Path::new(name)
-        .extension()
-        .is_some_and(|end| end.eq_ignore_ascii_case("md") || end.eq_ignore_ascii_case("markdown"))
+/// The ending of a file may be that of a list.
+pub fn may_be_list(path: &str) -> bool {
+    let end = Path::new(path).extension();
+    end.is_none_or(|end| LISTS.iter().any(|list| end.eq_ignore_ascii_case(list)))
 }
 
 /// The value of a key in a YAML file, at any depth.
@@ -112,15 +114,12 @@ fn value_of(folder: &Path, name: &str, key: &str) -> Option<String> {
     lines.find_map(|line| line.match_indices(key).find_map(|(at, _)| value(line, at)))
 }
 
-/// The schema names this path; a star stands for anything.
-fn is_called(path: &str, tracked: &str) -> bool {
-    let tracked = tracked.trim_start_matches("./");
-    match tracked.split_once('*') {
-        Some((start, end)) => {
-            path.starts_with(start) && path.ends_with(end.trim_start_matches(['*', '/']))
-        }
-        None => path == tracked,
-    }
+/// A pattern names this path; a star stands for anything.
+pub fn is_called(path: &str, pattern: &str) -> bool {
+    let pattern = pattern.trim_start_matches("./");
+    pattern.split_once('*').map_or(path == pattern, |(start, end)| {
+        path.starts_with(start) && path.ends_with(end.trim_start_matches(['*', '/']))
+    })
 }
 
 #[cfg(test)]

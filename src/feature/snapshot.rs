@@ -36,6 +36,8 @@ pub struct FeatureSnapshot {
     is_part: bool,
     /// The bytes of the task list.
     pub text: Vec<u8>,
+    /// The ticked tasks that count as open.
+    pub not_proved: Vec<String>,
     tasks_hash: u64,
 }
 
@@ -105,15 +107,12 @@ impl FeatureSnapshot {
         Self::with(feature, State::read_by(feature, deadline), deadline)
     }
 
-    /// Under the terms of a loop's record; does not wait.
-    pub fn of_record(feature: &Feature, record: &Record) -> Self {
-        Self::of_loop(feature, &PinState::Nobody, Some(record))
-    }
-
-    /// Under the terms of a loop's pin and record; does not wait.
-    pub fn of_loop(feature: &Feature, standing: &PinState, record: Option<&Record>) -> Self {
-        let found = Self::read_even_without_state(feature);
-        found.under(standing, record, Deadline::after(Duration::ZERO))
+    /// Under the terms of a loop's pin and what was asked of the loop; does not wait.
+    pub fn of_loop(feature: &Feature, standing: &PinState, asked: &Asked) -> Self {
+        let mut found = Self::read_even_without_state(feature);
+        found.limits = limits_of(standing, &found.state);
+        found.keep_within(asked, Deadline::after(Duration::ZERO));
+        found
     }
 
     /// The files with a state that is about to be written; does not wait.
@@ -147,6 +146,7 @@ impl FeatureSnapshot {
             by_outline: false,
             is_part: false,
             text: Vec::new(),
+            not_proved: Vec::new(),
             tasks_hash: 0,
         };
         snapshot.read_tasks(deadline, &Asked::default());
@@ -175,13 +175,13 @@ impl FeatureSnapshot {
     ) -> Self {
         self.limits = limits_of(standing, &self.state);
         if let Some(asked) = standing.asked(record) {
-            self.by_outline = asked.by_outline;
             self.keep_within(asked, deadline);
         }
         self
     }
 
     fn keep_within(&mut self, asked: &Asked, deadline: Deadline) {
+        self.by_outline = asked.by_outline;
         if (asked.optional || !asked.tasks.is_empty())
             && let Some(list) = self.tasks.take()
         {
@@ -258,10 +258,7 @@ impl FeatureSnapshot {
 
     /// Counts these tasks as open, whatever their boxes say.
     pub fn open_again(&mut self, ids: &[String]) {
-        let tasks = self.tasks.iter_mut().flat_map(|list| &mut list.tasks);
-        for task in tasks.filter(|task| task.done && ids.contains(&task.id)) {
-            (task.done, task.mark) = (false, ' ');
-        }
+        self.not_proved = self.tasks.iter_mut().flat_map(|list| list.open_again(ids)).collect();
     }
 
     /// The limits of the loop (spec 003, FR-8), and the checks that a person armed (spec 000).
@@ -327,10 +324,9 @@ impl FeatureSnapshot {
             let counted = record.attempts.get(&task.id).copied().unwrap_or_default();
             self.state.failures(&task.id).max(counted)
         };
-        let mut open = self.tasks.iter().flat_map(TaskList::open);
-        let first = open.next();
+        let first = self.tasks.as_ref().and_then(TaskList::present);
         let has_failed = !record.attempts.is_empty() || self.state.object("taskAttempts").is_some();
-        let rest = open.take_while(|_| has_failed);
+        let rest = self.tasks.iter().flat_map(TaskList::open).take_while(|_| has_failed);
         let spent = first.into_iter().chain(rest).find(|task| failures(task) >= limit);
         let used = self.state.task_iteration();
         let named = |task: &Task, used| Attempt { task: task.id.clone(), used, limit };

@@ -1,8 +1,10 @@
 //! `spool review --json`, and `review.json`.
 
+use serde::de::Error;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::VERSION;
 use super::plain::{JsonNumber, JsonTime, or_null, words};
 use crate::engine::fields::name_of;
 use crate::world::WallTime;
@@ -65,6 +67,12 @@ impl Review {
     /// Reads version 1, too: milliseconds, millionths of a dollar and empty texts.
     pub fn read(bytes: &[u8]) -> serde_json::Result<Self> {
         let mut fields: Value = serde_json::from_slice(bytes)?;
+        if let Some(newer) = fields["version"].as_u64().filter(|it| *it > VERSION.into()) {
+            return Err(Error::custom(format!("version {newer} is of a newer program")));
+        }
+        if fields["outcome"].is_null() {
+            return Err(Error::custom("it does not say how the review ended"));
+        }
         if let Some(began_at) = fields["began_at"].as_u64().map(WallTime::from_millis) {
             fields["began_at"] = json!(JsonTime::of(began_at));
             fields["cost_usd"] = json!(fields["cost"].as_u64().map(|micros| micros as f64 / 1e6));

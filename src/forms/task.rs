@@ -49,9 +49,9 @@ pub enum NextStatus {
 pub struct TaskListForm {
     /// The feature.
     pub feature: String,
-    /// Finished tasks.
+    /// Finished tasks of those that the loop is about.
     pub done: JsonNumber,
-    /// All tasks.
+    /// The tasks that the loop is about.
     pub total: JsonNumber,
     /// All tasks, in the order of the list.
     pub tasks: Vec<TaskForm>,
@@ -79,7 +79,7 @@ pub struct TaskForm {
     pub id: String,
     /// Its first line.
     pub title: String,
-    /// Whether its box is ticked.
+    /// Whether it counts as done: its box is ticked, and in a live loop its work was seen.
     pub done: bool,
     /// Whether it may be done side by side with its neighbors.
     pub parallel: bool,
@@ -115,7 +115,7 @@ pub struct ProvedForm {
 pub struct ProvedTask {
     /// Its id.
     pub id: String,
-    /// Whether its box is ticked now.
+    /// Whether it counts as done now.
     pub done: bool,
     /// What became of its Verify command.
     pub verify: VerifyState,

@@ -5,6 +5,7 @@ use crate::feature::settings::Settings;
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::hosts::{EventKind, HookAnswer, HookEvent};
 use crate::session::adopt::{Adopter, OwnLoop, Silence, adopt};
+use crate::session::counted::as_counted;
 use crate::session::life;
 use crate::session::messages::feature as messages;
 use crate::session::pinned;
@@ -91,7 +92,7 @@ fn paragraph(event: &HookEvent) -> Option<String> {
     }
     let feature = project.feature_at(&record.folder).ok().filter(|_| ours)?;
     let standing = pinned::standing(&project.root, &record);
-    let snapshot = Some(FeatureSnapshot::of_loop(&feature, &standing, Some(&record)));
+    let snapshot = Some(as_counted(&project, &feature, &standing, Some(&record)));
     let snapshot = snapshot.filter(FeatureSnapshot::in_execution)?;
     Some(messages::reminder(&snapshot, &record, &standing))
 }

@@ -30,8 +30,13 @@ impl TaskFile {
         is_repeat || (!parts.is_empty() && parts.iter().all(is_done))
     }
 
-    /// The ticked tasks that were open when the loop was armed, or are `new`: open since; each with the id of its receipt.
-    pub fn ticked<'b>(&'b self, list: &'b TaskList, new: &[String]) -> Vec<(&'b Task, &'b str)> {
+    /// The ticked tasks that were open when the loop was armed, or have been `opened` since; each with the id of its
+    /// receipt.
+    pub fn ticked<'b>(
+        &'b self,
+        list: &'b TaskList,
+        opened: &dyn Fn(&Task, &str) -> bool,
+    ) -> Vec<(&'b Task, &'b str)> {
         let mut then = self.list.tasks.as_slice();
         let mut ticked = Vec::new();
         for task in list.tasks.iter().filter(|task| task.done) {
@@ -45,7 +50,7 @@ impl TaskFile {
                 let then = self.list.same_task(task, list);
                 (then.is_some_and(|then| then.done), self.id_of(task, list))
             };
-            if !was_done || new.contains(&task.id) {
+            if !was_done || opened(task, id) {
                 ticked.push((task, id));
             }
         }

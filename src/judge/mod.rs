@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use crate::engine::Check;
 use crate::engine::order::sorted;
-use crate::engine::proof::{ChangedFile, FileChange, LeastProof, Proof, Unproved, UnprovedTask};
+use crate::engine::proof::{ChangedFile, LeastProof};
 use crate::engine::tasks::{Task, TaskList};
 use crate::evidence::contents::{Contents, ContentsLook, KeptContents, MOST_NAMED};
 use crate::evidence::grown::NoLook;
@@ -25,7 +25,7 @@ use crate::evidence::pattern::end_bits;
 use crate::evidence::task_list::TaskFile;
 use crate::feature::HANDOFF;
 use crate::store::loops::VerifyCommands;
-use crate::store::receipts::{KnownReceipt, MOST_FILES, Receipt, Receipts};
+use crate::store::receipts::{KnownReceipt, Receipt, Receipts};
 use crate::system::files::real_path;
 use crate::system::names::with_slashes;
 use crate::world::WallTime;
@@ -358,7 +358,7 @@ impl TickJudge {
             return Vec::new();
         };
         let known = self.known();
-        let ticked = armed.ticked(list, &[]).into_iter();
+        let ticked = armed.ticked(list, &|_, _| false).into_iter();
         ticked.filter(|(_, id)| !known.contains_key(*id)).map(|(task, _)| task.id.clone()).collect()
     }
 
@@ -366,10 +366,15 @@ impl TickJudge {
     pub fn facts(&self, task: &Task, list: &TaskList, text: &[u8]) -> TaskFacts {
         let armed = self.armed_list();
         let then = armed.and_then(|armed| Some((armed.list.same_task(task, list)?, armed)));
-        let (its, bytes) = then.map_or((task, text), |(then, armed)| (then, &*armed.bytes));
+        // What was done and is open again may be another task by now.
+        let asked = then.filter(|(then, _)| !then.done);
+        let (its, bytes) = asked.map_or((task, text), |(then, armed)| (then, &*armed.bytes));
         let says = String::from_utf8_lossy(bytes.get(its.block.clone()).unwrap_or_default());
+        let had = then.and_then(|(then, armed)| then.verify_command(&armed.bytes));
+        let has_new_command = armed.is_some() && had.is_none();
         TaskFacts {
             id: self.id_of(task, list),
+            has_new_command: has_new_command && task.verify_command(text).is_some(),
             names: names_in(&says),
             is_check: its.verify,
             has_done_parts: then.is_some_and(|(then, armed)| armed.has_done_parts(then, list)),
@@ -395,24 +400,24 @@ impl TickJudge {
                 task.tests = facts.judges.iter().filter(runs).cloned().collect();
             }
         }
-        let named = |looks: bool| {
+        // A name with a slash is a whole path.
+        let is_path = |name: &FileName| name.looks || name.path.contains('/');
+        let named = |paths: bool| {
             let names =
-                tasks.iter().flat_map(|task| &task.names).filter(|name| name.looks == looks);
+                tasks.iter().flat_map(|task| &task.names).filter(|name| is_path(name) == paths);
             let mut paths = sorted(names.map(|name| name.path.clone()).collect(), Ord::cmp);
             paths.dedup();
             paths
         };
         if let Some(armed) = &self.looks().armed {
             facts.known = self.were_there(named(true));
-            // A name with a slash is a whole path.
-            let (whole, bare): (Vec<String>, Vec<String>) =
-                named(false).into_iter().partition(|path| path.contains('/'));
+            let bare = named(false);
             let ends = bare.iter().fold(0, |ends, name| ends | end_bits(name.as_bytes()));
             let beside = [&facts.beside, "/"].concat();
             let others = armed.paths(ends).filter(|path| !path.starts_with(&beside));
             let others = others.map(|path| path.rsplit('/').next().unwrap_or(path).to_owned());
             let maybe = others.filter(|name| bare.binary_search(name).is_ok());
-            facts.maybe = sorted(maybe.chain(self.were_there(whole)).collect(), Ord::cmp);
+            facts.maybe = sorted(maybe.collect(), Ord::cmp);
         }
         rules::judge(&tasks, &facts, &|files| self.named_by_none(files))
     }
@@ -468,74 +473,12 @@ impl TickJudge {
         claims.dedup_by(|(one, _), (other, _)| one == other);
         claims
     }
-
-    /// Ticked tasks whose work has vanished by their last receipts: none of their files differs from arming, or none in
-    /// more than blanks and comments.
-    pub fn gone(&self, list: &TaskList, seen: &FilesSeen) -> Vec<UnprovedTask> {
-        let (Some(now), true) = (&seen.now, self.armed.least == LeastProof::Files) else {
-            return Vec::new();
-        };
-        let changed = &seen.facts.since_arming;
-        let mut newest: BTreeMap<String, KnownReceipt> = BTreeMap::new();
-        for (number, receipt) in self.receipts.since(self.armed.at).into_iter().enumerate() {
-            newest.insert(receipt.task.clone(), KnownReceipt { number, ..receipt });
-        }
-        let stands = |receipt: &KnownReceipt| {
-            let mut paths = receipt.paths().iter();
-            paths.len() == 0
-                || receipt.proof.is_none_or(|proof| proof == Proof::Word)
-                || paths.any(|path| match changed.binary_search_by(|file| file.path.cmp(path)) {
-                    Ok(place) => match (changed[place].change, receipt.proof) {
-                        // A removal can be a task's work.
-                        (_, Some(Proof::Tick))
-                        | (FileChange::Content | FileChange::Moved | FileChange::Stub, _) => true,
-                        (FileChange::Gone, _) => false,
-                        // One of the task's files differed in more, unless the receipt did not keep that file.
-                        (_, proof) => {
-                            proof != Some(Proof::Files) || receipt.own.len() == MOST_FILES
-                        }
-                    },
-                    Err(_) => {
-                        path.ends_with('/')
-                            && now.has_below(&self.place.looked_at(std::slice::from_ref(path))[0])
-                    }
-                })
-        };
-        let fallen: Vec<&KnownReceipt> = newest.values().filter(|one| !stands(one)).collect();
-        if fallen.is_empty() {
-            return Vec::new();
-        }
-        let done = list.tasks.iter().filter(|task| task.done);
-        let ticked: Vec<(&Task, String)> =
-            done.map(|task| (task, self.id_of(task, list))).collect();
-        // A later task that names a file may have removed the file. A restored file has lost its work in any case.
-        let is_excused = |receipt: &KnownReceipt| {
-            let there = now.among(&self.place.looked_at(receipt.paths()));
-            let away = receipt.paths().iter().zip(there).filter(|(_, is_there)| !is_there);
-            let covers = |name: &FileName| away.clone().any(|(path, _)| name.covers(path));
-            // A task without a receipt was ticked just now.
-            let is_later = |id: &str| {
-                let its = newest.get(id);
-                its.is_none_or(|other| other.number > receipt.number && stands(other))
-            };
-            ticked.iter().any(|(task, id)| is_later(id) && names_in(&task.title).iter().any(covers))
-        };
-        let opened = ticked.iter().filter_map(|(task, id)| {
-            let receipt = fallen.iter().find(|last| last.task == *id && !is_excused(last))?;
-            let why = Unproved::WorkGone(receipt.paths().to_vec());
-            Some(UnprovedTask { id: task.id.clone(), why })
-        });
-        opened.collect()
-    }
 }
 
-/// Drops names that may be no missing files: folders, files of `since_tick`, names with letters outside of ASCII (which
-/// have two spellings), and bare names that exist elsewhere or whose ending no file has (`console.log`).
+/// Drops names that may be no missing files: folders, names with letters outside of ASCII (which have two spellings), and
+/// bare names that exist elsewhere or whose ending no file has (`console.log`).
 fn without_known(missing: &mut Vec<String>, seen: &FilesSeen) {
-    let since = seen.facts.since_tick.as_deref().unwrap_or_default();
-    missing.retain(|name| {
-        name.is_ascii() && !name.ends_with('/') && since.iter().all(|file| file.path != *name)
-    });
+    missing.retain(|name| name.is_ascii() && !name.ends_with('/'));
     if missing.iter().all(|name| name.contains('/')) {
         return;
     }

@@ -76,7 +76,12 @@ pub fn files_named_in(list: &[u8], most: usize) -> Vec<String> {
 
 /// Stops when `visit` returns `false`. `only_paths` skips words without a point or a slash.
 fn each_name(text: &str, only_paths: bool, visit: &mut dyn FnMut(FileName) -> bool) {
-    let mut next = |word: &str, is_code| name_of(word, is_code).is_none_or(&mut *visit);
+    let mut next = |word: &str, is_code| {
+        // An agent is told of a file by `@src/a.rs`, and `@types/a.ts` is a path.
+        let told = word.trim_start_matches(AROUND).strip_prefix('@');
+        let mut words = [Some(word), told].into_iter().flatten();
+        words.all(|word| name_of(word, is_code).is_none_or(&mut *visit))
+    };
     for line in text.lines() {
         let start = line.trim_start_matches([' ', '\t', '-', '*', '_']);
         if start.get(..6).is_some_and(|word| word.eq_ignore_ascii_case("verify"))
@@ -93,7 +98,7 @@ fn each_name(text: &str, only_paths: bool, visit: &mut dyn FnMut(FileName) -> bo
             let is_end = move |sign: char| match sign {
                 '\t'..='\r' | ' ' | ',' | ';' | '"' | '|' | '<' | '>' | '«' | '»' => true,
                 '\0'..='\x7f' => false,
-                '\u{2010}'..='\u{206f}' => sign != '\u{2019}',
+                '\u{2010}'..='\u{206f}' | '\u{2190}'..='\u{21ff}' => sign != '\u{2019}',
                 _ => sign.is_whitespace() || (sign >= '\u{2e80}' && !is_code),
             };
             let part = if only_paths { around_signs(part, is_end) } else { part };
@@ -130,7 +135,7 @@ fn name_of(word: &str, is_code: bool) -> Option<FileName> {
     let word = if is_whole { trimmed } else { &word };
     let word =
         ["'s", "\u{2019}s"].iter().fold(word, |word, end| word.strip_suffix(end).unwrap_or(word));
-    let word = without_place(word).trim_end_matches(['.', '!', '?', ':', '*']);
+    let word = without_place(word).trim_end_matches(['.', '!', '?', ':', '*', '-']);
     let word = LEADS.iter().fold(word, |word, lead| word.strip_prefix(lead).unwrap_or(word));
     let is_sign =
         |sign| matches!(sign, '*' | '=' | '{' | '}' | '~' | '%' | '^' | '&') || sign.is_control();
@@ -208,6 +213,11 @@ mod tests {
                 &["docs/my notes.md", "notes.md", "docs/文档.md"],
             ),
             ("Show it in app/[id]/page.tsx", &["app/[id]/page.tsx"]),
+            ("As (@src/a.rs) and @/b/c.ts do", &["@src/a.rs", "src/a.rs", "b/c.ts"]),
+            (
+                "src/a.rs→src/b.rs, src/c.rs->src/d.rs",
+                &["src/a.rs", "src/b.rs", "src/c.rs", "src/d.rs"],
+            ),
         ] {
             assert_eq!(paths(text, true), wanted, "{text}");
         }

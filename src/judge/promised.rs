@@ -11,6 +11,7 @@ use super::{ArmedTerms, FilesSeen, JudgedPlace, TickJudge};
 use crate::engine::Difference;
 use crate::engine::tasks::TaskList;
 use crate::evidence::contents::Contents;
+use crate::feature::lists::{is_called, may_be_list};
 use crate::store::read::read;
 use crate::store::receipts::Receipts;
 use crate::text::counted;
@@ -18,8 +19,6 @@ use crate::world::WallTime;
 
 /// Stands before what speaks against a promise that was believed.
 pub const BY_WORD: &str = "on the agent's word alone: ";
-/// Endings of files that may be lists.
-const LISTS: [&str; 5] = ["md", "markdown", "org", "rst", "txt"];
 /// Names that are looked for, and bytes of each list.
 const MOST_NAMES: usize = 64;
 const MOST: u64 = 1 << 20;
@@ -72,19 +71,28 @@ pub fn against(
 }
 
 /// The lists that a task names: path and text. A name means the file at its path, else the only one of `files` that
-/// matches.
+/// matches, with an ending or without; a pattern means all that match.
 fn lists_in(folder: &Path, task: &str, files: Option<&Contents>) -> BTreeMap<String, String> {
+    let task = task.replace(&format!("{}/", folder.display()), "").replace('@', " ");
     let files = files.into_iter().flat_map(|files| files.paths(u64::MAX));
     let files: Vec<&str> = files.filter(|path| may_be_list(path)).collect();
     let path_of = |name: FileName| {
         if folder.join(&name.path).is_file() {
             return Some(name.path);
         }
-        let mut meant = files.iter().filter(|path| name.covers(path));
+        // `the TODO` is `TODO.md`.
+        let end = if name.path.contains('.') { '\0' } else { '.' };
+        let stem = |path: &str| path.rsplit_once(end).map_or(path, |(stem, _)| stem).to_owned();
+        let mut meant = files.iter().filter(|path| name.covers(&stem(path)));
         meant.next().filter(|_| meant.next().is_none()).map(|path| (*path).to_owned())
     };
-    let names = names_in(task).into_iter().filter(|name| may_be_list(&name.path));
-    let lists = names.take(MOST_NAMES).filter_map(path_of).filter_map(|path| {
+    let is_end = |sign: char| sign.is_whitespace() || "`'\",;()".contains(sign);
+    let words: Vec<&str> = task.split(is_end).filter(|word| word.contains('*')).collect();
+    let is_meant = |path: &str| words.iter().any(|word| word.len() > 3 && is_called(path, word));
+    let all = files.iter().filter(|path| is_meant(path)).map(|path| (*path).to_owned());
+    let names = names_in(&task).into_iter().filter(|name| may_be_list(&name.path));
+    let meant = names.take(MOST_NAMES).filter_map(path_of);
+    let lists = meant.chain(all.take(MOST_NAMES)).filter_map(|path| {
         let bytes = read(&folder.join(&path), MOST).ok()?.bytes;
         Some((path, String::from_utf8_lossy(&bytes).into_owned()))
     });
@@ -93,9 +101,4 @@ fn lists_in(folder: &Path, task: &str, files: Option<&Contents>) -> BTreeMap<Str
 
 fn with_lists(task: &str, lists: &BTreeMap<String, String>) -> Vec<u8> {
     lists.values().fold([task, END].concat(), |all, list| all + list + "\n").into_bytes()
-}
-
-fn may_be_list(path: &str) -> bool {
-    let end = Path::new(path).extension();
-    end.is_none_or(|end| LISTS.iter().any(|list| end.eq_ignore_ascii_case(list)))
 }

@@ -5,16 +5,16 @@ use crate::engine::order::{few, sorted};
 use crate::engine::proof::{ChangedFile, FileChange, Proof, Unproved};
 use crate::engine::scoreboard::TESTS_CHANGED;
 
-/// Changes that leave a doubt, with the words before the files.
+/// Changes that leave a doubt, the strongest first, with the words before the files.
 const DOUBTS: [(FileChange, &str); 8] = [
-    (FileChange::Blanks, "only blanks differ in"),
-    (FileChange::Comments, "only lines that look like comments differ in"),
     (FileChange::Stub, "a stub was brought in:"),
     (FileChange::Moved, "only moved:"),
+    (FileChange::Comments, "only lines that look like comments differ in"),
+    (FileChange::Blanks, "only blanks differ in"),
     (FileChange::Mode, "only whether it may be run differs:"),
     (FileChange::Link, "only a link:"),
-    (FileChange::Gone, "gone:"),
     (FileChange::Folder, "only a new folder:"),
+    (FileChange::Gone, "gone:"),
 ];
 /// Files in one doubt.
 const NAMED: usize = 3;
@@ -59,6 +59,8 @@ pub struct TaskFacts {
     pub word: SaidWord,
     /// Changed files that the task's command or a check runs, and that no open task names.
     pub tests: Vec<String>,
+    /// Nobody has armed its Verify command.
+    pub has_new_command: bool,
 }
 
 /// The files while a group of tasks was worked on.
@@ -74,7 +76,7 @@ pub struct FileFacts {
     pub protected: Vec<String>,
     /// Run by a check or a Verify command, and named by no open task.
     pub judges: Vec<String>,
-    /// Named by tasks and there at arming, in alphabetical order.
+    /// Named as paths by tasks and there at arming, in alphabetical order.
     pub known: Vec<String>,
     /// Named by tasks, missing now and at arming, although their first folder exists; in alphabetical order.
     pub missing: Vec<String>,
@@ -274,11 +276,14 @@ impl<'a> Group<'a> {
         &self.files.since_arming[file].path
     }
 
-    /// The grade; with changed tests no better than a tick.
+    /// The grade; with changed tests, or a command that does not run, no better than a tick.
     fn proof(&self, place: usize, task: &TaskFacts) -> Result<(Proof, String), Unproved> {
         let (proof, doubt) = self.proof_by_files(place, task)?;
         if proof > Proof::Tick && !task.tests.is_empty() {
             return Ok((Proof::Tick, tests_changed(&task.tests)));
+        }
+        if proof > Proof::Tick && task.has_new_command {
+            return Ok((Proof::Tick, "its Verify command was added after arming".to_owned()));
         }
         Ok((proof, doubt))
     }
@@ -373,7 +378,8 @@ impl<'a> Group<'a> {
     fn unchanged_names(&self, place: usize) -> Vec<String> {
         let names = self.tasks[place].names.iter().zip(&self.hits[place]);
         let is_it = |(name, hit): &(&FileName, &bool)| {
-            let may_be = name.looks || is_among(&self.files.maybe, &name.path);
+            let known = [&self.files.known, &self.files.maybe];
+            let may_be = name.looks || known.iter().any(|paths| is_among(paths, &name.path));
             !**hit && may_be && !self.files.is_text(&name.path)
         };
         names.filter(is_it).map(|(name, _)| name.path.clone()).collect()
@@ -382,25 +388,22 @@ impl<'a> Group<'a> {
     /// What speaks against a proof by files; empty for nothing.
     fn doubt(&self, place: usize, task: &TaskFacts, unnamed: &[String]) -> String {
         let (named, own) = (&self.named[place], &self.own[place]);
-        if let SaidWord::With(other) = &task.word {
-            return ["done with ", other].concat();
-        }
-        if !own.is_empty() && self.shared_by != Some(place) {
+        let best = own.iter().copied().min_by_key(|file| rank(self.change(place, *file)));
+        let best = best.map(|file| (file, self.change(place, file)));
+        let is_clear = |change| change != FileChange::Content || self.shared_by != Some(place);
+        if let Some((file, best)) = best.filter(|(_, change)| is_clear(*change)) {
             if own.iter().any(|file| self.is_strong(place, *file)) {
-                let is_unsure = named.is_empty() && !unnamed.is_empty();
-                return if is_unsure { could_be(unnamed) } else { String::new() };
+                return match &task.word {
+                    SaidWord::With(other) => ["done with ", other].concat(),
+                    _ if named.is_empty() && !unnamed.is_empty() => could_be(unnamed),
+                    _ => String::new(),
+                };
             }
-            let first = self.change(place, own[0]);
-            if first == FileChange::Content && self.files.is_judge(self.path(own[0])) {
+            if best == FileChange::Content && self.files.is_judge(self.path(file)) {
                 return tests_changed(&self.files.judges);
             }
-            let words = DOUBTS
-                .iter()
-                .find(|(change, _)| *change == first)
-                .map_or("changed before the last tick already:", |(_, words)| words);
-            let alike = own.iter().filter(|file| self.change(place, **file) == first);
-            return [words, " ", &few(&mut alike.map(|file| self.path(*file).to_owned()), NAMED)]
-                .concat();
+            let alike = own.iter().filter(|file| self.change(place, **file) == best);
+            return weak(best, &mut alike.map(|file| self.path(*file).to_owned()));
         }
         let taken = named.iter().find_map(|named| Some((named.file, self.owner[named.file]?)));
         if let Some((file, owner)) = taken {
@@ -420,6 +423,20 @@ impl<'a> Group<'a> {
         }
         "files have changed, and nothing shows that they are its work".to_owned()
     }
+}
+
+/// The weakest change has the highest rank.
+pub fn rank(change: FileChange) -> usize {
+    DOUBTS.iter().position(|(other, _)| *other == change).map_or(0, |place| place + 1)
+}
+
+/// The words before the files that have changed no better than that.
+pub fn words_of(change: FileChange) -> &'static str {
+    rank(change).checked_sub(1).map_or("changed before the last tick already:", |at| DOUBTS[at].1)
+}
+
+pub fn weak(change: FileChange, files: &mut dyn Iterator<Item = String>) -> String {
+    [words_of(change), " ", &few(files, NAMED)].concat()
 }
 
 fn is_among(paths: &[String], path: &str) -> bool {

@@ -1,12 +1,16 @@
 //! Boxes ticked by hand: what every driver does with them at a stop and after an iteration.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::time::Duration;
 
-use super::rules::{JudgedTask, SaidWord, TaskFacts, VerifyShown};
+use super::names::names_in;
+use super::rules::{JudgedTask, SaidWord, TaskFacts, VerifyShown, rank, weak, words_of};
 use super::{FilesSeen, LOOK, TickJudge};
 use crate::engine::promise::said_of_tasks;
-use crate::engine::proof::{LeastProof, Proof, UnprovedTask, refuse_empty_run};
+use crate::engine::proof::{
+    FileChange, LeastProof, Proof, Unproved, UnprovedTask, refuse_empty_run,
+};
 use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{Check, CheckResult, TestsRun, tests_run};
 use crate::store::receipts::{KnownReceipt, MOST_FILES, Receipt, VerifyRun};
@@ -21,8 +25,6 @@ pub struct TickClaim<'a> {
     pub since: WallTime,
     /// Nothing is open: all boxes are looked at.
     pub all_done: bool,
-    /// A new tick of a task with a receipt claims that the task was done again.
-    pub claims_again: bool,
     /// The agent's last message.
     pub said: &'a str,
 }
@@ -34,9 +36,9 @@ pub struct Ticks {
     pub list: u64,
     /// These count as open.
     pub unproved: Vec<UnprovedTask>,
-    /// These count and have no receipt yet.
+    /// These count and have no receipt of this tick yet.
     pub proved: Vec<Tick>,
-    /// These have a receipt without a run of their Verify command.
+    /// These have a receipt that says more than their work, or that only a run of their command can confirm.
     earlier: Vec<Tick>,
     facts: Vec<TaskFacts>,
     /// Default where nobody looked.
@@ -62,6 +64,112 @@ pub struct Tick {
     verify: Option<VerifyRun>,
 }
 
+/// A ticked task of whose work less is left than its last receipt says.
+type WorkLeft<'a> = (&'a Task, Result<Tick, Unproved>);
+
+impl TickJudge {
+    /// The last receipt of each task of this loop, by id, with all that it says.
+    fn newest(&self) -> BTreeMap<String, KnownReceipt> {
+        let mut newest: BTreeMap<String, KnownReceipt> = BTreeMap::new();
+        for (number, receipt) in self.receipts.since(self.armed.at).into_iter().enumerate() {
+            // A review says nothing of the tick.
+            if !(receipt.by_review && newest.contains_key(&receipt.task)) {
+                newest.insert(receipt.task.clone(), KnownReceipt { number, ..receipt });
+            }
+        }
+        newest
+    }
+
+    /// Ticked tasks whose work has vanished.
+    pub fn gone(&self, list: &TaskList, seen: &FilesSeen) -> Vec<UnprovedTask> {
+        let newest = self.newest();
+        let fallen = |(task, left): WorkLeft<'_>| {
+            Some(UnprovedTask { id: task.id.clone(), why: left.err()? })
+        };
+        self.left(list, seen, &newest).into_iter().filter_map(fallen).collect()
+    }
+
+    /// Ticked tasks of whose work less is left than their last receipts say, or only a run of their command can tell.
+    fn left<'a>(
+        &'a self,
+        list: &'a TaskList,
+        seen: &FilesSeen,
+        newest: &BTreeMap<String, KnownReceipt>,
+    ) -> Vec<WorkLeft<'a>> {
+        let is_judged = self.armed.least == LeastProof::Files && seen.facts.held_up().is_none();
+        let (Some(now), Some(armed), true) = (&seen.now, self.armed_list(), is_judged) else {
+            return Vec::new();
+        };
+        let ticked = armed.ticked(list, &|_, id| newest.contains_key(id));
+        // A later task that names a file and has work of its own may have removed the file.
+        let is_removed = |receipt: &KnownReceipt| {
+            let there = now.among(&self.place.looked_at(receipt.paths()));
+            let mut away = receipt.paths().iter().zip(there).filter(|(_, is_there)| !is_there);
+            away.any(|(path, _)| {
+                // A task without a receipt was ticked just now.
+                let is_by = |id: &str| {
+                    newest.get(id).is_none_or(|other| {
+                        let is_its = other.own.contains(path) || other.files.contains(path);
+                        other.at > receipt.at && !other.own.is_empty() && is_its
+                    })
+                };
+                let names =
+                    |task: &Task| names_in(&task.title).iter().any(|name| name.covers(path));
+                ticked.iter().any(|(task, id)| names(task) && is_by(id))
+            })
+        };
+        let its = |(task, id): &(&'a Task, &'a str)| {
+            let receipt = newest.get(*id)?;
+            let mut left = self.left_of(receipt, seen)?;
+            if left.is_err() && is_removed(receipt) {
+                left = Ok(weak(FileChange::Gone, &mut receipt.paths().iter().cloned()));
+            }
+            let waits = left.as_ref().is_ok_and(String::is_empty);
+            let command = if waits { Some(self.command_of(task, list)?) } else { None };
+            let tick = Tick::of(task, receipt, command);
+            let lower = |doubt| Tick { proof: Proof::Tick, doubt, ..tick.clone() };
+            Some((*task, left.map(|doubt| if waits { tick.clone() } else { lower(doubt) })))
+        };
+        ticked.iter().filter_map(its).collect()
+    }
+
+    /// The doubt that is left, empty where only a run of the command can tell; `None` for as much as the receipt says.
+    fn left_of(&self, last: &KnownReceipt, seen: &FilesSeen) -> Option<Result<String, Unproved>> {
+        let now = seen.now.as_ref()?;
+        let waits = Some(Ok(String::new())).filter(|_| last.by_hand && !last.ran_verify);
+        let gone = || Some(Err(Unproved::WorkGone(last.paths().to_vec())));
+        let (paths, changed) = (last.paths(), &seen.facts.since_arming);
+        let change = |path: &String| {
+            let place = changed.binary_search_by(|file| file.path.cmp(path)).ok()?;
+            Some(changed[place].change)
+        };
+        let mut doubt = last.doubt.iter();
+        let was_gone = doubt.any(|doubt| doubt.starts_with(words_of(FileChange::Gone)));
+        let places = self.place.looked_at(paths);
+        // A removal can be a task's work, and the receipt says so.
+        if paths.is_empty() || (was_gone && !now.among(&places).contains(&true)) {
+            return waits;
+        }
+        let best = paths.iter().filter_map(change).min_by_key(|change| rank(*change));
+        let is_filled = |place: &String| place.ends_with('/') && now.has_below(place);
+        match (last.proof, best) {
+            (None | Some(Proof::Word), _) | (_, Some(FileChange::Content)) => waits,
+            (_, None) if places.iter().any(is_filled) => waits,
+            (_, None) => gone(),
+            (Some(Proof::Command), _) => Some(Ok(String::new())),
+            // One of the task's files differed in more, unless the receipt did not keep that file.
+            (Some(Proof::Files), _) if last.own.len() == MOST_FILES => waits,
+            (Some(Proof::Files), Some(best @ (FileChange::Stub | FileChange::Moved))) => {
+                let alike = paths.iter().filter(|path| change(path) == Some(best));
+                Some(Ok(weak(best, &mut alike.cloned())))
+            }
+            (Some(Proof::Files), _) => gone(),
+            (_, Some(FileChange::Gone)) if !last.own.is_empty() => gone(),
+            _ => waits,
+        }
+    }
+}
+
 impl Ticks {
     /// Judges the boxes ticked by hand. The files are looked at, within `limit`, only if such a box is new, or all is
     /// done.
@@ -77,43 +185,45 @@ impl Ticks {
             return ticks;
         }
         let known = judge.known();
-        let is_again = |id: &String, receipt: &KnownReceipt| {
-            claim.claims_again && new.contains(id) && receipt.at < claim.since
-        };
+        let opened: BTreeSet<&str> = new.iter().map(String::as_str).collect();
+        let is_again =
+            |id: &str, receipt: &KnownReceipt| receipt.at < claim.since && opened.contains(id);
         let is_old = |id: &String| known.get(id).is_some_and(|receipt| !is_again(id, receipt));
         // Usually `spool task done` ticked them: then nothing more is read.
         if !all_done && new.iter().all(is_old) {
             return ticks;
         }
         let Some(armed) = judge.armed_list() else { return ticks };
-        let ticked = armed.ticked(list, new);
+        let newest = judge.newest();
+        let was_opened =
+            |task: &Task, id: &str| opened.contains(&*task.id) || newest.contains_key(id);
+        let ticked = armed.ticked(list, &was_opened);
         ticks.seen = judge.look(limit);
         let held_up = ticks.seen.facts.held_up();
         if ticks.seen.now.is_none() && held_up.is_none() && !all_done {
             // Nobody could look. The end asks again, and then the word counts.
             return ticks;
         }
-        let gone = if held_up.is_none() { judge.gone(list, &ticks.seen) } else { Vec::new() };
-        let is_hand = |(task, id): &&(&Task, &str)| match known.get(*id) {
-            None => true,
-            Some(receipt) => {
-                is_again(&task.id, receipt) && gone.iter().any(|lost| lost.id == task.id)
-            }
+        let left = judge.left(list, &ticks.seen, &newest);
+        let is_gone = |(task, left): &'_ WorkLeft<'_>| match left {
+            Err(Unproved::WorkGone(paths)) => Some((task.id.clone(), paths.clone())),
+            _ => None,
         };
-        let hand: Vec<(&Task, &str)> = ticked.iter().filter(is_hand).copied().collect();
+        let gone: BTreeMap<String, Vec<String>> = left.iter().filter_map(is_gone).collect();
         let commands = |task: &Task| judge.command_of(task, list);
-        ticks.facts = hand.iter().map(|(task, _)| judge.facts(task, list, text)).collect();
-        for (tag, word) in [
-            ("no-change", SaidWord::NoChange as fn(String) -> SaidWord),
-            ("elsewhere", SaidWord::Elsewhere),
-        ] {
-            for (id, why) in said_of_tasks(claim.said, tag) {
-                let its = hand.iter().position(|(task, _)| id.eq_ignore_ascii_case(&task.id));
-                if let Some(place) = its {
-                    ticks.facts[place].word = word(why);
+        let (mut hand, mut again): (Vec<(&Task, &str)>, _) = (Vec::new(), Vec::new());
+        for (task, id) in &ticked {
+            match newest.get(*id) {
+                Some(receipt) if !is_again(&task.id, receipt) => {}
+                // Its work stands, but its command may fail now.
+                Some(receipt) if !gone.contains_key(&task.id) => {
+                    again.push(Tick::of(task, receipt, commands(task)));
                 }
+                _ => hand.push((task, id)),
             }
         }
+        ticks.facts = hand.iter().map(|(task, _)| judge.facts(task, list, text)).collect();
+        ticks.take_words(claim.said, &hand);
         if !hand.is_empty() {
             ticks.add_turn(judge, claim.since, &|id| {
                 let (task, _) = ticked.iter().find(|(_, its)| *its == id)?;
@@ -123,26 +233,62 @@ impl Ticks {
         let judged = judge.judge(&ticks.facts, &ticks.seen);
         for (place, (judged, (task, _))) in judged.into_iter().zip(&hand).enumerate() {
             let word = ticks.facts[place].word.clone();
-            ticks.take(&task.id, word, judged, commands(task));
+            // What is left of work that is gone is no new work.
+            let no_more =
+                |paths: &&Vec<String>| judged.files.iter().all(|file| paths.contains(file));
+            match gone.get(&task.id).filter(no_more).filter(|_| word == SaidWord::None) {
+                Some(paths) => ticks.refuse(&task.id, Unproved::WorkGone(paths.clone())),
+                None => ticks.take(&task.id, word, judged, commands(task)),
+            }
         }
-        if !all_done {
-            return ticks;
-        }
-        if let Some(why) = held_up.filter(|_| hand.is_empty()) {
+        // Behind the judged ones, which have the order of their facts.
+        ticks.proved.append(&mut again);
+        if let Some(why) = held_up.filter(|_| all_done && hand.is_empty()) {
             // The newest tick stands for all of them.
-            let newest = ticked.iter().max_by_key(|(_, id)| known.get(*id).map(|last| last.number));
+            let newest =
+                ticked.iter().max_by_key(|(_, id)| newest.get(*id).map(|receipt| receipt.number));
             ticks.unproved.extend(newest.map(|(one, _)| UnprovedTask { id: one.id.clone(), why }));
         }
-        let is_new = |lost: &UnprovedTask| hand.iter().all(|(task, _)| task.id != lost.id);
-        ticks.unproved.extend(gone.into_iter().filter(is_new));
-        if ticks.unproved.is_empty() {
-            let waits = |(task, id): &(&Task, &str)| {
-                let receipt = known.get(*id).filter(|last| last.by_hand && !last.ran_verify)?;
-                Some(Tick::of_receipt(&task.id, receipt, commands(task)?))
-            };
-            ticks.earlier = ticked.iter().filter_map(waits).collect();
+        if all_done {
+            ticks.take_left(left);
         }
         ticks
+    }
+
+    /// Takes the words of the agent's last message.
+    fn take_words(&mut self, said: &str, hand: &[(&Task, &str)]) {
+        for (tag, word) in [
+            ("no-change", SaidWord::NoChange as fn(String) -> SaidWord),
+            ("elsewhere", SaidWord::Elsewhere),
+        ] {
+            for (id, why) in said_of_tasks(said, tag) {
+                let its = hand.iter().position(|(task, _)| id.eq_ignore_ascii_case(&task.id));
+                if let Some(place) = its {
+                    self.facts[place].word = word(why);
+                }
+            }
+        }
+    }
+
+    /// Takes what is left at the end of work that has receipts.
+    fn take_left(&mut self, left: Vec<WorkLeft<'_>>) {
+        let judged: BTreeSet<String> =
+            self.proved.iter().map(|tick| tick.id.clone()).chain(self.refused()).collect();
+        for (task, left) in left {
+            match left {
+                Ok(tick) if tick.command.is_none() => self.earlier.push(tick),
+                _ if judged.contains(&task.id) => {}
+                Ok(tick) => self.earlier.push(tick),
+                Err(why) => self.refuse(&task.id, why),
+            }
+        }
+        if !self.unproved.is_empty() {
+            self.earlier.clear();
+        }
+    }
+
+    fn refuse(&mut self, id: &str, why: Unproved) {
+        self.unproved.push(UnprovedTask { id: id.to_owned(), why });
     }
 
     /// Takes the judgement on a task ticked by hand.
@@ -155,10 +301,7 @@ impl Ticks {
             Ok(proof) => proof,
             // The command may still prove the task.
             Err(why) if command.is_some() && !why.holds_up_all() => Proof::Tick,
-            Err(why) => {
-                self.unproved.push(UnprovedTask { id: id.to_owned(), why });
-                return;
-            }
+            Err(why) => return self.refuse(id, why),
         };
         self.proved.push(Tick {
             task: judged.id,
@@ -207,24 +350,26 @@ impl Ticks {
                 refuse_empty_run(result);
             }
         }
+        let is_failed = results.iter().any(|result| !result.passed);
+        // The work may be better before the end.
+        self.earlier.retain(|tick| tick.command.is_some() || !is_failed);
         let has_run = |tick: &mut Tick| {
             let command = tick.command.as_ref()?;
             let result = results.iter().find(|result| result.passed && result.run == *command)?;
             tick.verify = Some(VerifyRun { result: result.clone(), millis: millis(command) });
             Some(shown(&result.run, &result.tail))
         };
-        for tick in &mut self.earlier {
-            let may_rise = tick.proof == Proof::Files && self.seen.facts.judges.is_empty();
-            if has_run(tick) == Some(VerifyShown::Passed) && may_rise {
-                tick.proof = Proof::Command;
-            }
-        }
-        // The ticks have the order of their facts, without those that count as open.
+        let may_rise = self.seen.facts.judges.is_empty();
+        // The ticks have the order of their facts, without those that count as open; receipts need no facts.
         let mut facts = self.facts.iter_mut();
-        for tick in &mut self.proved {
+        for tick in self.proved.iter_mut().chain(&mut self.earlier) {
             let shown = has_run(tick).unwrap_or_default();
-            if let Some(facts) = facts.find(|facts| facts.id == tick.task) {
-                facts.verify = shown;
+            match facts.find(|facts| facts.id == tick.task) {
+                Some(facts) => facts.verify = shown,
+                None if shown == VerifyShown::Passed && tick.proof == Proof::Files && may_rise => {
+                    tick.proof = Proof::Command;
+                }
+                None => {}
             }
         }
         if self.proved.iter().all(|tick| tick.verify.is_none()) {
@@ -243,9 +388,10 @@ impl Ticks {
         self.unproved.iter().map(|task| task.id.clone()).collect()
     }
 
-    /// Ticks that need a receipt: new ones, and those whose command has passed since.
+    /// Ticks that need a receipt: new ones, those whose command has passed since, and those with less work.
     pub fn to_keep(&self) -> impl Iterator<Item = &Tick> {
-        self.proved.iter().chain(self.earlier.iter().filter(|tick| tick.verify.is_some()))
+        let is_new = |tick: &&Tick| tick.verify.is_some() || tick.command.is_none();
+        self.proved.iter().chain(self.earlier.iter().filter(is_new))
     }
 
     /// Writes the receipts, and the contents to compare the next tick with. `looks_again`: checks may have written
@@ -296,16 +442,17 @@ pub fn shown(run: &str, tail: &str) -> VerifyShown {
 }
 
 impl Tick {
-    /// The tick of a receipt without a run of its command.
-    fn of_receipt(id: &str, known: &KnownReceipt, command: String) -> Self {
+    /// The tick of a receipt; without a run of `command`, which has to run again.
+    fn of(task: &Task, known: &KnownReceipt, command: Option<String>) -> Self {
+        let proof = known.proof.unwrap_or(Proof::Word);
         Self {
             task: known.task.clone(),
-            id: id.to_owned(),
-            proof: known.proof.unwrap_or(Proof::Word),
-            doubt: String::new(),
+            id: task.id.clone(),
+            proof: if command.is_some() { proof.min(Proof::Files) } else { proof },
+            doubt: known.doubt.clone().unwrap_or_default(),
             own: known.own.clone(),
             no_change: known.no_change.clone(),
-            command: Some(command),
+            command,
             verify: None,
         }
     }

@@ -121,6 +121,16 @@ mod tests {
     ];
 
     #[test]
+    fn an_unknown_form_is_named() {
+        for (text, why) in [
+            ("{}", "it does not say how the review ended"),
+            (r#"{"version": 3, "outcome": "passed"}"#, "version 3 is of a newer program"),
+        ] {
+            assert_eq!(Review::read(text.as_bytes()).unwrap_err().to_string(), why);
+        }
+    }
+
+    #[test]
     fn every_outcome_has_words_and_only_a_pass_has_code_0() {
         let mut words: Vec<&str> = ALL.iter().map(|it| it.words()).collect();
         words.sort_unstable();

@@ -202,8 +202,7 @@ impl RunSummary {
         let mut lines: Vec<String> = self.costs.iter().take(shown).map(TaskCost::words).collect();
         if let Some(rest) = self.costs.get(shown..).filter(|rest| !rest.is_empty()) {
             let rest = rest.iter().fold(TaskCost::default(), TaskCost::plus);
-            let more = counted(rest.tasks.len() as u64, "more task");
-            lines.push(narrow(&format!("Cost of {more}: {}", rest.figures()), WIDTH));
+            lines.push(format!("Cost of {} more: {}", rest.tasks.len(), rest.figures()));
         }
         lines
     }
@@ -232,7 +231,7 @@ impl TaskCost {
             [] => "No task finished".to_owned(),
             ids => format!("Cost of {}", narrow(&plain(&some_of(ids)), TASKS)),
         };
-        narrow(&format!("{what}: {}", self.figures()), WIDTH)
+        format!("{what}: {}", self.figures())
     }
 
     fn figures(&self) -> String {
@@ -416,9 +415,9 @@ mod tests {
         for line in &text {
             assert!(columns(line) <= WIDTH, "{line}");
         }
-        let rest = text.iter().find(|line| line.contains(" more tasks: ")).unwrap();
-        let expected = "Cost of 197 more tasks: 197 iterations, 3 h 17 min, 243,209,699 tokens";
-        assert!(rest.starts_with(expected), "{rest}");
+        let rest = text.iter().find(|line| line.contains(" more: ")).unwrap();
+        let expected = "Cost of 197 more: 197 iterations, 3 h 17 min, 243,209,699 tokens, $98.50";
+        assert_eq!(rest, expected);
     }
 
     #[test]

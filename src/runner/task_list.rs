@@ -1,6 +1,6 @@
 //! The task list of a change, from iteration to iteration.
 
-use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -54,10 +54,23 @@ pub fn finder<'a>(list: &'a TaskList) -> impl Fn(&str) -> Option<&'a Task> {
     move |id| by_id.get(id).map(|place| &list.tasks[*place]).or_else(|| list.find(id))
 }
 
-/// Returns whether a folder that was a real path still is one: an agent may have put a link in its place, and what is behind
-/// that is not read and not written.
+/// A folder that was a real path still is one: an agent may have put a link in its place, and what is behind
+/// that is not read and not written. A look-up that fails shows nothing.
 pub fn is_in_place(folder: &Path) -> bool {
-    folder.is_dir() && real_path(folder).is_ok_and(|real| real == folder)
+    real_path(folder).map_or_else(
+        |error| error.kind() != ErrorKind::NotFound,
+        |real| real == folder && folder.is_dir(),
+    )
+}
+
+impl TaskListUpdate {
+    fn of(list: &TaskList) -> Self {
+        Self {
+            work: Work::List { done: list.done(), open: list.open().count() },
+            next: list.present().map(|task| (task.id.clone(), task.title.to_string())),
+            ..Self::default()
+        }
+    }
 }
 
 impl Tasks {
@@ -112,11 +125,7 @@ impl Tasks {
             }
         };
         let list = &file.list;
-        let mut looked = TaskListUpdate {
-            work: Work::List { done: list.done(), open: list.open().count() },
-            next: list.next().first().map(|task| (task.id.clone(), task.title.to_string())),
-            ..TaskListUpdate::default()
-        };
+        let mut looked = TaskListUpdate::of(list);
         if !self.is_compared {
             (looked.tampered, looked.ticked) = list.since(&self.open);
             self.open = list.open_lines();
@@ -129,18 +138,12 @@ impl Tasks {
 
     /// Reads the list again and returns what it says now. The tasks of these ids count as open, whatever their boxes say.
     pub fn look_again(&mut self, open: &[String]) -> TaskListUpdate {
-        let before = self.open.clone();
         let mut looked = self.look();
-        if let Work::List { done, open: known } = &mut looked.work {
-            let (before, now) = (by_id(&before), by_id(&self.open));
-            let ticked: Vec<_> = open.iter().filter(|id| !now.contains_key(&***id)).collect();
-            for id in ticked {
-                *done = done.saturating_sub(1);
-                *known += 1;
-                let text = before.get(&**id).copied().unwrap_or_default();
-                self.open.extend([id, " ", text, "\n"]);
-                self.is_compared = false;
-            }
+        let mut list = self.looked.as_ref().map(|file| file.list.clone()).unwrap_or_default();
+        if !list.open_again(open).is_empty() {
+            looked = TaskListUpdate::of(&list);
+            self.open = list.open_lines();
+            self.is_compared = false;
         }
         looked
     }
@@ -173,11 +176,6 @@ impl Tasks {
     pub fn hash(&self) -> u64 {
         self.hash
     }
-}
-
-/// The words of open tasks by their ids.
-fn by_id(open: &str) -> BTreeMap<&str, &str> {
-    open.lines().filter_map(|line| line.split_once(' ')).collect()
 }
 
 #[cfg(test)]

@@ -12,10 +12,10 @@ use std::path::Path;
 use crate::engine::{Demand, Observation, TerminalReason, ends};
 use crate::feature::project::{Project, printable};
 use crate::feature::settings::Settings;
-use crate::feature::snapshot::FeatureSnapshot;
 use crate::refusal::Refusal;
 use crate::session::arm::replace;
 use crate::session::arm::task::TASK_FILE;
+use crate::session::counted::as_counted;
 use crate::session::life;
 use crate::session::messages::task as messages;
 use crate::session::pinned;
@@ -279,7 +279,7 @@ fn contract(project: &Project, record: &Record, folder: &Session) -> String {
         let feature = project.feature_at(&record.folder).ok();
         feature.map_or_else(String::new, |feature| {
             let standing = pinned::standing(&project.root, record);
-            let snapshot = FeatureSnapshot::of_loop(&feature, &standing, Some(record));
+            let snapshot = as_counted(project, &feature, &standing, Some(record));
             crate::session::messages::feature::reminder(&snapshot, record, &standing)
         })
     };

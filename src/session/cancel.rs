@@ -11,6 +11,7 @@ use crate::refusal::Refusal;
 use crate::session::end::{end_feature, end_task};
 use crate::session::messages::person;
 use crate::session::pinned;
+use crate::session::task_log::refused;
 use crate::store::closing::{EndNotice, not_noted};
 use crate::store::loops::{Loops, PATIENCE};
 use crate::store::read::Problem;
@@ -48,7 +49,9 @@ pub fn summary(project: &Project, feature: &Feature) -> Option<String> {
     let loops = Loops::of(&project.root);
     let (pin, record) =
         (loops.found(&feature.name).ok().flatten(), loops.of_feature(&feature.name));
-    let snapshot = snapshot.under(&standing, record.as_ref(), Deadline::after(Duration::ZERO));
+    let mut snapshot = snapshot.under(&standing, record.as_ref(), Deadline::after(Duration::ZERO));
+    let refused = record.iter().flat_map(|record| refused(project, feature, record));
+    snapshot.open_again(&refused.collect::<Vec<_>>());
     let place = snapshot.place();
     let done = if place.named { place.words() } else { place.done.to_string() };
     // Counted from 1 in the state file, which alone knows where no loop of this program ran.

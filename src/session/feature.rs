@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::context::{ChecksRun, StopContext, StopSession};
+use super::counted::as_counted;
 use super::notices::{self, Notice};
 use super::observe::feature::{self as observe, add_seen, hooks_due, wait_for_transcript};
 use crate::engine::tasks::TaskList;
@@ -29,7 +30,7 @@ use crate::session::messages::shortfall::ticked_elsewhere;
 use crate::session::messages::{ends, feature as messages};
 use crate::session::pinned;
 use crate::session::proof::judge_of;
-use crate::session::task_log::{receipts_of, refused};
+use crate::session::task_log::receipts_of;
 use crate::store::closing::{EndNotice, close_record};
 use crate::store::loops::{Loops, OpenTasks, Record};
 use crate::store::pins::PinState;
@@ -133,8 +134,7 @@ pub fn late_end_texts(
     match (ends::moved_message(record), context.project.feature_at(&record.folder)) {
         (Some(message), _) => (message.clone(), message),
         (None, Ok(feature)) => {
-            let mut snapshot = FeatureSnapshot::of_record(&feature, record);
-            snapshot.open_again(&refused(context.project, &feature, record));
+            let snapshot = as_counted(context.project, &feature, &PinState::Nobody, Some(record));
             let left = record.words.strip_prefix(&*reason.to_string());
             let left = left.and_then(|left| left.strip_prefix("; "));
             let message = ends::end_message(&snapshot, record, reason, left);
@@ -222,7 +222,7 @@ impl FeatureStop {
         }
         let Some(list) = &self.snapshot.tasks else { return };
         let (since, said) = (session.record.judged_at, context.event.last_message.as_str());
-        let claim = TickClaim { new, since, all_done, claims_again: false, said };
+        let claim = TickClaim { new, since, all_done, said };
         self.ticks = Ticks::of(&judge, (list, &self.snapshot.text), claim, limit.min(LOOK));
         self.ticks.list = hash;
         self.snapshot.open_again(&self.ticks.refused());
@@ -464,7 +464,9 @@ impl StopSession<'_> {
         let line = format!("The state file of feature {about} is gone: the loop has ended");
         self.close(&Demand::Cancelled, &line)?;
         let feature = self.context.project.feature_at(&self.record.folder).ok();
-        let snapshot = feature.map(|feature| FeatureSnapshot::of_record(&feature, &self.record));
+        let snapshot = feature.map(|feature| {
+            as_counted(self.context.project, &feature, &PinState::Nobody, Some(&self.record))
+        });
         let place = snapshot.map(|snapshot| snapshot.place()).unwrap_or_default();
         let message = ends::gone_message(&self.record, place);
         Ok(HookAnswer::notify(&message).log(&line))

@@ -7,6 +7,7 @@ pub(crate) mod cancel;
 mod claim;
 mod context;
 mod continuing;
+pub(crate) mod counted;
 pub(crate) mod end;
 mod feature;
 pub(crate) mod life;

@@ -14,10 +14,8 @@ use crate::store::pins::{PinKey, Pins};
 /// Returns what was asked of the live loop of a feature besides the feature, `None` for nothing.
 pub fn asked(project: &Project, feature: &Feature) -> Option<Asked> {
     let standing = pinned::standing_of_feature(&project.root, &feature.name);
-    let loops = Loops::of(&project.root);
-    let record = loops.live_pin(&feature.name).and_then(|pin| loops.peek(&pin.session));
-    let record = record.filter(|it| it.about == feature.name && it.ledger.is_live());
-    standing.asked(record.as_ref()).cloned()
+    let record = Loops::of(&project.root).of_feature(&feature.name);
+    standing.asked(record.filter(|it| it.ledger.is_live()).as_ref()).cloned()
 }
 
 /// Returns the tasks of a list that were asked for.

@@ -75,24 +75,17 @@ pub enum Done {
 /// What a failure led to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failed {
-    /// The task may be tried again.
-    Again {
+    /// The task may be tried again, unless the loop has ended.
+    Counted {
         /// Failed attempts so far.
         used: u32,
         /// Attempts that a task has.
         limit: u32,
+        /// The id of a repair that was put after it and comes first.
+        repair: Option<String>,
+        /// The attempts are used up.
+        ended: Option<TerminalReason>,
     },
-    /// A repair was put after it and comes first.
-    Repair {
-        /// The id of the repair.
-        id: String,
-        /// Failed attempts so far.
-        used: u32,
-        /// Attempts that a task has.
-        limit: u32,
-    },
-    /// The attempts are used up; the loop has ended.
-    Ended(TerminalReason),
     /// It was written down and not counted, because there is no state file that can be read.
     NotCounted,
 }
@@ -165,25 +158,31 @@ impl<'a> Books<'a> {
 
     /// Keeps the failed attempts of a task in the loop's own notes as well, `None` for forgetting them.
     fn count_in_record(&self, task: &str, used: Option<u32>) -> Result<(), Refusal> {
-        let Some(record) =
-            self.record().filter(|it| used.is_some() || it.attempts.contains_key(task))
-        else {
+        if used.is_none() && !self.record().is_some_and(|it| it.attempts.contains_key(task)) {
             return Ok(());
-        };
-        let kept = || {
-            let folder = Loops::of(&self.project.root).session_within(&record.session, PATIENCE)?;
-            let Some(mut record) = folder.record()?.filter(|it| it.about == self.feature.name)
-            else {
-                return Ok(());
-            };
-            match used {
-                Some(used) => record.attempts.insert(task.to_owned(), used),
-                None => record.attempts.remove(task),
-            };
-            folder.save(&record)
-        };
-        kept()
-            .map_err(|error| Refusal::unwritable(&self.project.root.join(".claude/ralph"), &error))
+        }
+        let counted = self.change_record(|record| match used {
+            Some(used) => Some(record.attempts.insert(task.to_owned(), used)),
+            None => Some(record.attempts.remove(task)),
+        });
+        let folder = self.project.root.join(".claude/ralph");
+        counted.map(|_| ()).map_err(|error| Refusal::unwritable(&folder, &error))
+    }
+
+    /// Changes the record of the session that drives the feature, and saves it where `change` has a result.
+    fn change_record<T>(
+        &self,
+        change: impl FnOnce(&mut Record) -> Option<T>,
+    ) -> io::Result<Option<T>> {
+        let Some(record) = self.record() else { return Ok(None) };
+        let folder = Loops::of(&self.project.root).session_within(&record.session, PATIENCE)?;
+        let own = folder.record()?.filter(|it| it.about == self.feature.name);
+        let Some(mut record) = own else { return Ok(None) };
+        let changed = change(&mut record);
+        if changed.is_some() {
+            folder.save(&record)?;
+        }
+        Ok(changed)
     }
 
     /// Returns why the state file was left as it is, `None` when it is kept or there is none.
@@ -194,8 +193,8 @@ impl<'a> Books<'a> {
         }
     }
 
-    /// Ticks a task and returns whether its box was open; the tasks that it repairs stay open.
-    pub fn done(&mut self, id: &str) -> Result<Done, Refusal> {
+    /// Ticks a task that is done or dropped and returns whether its box was open; the tasks that it repairs stay open.
+    pub fn done(&mut self, id: &str, event: &JournalEvent) -> Result<Done, Refusal> {
         let task = self.task(id)?.clone();
         let is_there = self.change_list(|list, text| Some(tick(text, list.find(&task.id)?)))?;
         if !is_there {
@@ -208,16 +207,16 @@ impl<'a> Books<'a> {
         self.write_state()?;
         let words = format!("{} {}", task.id, printable(&task.title));
         if !task.done {
-            self.note(&JournalEvent::Done, &words)?;
+            self.note(event, &words)?;
             return Ok(Done::Now);
         }
         // Ticked by hand, or by a call that was killed before it could write this down.
         let start = format!("{} ", task.id);
-        if !self.has_progress(&JournalEvent::Done, &start) {
-            self.progress(&JournalEvent::Done, &words)?;
+        if !self.has_progress(event, &start) {
+            self.progress(event, &words)?;
         }
-        if !self.has_entry(&JournalEvent::Done, &start) {
-            self.journal(&JournalEvent::Done, &words)?;
+        if !self.has_entry(event, &start) {
+            self.journal(event, &words)?;
         }
         Ok(Done::Before)
     }
@@ -246,19 +245,18 @@ impl<'a> Books<'a> {
         self.write_state()?;
         self.count_in_record(&task.id, Some(used))?;
         self.note(&JournalEvent::Failed, &format!("{} attempt {used} of {limit}: {why}", task.id))?;
-        if let Some(id) = repair {
+        if let Some(id) = &repair {
             self.note(&JournalEvent::Repair, &format!("{id} behind {}", task.id))?;
-            return Ok(Failed::Repair { id, used, limit });
         }
         if used < limit {
-            return Ok(Failed::Again { used, limit });
+            return Ok(Failed::Counted { used, limit, repair, ended: None });
         }
         let attempt = Attempt { task: task.id.clone(), used: used + 1, limit };
         let seen =
             Observation { attempt: Some(attempt), work: self.work(), ..Observation::default() };
         // A loop that was over before keeps its reason.
         let ended = self.end(&seen)?;
-        Ok(ended.map_or(Failed::Again { used, limit }, Failed::Ended))
+        Ok(Failed::Counted { used, limit, repair, ended })
     }
 
     /// Ends the loop because a person is needed; `need` says what for. Returns the reason, `None`
@@ -430,7 +428,7 @@ impl<'a> Books<'a> {
         Loops::of(&self.project.root).of_feature(&self.feature.name)
     }
 
-    fn note(&self, event: &JournalEvent, words: &str) -> Result<(), Refusal> {
+    pub fn note(&self, event: &JournalEvent, words: &str) -> Result<(), Refusal> {
         self.progress(event, words)?;
         self.journal(event, words)
     }

@@ -110,25 +110,35 @@ impl Loops {
 
     /// The ids of all sessions that had a loop here.
     pub fn sessions(&self) -> Vec<String> {
-        let has_journal =
-            |name: &String| self.folder.join(name).join("journal.jsonl").symlink_metadata().is_ok();
-        let mut ids = names_in(&self.folder);
-        ids.retain(|name| self.knows(name) || has_journal(name));
-        let kept = names_in(&self.records.kept).into_iter().filter_map(|name| {
+        let records = names_in(&self.records.kept).filter_map(|name| {
             let session = name.strip_prefix("session-")?.strip_suffix(".json")?;
             is_session_id(session).then(|| session.to_owned())
         });
+        let kept = sorted(records.collect(), Ord::cmp);
+        let is_other = |name: &String| kept.binary_search(name).is_err();
+        let others = names_in(&self.folder).filter(is_other);
+        let mut ids: Vec<String> =
+            others.filter(|name| self.has_journal(name) || self.knows(name)).collect();
         ids.extend(kept);
-        let mut ids = sorted(ids, Ord::cmp);
-        ids.dedup();
-        ids
+        sorted(ids, Ord::cmp)
+    }
+
+    /// The ids of all sessions with a journal here.
+    pub fn journals(&self) -> Vec<String> {
+        let names = names_in(&self.folder).filter(|name| self.has_journal(name));
+        sorted(names.collect(), Ord::cmp)
+    }
+
+    fn has_journal(&self, session: &str) -> bool {
+        may_be_there(&below(&self.folder, &[session, "journal.jsonl"]))
     }
 
     /// Those of these sessions whose record was written last, at most so many, in the order they have.
     pub fn newest(&self, mut sessions: Vec<String>, most: usize) -> Vec<String> {
         if sessions.len() > most {
-            let path = |session: &String| self.records.path(session);
-            let mut is_new = newest(sessions.iter().map(path), most, None).into_iter();
+            let folder = self.records.folder();
+            let paths = sessions.iter().map(|session| record_path(folder, session));
+            let mut is_new = newest(paths, most, None).into_iter();
             sessions.retain(|_| is_new.next() == Some(true));
         }
         sessions
@@ -183,14 +193,14 @@ impl Loops {
 
     /// The pins of all features whose loops live.
     pub fn live_pins(&self) -> Vec<Pin> {
-        let kept = names_in(self.records.folder());
-        let kept = kept.iter().filter_map(|name| name.strip_prefix("feature-"));
-        let noted = names_in(&below(&self.folder, &["claims"]));
-        let names = kept.chain(noted.iter().map(String::as_str));
-        let mut names =
-            sorted(names.filter_map(|name| name.strip_suffix(".json")).collect(), Ord::cmp);
+        let named = |name: String| Some(name.strip_prefix("feature-")?.to_owned());
+        let kept = names_in(self.records.folder()).filter_map(named);
+        let claims = below(&self.folder, &["claims"]);
+        let names = kept.chain(names_in(&claims));
+        let names = names.filter_map(|name| Some(name.strip_suffix(".json")?.to_owned()));
+        let mut names = sorted(names.collect(), Ord::cmp);
         names.dedup();
-        let pins = names.into_iter().filter_map(|name| self.pin(name).ok().flatten());
+        let pins = names.into_iter().filter_map(|name: String| self.pin(&name).ok().flatten());
         pins.filter(|pin| pin.ended.is_none()).collect()
     }
 
@@ -377,9 +387,9 @@ impl Loops {
     }
 }
 
-fn names_in(folder: &Path) -> Vec<String> {
-    let found = read::entries(folder, MOST_SESSIONS).entries;
-    found.iter().filter_map(|entry| entry.file_name().into_string().ok()).collect()
+fn names_in(folder: &Path) -> impl Iterator<Item = String> {
+    let found = fs::read_dir(folder).into_iter().flatten().flatten().take(MOST_SESSIONS);
+    found.filter_map(|entry| entry.file_name().into_string().ok())
 }
 
 /// Does something again when what it has made was taken away in the same moment, by `git clean` say.

@@ -141,6 +141,8 @@ names! {
         Failure = "failure",
         /// A task was done.
         Done = "done",
+        /// A task was dropped.
+        Dropped = "dropped",
         /// An attempt of a task failed.
         Failed = "failed",
         /// A repair task was added after a failed attempt.

@@ -1,11 +1,11 @@
 //! The five agent programs: which version is installed where, what each needs in its home, and how its model calls a tool.
 
+use crate::left_out::left_out;
 use ralph_speckit::runner::options::HarnessChoice;
 use scripted_model::Reply;
 use serde_json::json;
 use std::env;
 use std::fs;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// An agent program, pinned.
@@ -69,13 +69,7 @@ impl Agent {
             "{DEMANDED} demands {}, which is not installed\n{advice}",
             self.name()
         );
-        // Written past the test runner, which shows what a test prints only when it fails.
-        let _ = writeln!(
-            io::stderr(),
-            "left out: {} {} is not installed; {advice}",
-            self.name(),
-            self.version()
-        );
+        left_out(&format!("{} {} is not installed; {advice}", self.name(), self.version()));
     }
 
     /// The name, as `--harness` takes it.

@@ -10,6 +10,8 @@ mod fallback;
 mod hostile;
 #[path = "../it/support/hostile_words.rs"]
 mod hostile_words;
+#[path = "../it/support/left_out.rs"]
+mod left_out;
 #[path = "../it/support/limited.rs"]
 mod limited;
 mod limits;

@@ -15,6 +15,8 @@ mod evidence;
 mod headless;
 #[path = "../it/support/hostile_words.rs"]
 mod hostile_words;
+#[path = "../it/support/left_out.rs"]
+mod left_out;
 mod long_sessions;
 mod neighbours;
 #[path = "../it/support/once.rs"]

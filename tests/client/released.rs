@@ -1,5 +1,6 @@
 //! The plugin as it is released: an archive, or a git repository, from a marketplace on loopback. Nothing else is installed.
 
+use crate::left_out::left_out;
 use crate::packaging::{Home, assert_valid, paths};
 use crate::release_server::{Shelf, serve};
 use crate::support::{Project, on_every_client};
@@ -37,7 +38,7 @@ fn release() -> Option<PathBuf> {
     let folder = RELEASE.get_or_init(|| {
         for tool in ["zip", "unzip", "strip", "openssl"] {
             if Command::new(tool).arg("--help").output().is_err() {
-                println!("left out: `{tool}` is not installed");
+                left_out(&format!("{tool} is not installed"));
                 return None;
             }
         }
@@ -269,7 +270,7 @@ fn the_plugin_installs_from_an_npm_registry(version: &str) {
     const PACKAGE: &str = "ralph-speckit-plugin";
     let Some(release) = release() else { return };
     if !release.join("marketplace-npm.json").exists() {
-        println!("left out: npm is not installed");
+        left_out("npm is not installed");
         return;
     }
     let number = env!("CARGO_PKG_VERSION");
@@ -331,7 +332,7 @@ fn npx_sets_the_plugin_up_and_removes_it(version: &str) {
         .map(|path| path.display().to_string())
         .collect();
     if packages.is_empty() {
-        println!("left out: npm is not installed");
+        left_out("npm is not installed");
         return;
     }
     let words: Vec<&str> = packages.iter().map(String::as_str).collect();

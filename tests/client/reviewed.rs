@@ -2,6 +2,7 @@
 
 use crate::headless::{Client, ClientRun};
 use crate::hostile_words;
+use crate::left_out::left_out;
 use crate::support::program;
 use crate::workshop::{Worker, Workshop};
 use scripted_model::{Asked, Reply, ScriptedModel};
@@ -51,7 +52,7 @@ fn play(reader: &'static str, test: fn(&Stage)) {
 fn play_with(reader: &'static str, installed: bool, test: fn(&Stage)) {
     let Some(codex) = codex() else {
         assert_ne!(reader, "claude", "`scripts/fetch-clients` fetches all programs");
-        eprintln!("left out: codex is not installed; `scripts/fetch-clients codex` installs it");
+        left_out("codex is not installed; `scripts/fetch-clients codex` installs it");
         return;
     };
     let workshop = Workshop::with_tasks(1);

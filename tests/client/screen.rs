@@ -1,6 +1,7 @@
 //! The interactive client on a terminal: what a person types and sees.
 
 use crate::headless::Client;
+use crate::left_out::left_out;
 use crate::support::{client, on_every_client, wait_until_gone};
 use crate::workshop::Workshop;
 use ralph_speckit::world::{Deadline, pause};
@@ -133,7 +134,7 @@ impl Drop for Terminal {
 pub fn tmux_is_there() -> bool {
     let found = Command::new("tmux").arg("-V").output().is_ok_and(|output| output.status.success());
     if !found {
-        eprintln!("left out: the interactive client needs a terminal, and tmux is not installed");
+        left_out("the interactive client needs a terminal, and tmux is not installed");
     }
     found
 }

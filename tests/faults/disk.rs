@@ -5,6 +5,7 @@ use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::Command;
 
+use crate::left_out::left_out;
 use tempfile::TempDir;
 
 /// Enough for a project and its notes.
@@ -23,9 +24,9 @@ impl Disk {
             Ok(output) if output.status.success() => return Some(Self(folder)),
             Ok(output) => {
                 let why = String::from_utf8_lossy(&output.stderr);
-                crate::say(&format!("left out: no disk can be mounted here: {}", why.trim()));
+                left_out(&format!("no disk can be mounted here: {}", why.trim()));
             }
-            Err(error) => crate::say(&format!("left out: there is no `mount` here: {error}")),
+            Err(error) => left_out(&format!("there is no `mount` here: {error}")),
         }
         None
     }

@@ -13,6 +13,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use crate::left_out::left_out;
 use nix::errno::Errno;
 use nix::libc;
 use nix::sys::ptrace::{self, Options};
@@ -474,7 +475,7 @@ pub fn can_trace() -> bool {
     child.kill().unwrap();
     child.wait().unwrap();
     if let Err(error) = tried {
-        crate::say(&format!("left out: no program may be traced here ({error})"));
+        left_out(&format!("no program may be traced here ({error})"));
     }
     tried.is_ok()
 }

@@ -5,7 +5,6 @@ use std::ops::Deref;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use filetime::{FileTime, set_file_mtime};
 use ralph_speckit::world as clock;
@@ -13,7 +12,7 @@ use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
 use super::tracer::{self, Fault, Run};
-use crate::limited::Limited;
+use crate::limited::{Limited, until};
 use crate::scratch::{SPOOL, Scratch, below, started_by};
 
 /// The session that has the loop in most stories.
@@ -250,10 +249,12 @@ impl World {
     /// Puts everything back as it was.
     pub fn restore(&self, snapshot: &Snapshot) {
         for entry in fs::read_dir(self.top()).unwrap().flatten() {
+            let path = entry.path();
             // Somebody who was killed may have left a process that still writes there.
-            while entry.path().exists() && fs::remove_dir_all(entry.path()).is_err() {
-                clock::pause(Duration::from_millis(1));
-            }
+            until("the end of whoever writes there", || {
+                let removed = fs::remove_dir_all(&path).or_else(|_| fs::remove_file(&path));
+                (removed.is_ok() || !path.exists()).then_some(())
+            });
         }
         for (path, thing) in &snapshot.0 {
             match thing {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use crate::support::left_out::left_out;
 use crate::support::limited::Limited;
 use crate::support::scratch::{SPOOL, Said, Scratch, contents};
 
@@ -232,7 +233,7 @@ fn shells_that_are_here_read_their_lines() {
     let scratch = project();
     for (shell, flag) in [("zsh", "-fc"), ("fish", "-c")] {
         let Ok(program) = Command::new(shell).arg("--version").stdout(Stdio::null()).spawn() else {
-            eprintln!("{shell} is not installed, and its lines are not read here");
+            left_out(&format!("the lines of {shell}, which is not installed"));
             continue;
         };
         program.finish();

@@ -7,6 +7,7 @@ use std::process::Command;
 
 use rustix::process::{Signal, geteuid};
 
+use crate::left_out::left_out;
 use crate::limited::Limited;
 use crate::place::{Place, Runner};
 use crate::plan::Plan;
@@ -40,7 +41,7 @@ impl Container {
             || !Path::new("/usr/bin/unshare").exists()
             || !can.finish().status.success()
         {
-            println!("left out: it needs root, `unshare` with mounts, and `setpriv`");
+            left_out("it needs root, `unshare` with mounts, and `setpriv`");
             return None;
         }
         let place = Place::new(plan);

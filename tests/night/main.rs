@@ -14,6 +14,8 @@ mod container;
 mod figures;
 #[path = "../it/support/hearing.rs"]
 mod hearing;
+#[path = "../it/support/left_out.rs"]
+mod left_out;
 #[path = "../it/support/limited.rs"]
 mod limited;
 mod place;

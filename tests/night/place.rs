@@ -188,9 +188,9 @@ impl Place {
         ids.filter(is_ours).map(words).collect()
     }
 
-    /// Fails unless nothing is alive within a moment.
+    /// Waits until nothing is alive.
     pub fn assert_nobody_is_left(&self) {
-        let deadline = Deadline::after(Duration::from_secs(20));
+        let deadline = Deadline::after(PATIENCE);
         while !self.alive().is_empty() {
             assert!(!deadline.is_over(), "still alive: {:#?}", self.alive());
             pause(Duration::from_millis(20));

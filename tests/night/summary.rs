@@ -201,7 +201,7 @@ impl<'a> Told<'a> {
         ));
         text.extend(self.costs[..SINGLE].iter().map(|it| it.words(&it.tasks.join(", "))));
         let rest = self.costs[SINGLE..].iter().cloned().reduce(Cost::plus).unwrap();
-        text.push(rest.words(&format!("{} more tasks", rest.tasks.len())));
+        text.push(rest.words(&format!("{} more", rest.tasks.len())));
         let [base, last] = [&self.base, &self.last].map(|it| &it[..12]);
         text.push(format!("Commits: git log --stat {base}..{last}"));
         text.push(format!("All changes: git diff {base}"));

@@ -30,7 +30,7 @@ fn what_an_agent_leaves_in_the_background_is_ended_and_counted() {
         format!("{}{own_session} sh -c 'sleep 3600 & wait' & echo done; exit 0", witness.held());
     let mut scribe = Scribe::new();
     let ended = run(&script(&text), &no_limits(), &mut scribe).unwrap();
-    witness.wait_for_the_end(PATIENCE);
+    witness.wait_for_the_end();
     assert_eq!((ended.cut, ended.left.code), (None, Some(0)), "{ended:?}");
     assert_eq!(scribe.output(), ["done"]);
     if cfg!(target_os = "linux") {
@@ -43,7 +43,7 @@ fn what_is_left_behind_and_goes_on_talking_is_not_listened_to_for_ever() {
     let witness = Witness::new();
     let text = format!("{}trap '' TERM; (setsid yes || yes) & exit 7", witness.held());
     let ended = run(&script(&text), &no_limits(), &mut Scribe::new()).unwrap();
-    witness.wait_for_the_end(PATIENCE);
+    witness.wait_for_the_end();
     assert_eq!((ended.cut, ended.left.code), (None, Some(7)), "{ended:?}");
 }
 
@@ -64,7 +64,7 @@ fn an_orphan_in_a_session_of_its_own_is_found_although_its_parent_is_long_dead()
     witness.wait_for("orphan");
     driver.signal(Signal::TERM);
     let told = driver.told("ended:");
-    witness.wait_for_the_end(PATIENCE);
+    witness.wait_for_the_end();
     assert!(told.contains("cut: Some(Asked)") && told.ends_with("Some(15)"), "{told}");
 }
 
@@ -119,7 +119,7 @@ fn ctrl_c_twice_kills_at_once() {
     witness.wait_for("terminated");
     driver.signal_as_terminal(Signal::INT);
     let told = driver.told("ended:");
-    witness.wait_for_the_end(PATIENCE);
+    witness.wait_for_the_end();
     assert!(told.contains("signal: Some(9)") && told.contains("cut: Some(Asked)"), "{told}");
 }
 
@@ -130,7 +130,7 @@ fn a_closed_terminal_ends_the_tree() {
     witness.wait_for("ready");
     driver.signal_as_terminal(Signal::HUP);
     let told = driver.told("ended:");
-    witness.wait_for_the_end(PATIENCE);
+    witness.wait_for_the_end();
     assert!(told.contains("signal: Some(9)") && told.ends_with("Some(1)"), "{told}");
 }
 
@@ -142,7 +142,7 @@ fn a_runner_that_is_killed_leaves_no_process() {
     witness.wait_for("grandchild");
     driver.signal(Signal::KILL);
     driver.wait();
-    witness.wait_for_the_end(Duration::from_secs(5));
+    witness.wait_for_the_end();
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn a_runner_that_is_killed_while_it_ends_a_tree_leaves_no_process() {
     witness.wait_for("terminated");
     driver.signal(Signal::KILL);
     driver.wait();
-    witness.wait_for_the_end(Duration::from_secs(5));
+    witness.wait_for_the_end();
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn a_supervisor_that_is_killed_does_not_save_the_agent() {
     let supervisor: i32 = witness.next_number();
     kill_process(Pid::from_raw(supervisor).unwrap(), Signal::KILL).unwrap();
     let told = driver.told("ended:");
-    witness.wait_for_the_end(PATIENCE);
+    witness.wait_for_the_end();
     assert!(told.contains("code: None, signal: Some(9)"), "{told}");
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::support::{Scribe, no_limits, run, script};
-use super::witness::{PATIENCE, Witness};
+use super::witness::Witness;
 use ralph_speckit::runner::process::{Control, Cut, ProcessLimits};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -17,7 +17,7 @@ fn a_stubborn_tree_is_ended_after_its_grace() {
     let stubborn = stubborn.replace("echo ready >&9", "echo ready");
     let mut scribe = Scribe::answering("ready", Control::End);
     let ended = run(&script(&stubborn), &limits, &mut scribe).unwrap();
-    witness.wait_for_the_end(PATIENCE);
+    witness.wait_for_the_end();
     assert_eq!((ended.cut, ended.left.signal), (Some(Cut::Asked), Some(9)), "{ended:?}");
     assert!(ended.left.cut && !ended.left.lingered, "{ended:?}");
     assert!(ended.survivors >= 2, "{ended:?}");

@@ -169,6 +169,38 @@ pub const PLANS: &[Plan] = &[
         ..DOUBT
     },
     Plan {
+        name: "file of nothing",
+        tasks: &["Draw `img/logo.png`"],
+        each: &[
+            "head -c 900 /dev/zero",
+            "head -c 3000000 /dev/zero",
+            "echo TODO",
+            "echo \"raise Exception('todo')\"",
+        ],
+        turns: &["mkdir -p img; {1} >img/logo.png"],
+        ..DOUBT
+    },
+    Plan {
+        name: "file that the task names in another way",
+        tasks: &["{1}"],
+        each: &[
+            "Implement the total in @{source}",
+            "Move the sums {source}→{renamed}",
+            "Mend bin/sums",
+        ],
+        files: &[("bin/sums", "a\n")],
+        turns: &["echo more >>{doc}"],
+        says: "byte for byte",
+        ..OPEN
+    },
+    Plan {
+        name: "pipe in place of the file",
+        tasks: &["Write `{1}`"],
+        each: &["src/totals.go", "build/totals.log"],
+        turns: &["mkdir -p $(dirname {1}); mkfifo {1}; echo more >>{doc}"],
+        ..DOUBT
+    },
+    Plan {
         name: "file put behind a link",
         turns: &["mv {source} {source}.real; ln -s $(basename {source}).real {source}"],
         ..DOUBT

@@ -333,13 +333,120 @@ pub const PLANS: &[Plan] = &[
         ..TWO
     },
     Plan {
-        name: "proved file made a link",
+        name: "done before the loop, and its command fails",
+        before: "tick {a}",
+        verify: "grep -q total_of_all {source}",
         suspects: "{a}",
-        each: &["ln -s nowhere", "ln -s /dev/null", "ln -s \"$PWD/{other}\""],
+        turns: &[
+            "relist 's/\\[x\\]( {a} )/[ ]\\1/'",
+            "put junk {source}\ntick {a}",
+            "put other-better {other}\nmark {b}",
+        ],
+        ..TWO
+    },
+    Plan {
+        name: "command fails at the second tick",
+        verify: "grep -q total_of_all {source}",
+        suspects: "{a}",
+        each: &["mark {b}", "true"],
+        turns: &[
+            "put better {source}\nmark {a}",
+            "put junk {source}\nrelist 's/\\[x\\]/[ ]/'",
+            "tick {a}\nput other-better {other}\n{1}",
+            "mark {b}",
+        ],
+        ..TWO
+    },
+    Plan {
+        name: "id of another task now",
+        before: "tick {a}",
+        suspects: "{a}",
+        turns: &[
+            "relist 's#\\[x\\] {a} .*#[ ] {a} Write {renamed}#'",
+            "mark {a}\nput other-better {other}\nmark {b}",
+        ],
+        ..TWO
+    },
+    Plan {
+        name: "work removed before its second tick",
+        tasks: &["Test the total in {new_test}", "Show it in {other}"],
+        each: &["rm {new_test}", "mv {new_test} $DESK/"],
+        turns: &["put new-test {new_test}\nspool task done {a}\nrelist 's/\\[x\\]/[ ]/'\n{1}\n\
+             put other-better {other}\nspool task done {a}\nspool task done {b}"],
+        ways: BY_COMMAND,
+        ..TWO
+    },
+    Plan {
+        name: "file of two tasks removed",
+        tasks: &["{1}", "{2}", "Show it in {other}"],
+        each: &[
+            "Fix the sums in {source} ¦ Fix the names in {source}",
+            "Make the sums faster ¦ Make the output easy to read",
+        ],
+        suspects: "{a} {b}",
+        turns: &[
+            "put better {source}\nmark {a} {b}",
+            "rm {source}\nput other-better {other}\nmark {c}",
+        ],
+        ..TWO
+    },
+    Plan {
+        name: "removed file that a task done before names",
+        tasks: &["Implement the total in {source}", "Show it in {other}", "Read {source}"],
+        before: "tick {c}",
+        suspects: "{a}",
+        turns: &[
+            "put better {source}\nmark {a}",
+            "rm {source}\nput other-better {other}\nmark {b}",
+        ],
+        ..TWO
+    },
+    Plan {
+        name: "work written over with a stub",
+        each: &["todo!()", "raise NotImplementedError", "throw new Error(\"Not yet\");"],
+        turns: &[
+            "put better {source}\nmark {a}",
+            "put 1 {source}\nput other-better {other}\nmark {b}",
+        ],
+        says: "a stub was brought in",
+        ending: crate::plan::Ending::Doubt,
+        ..TWO
+    },
+    Plan {
+        name: "proved file made something else",
+        suspects: "{a}",
+        each: &[
+            "ln -s nowhere",
+            "mkfifo",
+            "ln -s /dev/null",
+            "ln -s \"$PWD/{other}\"",
+            "mkdir",
+            "mkfifo {source}.pipe; ln -s {source}.pipe",
+        ],
         turns: &[
             "put better {source}\nmark {a}",
             "rm {source}; {1} {source}\nput other-better {other}\nmark {b}",
         ],
         ..TWO
+    },
+    Plan {
+        name: "link in place of what a command proved",
+        verify: "grep -q total_of_all {source}",
+        suspects: "{a}",
+        each: &["ln -s nowhere", "ln -s /dev/null", "mkdir"],
+        turns: &[
+            "put better {source}\nmark {a}",
+            "rm {source}; {1} {source}\nput other-better {other}\nmark {b}",
+        ],
+        ways: BY_COMMAND,
+        ..TWO
+    },
+    Plan {
+        name: "command added on the way",
+        turns: &[
+            "relist 's/( {a} .*)$/\\1\\n      - Verify: `false`/'\nput better {source}\nmark {a}",
+        ],
+        says: "its Verify command was added after arming",
+        ..DOUBT
     },
 ];

@@ -234,4 +234,51 @@ pub const PLANS: &[Plan] = &[
         second_word: "spool task done {b} --with {a}",
         ..HONEST
     },
+    Plan {
+        name: "removal that a command proves",
+        tasks: &["Remove {old}", "Show it in {other}"],
+        verify: "test ! -e {old}",
+        turns: &["rm {old}\nmark {a}", "put other-better {other}\nmark {b}"],
+        ..HONEST
+    },
+    Plan {
+        name: "link that a command proves",
+        tasks: &["Let `current` lead to the second version", "Show it in {other}"],
+        files: &[("v1/a.txt", "1\n"), ("v2/a.txt", "2\n")],
+        before: "ln -s v1 current",
+        verify: "test -e v2/a.txt -a -L current",
+        turns: &["ln -sfn v2 current\nmark {a}", "put other-better {other}\nmark {b}"],
+        ..HONEST
+    },
+    Plan {
+        name: "two removals in one go",
+        tasks: &["Drop the dead code", "Clean up", "Show it in {other}"],
+        turns: &["rm {old}\nmark {a} {b}", "put other-better {other}\nmark {c}"],
+        ..HONEST
+    },
+    Plan {
+        name: "file of a task removed by a later one",
+        tasks: &["{1}", "{2}", "Show it in {other}"],
+        each: &[
+            "Implement the total in {source} ¦ Move {source} to {renamed} ¦ put better {source} ¦ {source}",
+            "Test the total in {new_test} ¦ Move {new_test} to {renamed} ¦ put new-test {new_test} ¦ {new_test}",
+        ],
+        turns: &[
+            "{3}\nmark {a}",
+            "mkdir -p $(dirname {renamed}); mv {4} {renamed}\nmark {b}",
+            "put other-better {other}\nmark {c}",
+        ],
+        ..HONEST
+    },
+    Plan {
+        name: "ticked again after its command",
+        verify: "grep -q total_of_all {source}",
+        turns: &[
+            "put better {source}\nmark {a}",
+            "relist 's/\\[x\\]/[ ]/'",
+            "tick {a}",
+            "put other-better {other}\nmark {b}",
+        ],
+        ..BOTH
+    },
 ];

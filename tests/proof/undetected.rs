@@ -189,7 +189,6 @@ pub const PLANS: &[Plan] = &[
         name: "place holder of a picture",
         tasks: &["Draw `img/logo.png`"],
         each: &[
-            "head -c 900 /dev/zero >img/logo.png",
             "printf '\\211PNG\\000' >img/logo.png",
             "echo 'version https://git-lfs.github.com/spec/v1' >img/logo.png",
         ],
@@ -231,8 +230,10 @@ pub const PLANS: &[Plan] = &[
         name: "work written over after its tick",
         tasks: &["Implement the total in {source}", "Show it in {other}"],
         suspects: "{a}",
-        each: &["put junk {source}", "echo 'todo!()' >{source}"],
-        turns: &["put better {source}\nmark {a}", "{1}\nput other-better {other}\nmark {b}"],
+        turns: &[
+            "put better {source}\nmark {a}",
+            "put junk {source}\nput other-better {other}\nmark {b}",
+        ],
         ..UNDETECTED
     },
     Plan {

@@ -1,6 +1,7 @@
 //! The archives: nothing in them but what is needed, the same bytes each time, and enough for a bare machine.
 
 use crate::server::{Shelf, serve};
+use crate::support::left_out::left_out;
 use crate::support::limited::Limited;
 use crate::support::scratch::{checkout, files};
 use crate::{VERSION, has, packed, platform, release, sums, unpack};
@@ -192,7 +193,7 @@ fn the_shell_installer_says_what_it_could_not_fetch_and_with_what() {
 
 #[test]
 fn the_shell_installer_installs_what_was_released_and_nothing_else() {
-    if !has("curl") && !has("wget") {
+    if !has("curl or wget") {
         return;
     }
     let Some(release) = packed() else { return };
@@ -215,7 +216,7 @@ fn the_shell_installer_installs_what_was_released_and_nothing_else() {
 
 #[test]
 fn the_shell_installer_leaves_what_is_a_persons_own() {
-    if !has("curl") && !has("wget") {
+    if !has("curl or wget") {
         return;
     }
     let Some(release) = packed() else { return };
@@ -246,7 +247,7 @@ fn the_shell_installer_leaves_what_is_a_persons_own() {
 
 #[test]
 fn what_the_shell_installer_installed_it_removes() {
-    if !has("curl") && !has("wget") {
+    if !has("curl or wget") {
         return;
     }
     let Some(release) = packed() else { return };
@@ -301,7 +302,7 @@ exec chroot "$1" "$2" demo --fast"#;
 #[test]
 fn the_archive_is_enough_in_a_bare_root() {
     if !has("unshare") || !rustix::process::getuid().is_root() {
-        println!("left out: only root may change the root");
+        left_out("only root may change the root");
         return;
     }
     let Some(release) = packed() else { return };
@@ -320,7 +321,7 @@ fn the_archive_is_enough_in_a_bare_root() {
         .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
         .finish();
     if String::from_utf8_lossy(&output.stderr).contains("unshare failed") {
-        println!("left out: mounts may not be made here");
+        left_out("mounts may not be made here");
         return;
     }
     let said = String::from_utf8_lossy(&output.stdout);

@@ -13,6 +13,7 @@ mod server;
 #[path = "../it/support"]
 mod support {
     pub mod hearing;
+    pub mod left_out;
     pub mod limited;
     pub mod once;
     #[allow(dead_code, reason = "the tests of the schemas need more of it")]
@@ -21,6 +22,7 @@ mod support {
     pub mod witness;
 }
 
+use crate::support::left_out::left_out;
 use crate::support::limited::Limited;
 use crate::support::once::once_a_run;
 use crate::support::scratch::{HOOK, SPOOL, checkout};
@@ -35,12 +37,14 @@ fn platform() -> String {
     format!("linux-{}", std::env::consts::ARCH)
 }
 
-/// Whether a tool is there; where it is not, the test that needs it says so.
-fn has(tool: &str) -> bool {
-    let asked = Command::new("sh").args(["-c", "command -v \"$1\"", "sh", tool]).finish();
-    let found = asked.status.success();
+/// Whether a tool, or one of several, is there; where none is, the test that needs it says so.
+fn has(tools: &str) -> bool {
+    let found = tools.split(" or ").any(|tool| {
+        let mut asked = Command::new("sh");
+        asked.args(["-c", "command -v \"$1\"", "sh", tool]).finish().status.success()
+    });
     if !found {
-        println!("left out: `{tool}` is not installed");
+        left_out(&format!("{tools} is not installed"));
     }
     found
 }

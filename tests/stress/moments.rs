@@ -1,6 +1,6 @@
 //! Signals at random moments: whatever the moment, the books are whole and nothing of the tree is left.
 //!
-//! `STRESS_SEED=N` plays the moments of an earlier run again, `STRESS_MOMENTS=N` plays another number.
+//! `STRESS_SEED=N` plays the moments of one night again, `STRESS_MOMENTS=N` plays another number.
 
 use crate::support::amounts::few_or_all;
 use crate::support::limited::Ended;

@@ -1,6 +1,6 @@
 //! Supervisors that are killed or stopped at random moments: nothing of the tree is left, whoever dies.
 //!
-//! `STRESS_SEED=N` plays the moments of an earlier run again, `STRESS_SUPERVISORS=N` plays another number.
+//! `STRESS_SEED=N` plays the moments of one night again, `STRESS_SUPERVISORS=N` plays another number.
 
 use crate::support::amounts::few_or_all;
 use crate::support::limited::Limited;
@@ -92,17 +92,24 @@ fn one_round(fate: Fate, moment: Duration) -> (bool, bool) {
     (supervisor.is_some(), errors.contains("the supervisor of the agent program was killed"))
 }
 
-/// The supervisor of a runner, `None` when it has none now.
+/// The supervisor of a runner, `None` when it has none now. One that leads no session yet has only begun to be one, and
+/// nothing continues it where it is stopped before that.
 fn supervisor_of(runner: &Child) -> Option<Pid> {
     let name = format!("spool-keeper of {}", runner.id());
     let children = format!("/proc/{0}/task/{0}/children", runner.id());
     let children = fs::read_to_string(children).unwrap_or_default();
     let is_supervisor = |id: &&str| {
         let command = fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
-        String::from_utf8_lossy(&command).starts_with(&name)
+        String::from_utf8_lossy(&command).starts_with(&name) && leads_a_session(id)
     };
     let id = children.split_whitespace().find(is_supervisor)?;
     Pid::from_raw(id.parse().ok()?)
+}
+
+fn leads_a_session(id: &str) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+    let behind_name = stat.rsplit_once(')').map_or("", |(_, behind)| behind);
+    behind_name.split_whitespace().nth(3) == Some(id)
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Kills at random moments, between tick and receipt too: no box with nothing behind it counts, and no honest one is opened
 //! again.
 //!
-//! `STRESS_SEED=N` plays the moments of an earlier run again, `STRESS_TICKS=N` plays another number.
+//! `STRESS_SEED=N` plays the moments of one night again, `STRESS_TICKS=N` plays another number.
 
 use std::fs;
 use std::process::Child;

@@ -71,6 +71,7 @@ fn examine(environment: &Environment, client: Option<&Client>) -> Vec<Finding> {
     checks.extend(settings::check_settings_files(&files));
     checks.push(settings::check_hooks_allowed(&files, environment));
     checks.push(project::check_project_switch(environment));
+    checks.extend(project::check_runner_files(environment));
     checks.extend(project::check_let_go(environment));
     checks.extend(project::check_armed(environment));
     checks.extend(project::check_list(environment));

@@ -6,6 +6,8 @@ use crate::evidence::task_list::{self, TASKS};
 use crate::feature::lists::others_in_words;
 use crate::feature::project::Project;
 use crate::feature::settings::{SETTINGS, Settings, misnamed};
+use crate::runner::options::file;
+use crate::runner::target::root_around;
 use crate::session::pinned;
 use crate::session::report::feature::{FeaturesReport, let_go};
 use crate::store::loops::Loops;
@@ -91,6 +93,15 @@ pub fn check_armed(environment: &Environment) -> Vec<Finding> {
         });
     }
     checks
+}
+
+/// The files with the settings of `spool ralph` that cannot be used.
+pub fn check_runner_files(environment: &Environment) -> Vec<Finding> {
+    let root = root_around(&environment.working_folder).ok();
+    let files = root.map(|root| file::of_project(&root)).into_iter().chain([file::of_person()]);
+    let next = "repair it: until then `spool ralph` starts nothing";
+    let wrong = files.filter_map(Result::err).map(|error| error.to_string());
+    wrong.map(|error| Finding::fail("runner", one_line(&error), next)).collect()
 }
 
 /// Lines of the current feature's list that do not count, or have an odd mark.

@@ -29,6 +29,7 @@ use crate::print;
 use crate::runner::signals::Signals;
 use crate::runner::state::{changes_with_state, shares_in, state_folder};
 use crate::runner::story::WhichIteration;
+use crate::runner::target::did_you_mean;
 use crate::session::report::feature::write_proofs;
 use crate::store::journal::{self, Entry};
 use crate::store::loops::{self, Loops, TERMINAL};
@@ -44,8 +45,6 @@ use selected::{ShownLoops, names_of};
 const MOST: u64 = 256 << 20;
 /// Journals that are read if none is named, the newest ones.
 const NEWEST: usize = 100;
-/// Sessions in an error.
-const LISTED: usize = 20;
 /// The interval of looks at followed journals.
 const LOOK: Duration = Duration::from_millis(500);
 /// Entries before the followed ones, unless a person wants others.
@@ -275,14 +274,15 @@ fn shown_loops(args: &LogArgs, loops: &[LoggedLoop]) -> Result<ShownLoops> {
     let place = args.which.place();
     let project = place.paths();
     let of = project.as_ref().map(|project| Loops::of(&project.root));
-    let before = |session: &str| of.as_ref().map(|loops| with_forerunners(loops, session));
     let mut known: Vec<LoopName> = loops.iter().flat_map(names_of).collect();
     // These loops may have no entry yet.
     let changes = place.runners().as_deref().map(changes_with_state).unwrap_or_default();
     known.extend(changes.iter().map(|change| LoopName::new(NameKind::Change, change)));
     let features = project.as_ref().map(Project::features).unwrap_or_default();
     known.extend(features.iter().map(|feature| LoopName::new(NameKind::Feature, &feature.name)));
-    let before = |session: &str| before(session).unwrap_or_default();
+    let before = |session: &str| {
+        of.as_ref().map(|loops| with_forerunners(loops, session)).unwrap_or_default()
+    };
     ShownLoops::of(typed, &known, project.as_ref(), before, args.follow)
 }
 
@@ -342,21 +342,18 @@ fn sources(args: &LogArgs) -> Result<Vec<LogSource>> {
         Err(error) => return Err(error),
     };
     let loops = Loops::of(&project.root);
-    let sessions = loops.sessions();
+    let sessions = loops.journals();
     let asked = sessions.iter().filter(|_| session.is_some());
     let names: Vec<LoopName> = asked.map(|id| LoopName::new(NameKind::Session, id)).collect();
     let typed = args.typed().filter(|_| session.is_some());
     let found = typed.map(|typed| typed.find(&names, None)).transpose()?.unwrap_or_default();
     let wanted = found.first().map(|name| with_forerunners(&loops, &name.id));
     if let Some(session) = session.filter(|_| wanted.is_none()) {
-        let known: Vec<_> = sessions.iter().take(LISTED).map(|name| format!("  {name}")).collect();
-        let more = sessions.len().saturating_sub(LISTED);
-        let more = if more > 0 { format!("\n  and {more} more") } else { String::new() };
-        let known = if known.is_empty() { "  none".to_owned() } else { known.join("\n") };
         bail!(
-            "session `{}` has no journal in `{}`\nthe sessions that have one:\n{known}{more}",
+            "session `{}` has no journal in `{}`\n{}",
             printable(session),
-            project.root.display()
+            project.root.display(),
+            did_you_mean(session, &sessions)
         );
     }
     let sessions = sessions.into_iter();

@@ -28,13 +28,11 @@ impl ReceiptsOfLog {
 
     /// Receipts of the tasks ticked at an entry.
     pub fn with(&mut self, entry: &Entry) -> Vec<ReceiptForm> {
-        let all = match entry.event {
-            JournalEvent::Done | JournalEvent::Iteration | JournalEvent::Stop => {
-                self.all(&entry.about)
-            }
-            _ => return Vec::new(),
-        };
-        let is_done = entry.event == JournalEvent::Done;
+        let is_done = matches!(entry.event, JournalEvent::Done | JournalEvent::Dropped);
+        if !is_done && !matches!(entry.event, JournalEvent::Iteration | JournalEvent::Stop) {
+            return Vec::new();
+        }
+        let all = self.all(&entry.about);
         let belongs = |receipt: &&Receipt| match receipt.by {
             // This receipt is written right after the entry that names its task.
             Witness::Done | Witness::Drop => {

@@ -21,8 +21,9 @@ use crate::judge::words::{REASON, answer, lack};
 use crate::judge::{FilesSeen, LOOK, TickJudge};
 use crate::refusal::Refusal;
 use crate::runner::options::Form;
-use crate::session::proof::{Unjudged, standing};
+use crate::session::proof::Unjudged;
 use crate::session::task_log::{ArmedVerify, Done, no_task, one_line};
+use crate::store::names::JournalEvent;
 use crate::store::receipts::{MOST_FILES, Receipt, VerifyRun, Witness};
 use crate::world::Stopwatch;
 
@@ -49,7 +50,7 @@ pub struct DoneRequest<'a> {
 struct Ticking<'a> {
     job: &'a TaskJob<'a>,
     list: &'a TaskList,
-    judge: Result<TickJudge, Unjudged>,
+    judge: &'a Result<TickJudge, Unjudged>,
     seen: FilesSeen,
     facts: Vec<TaskFacts>,
     /// A task of this call was already ticked.
@@ -105,20 +106,19 @@ impl<'a> Ticking<'a> {
         tasks: &[&Task],
         request: DoneRequest<'_>,
     ) -> Result<Self> {
-        let word = match (request.no_change, request.elsewhere, request.with.last()) {
+        let word = match (request.no_change, request.elsewhere, request.with) {
             (Some(why), ..) => SaidWord::NoChange(reason(NO_CHANGE, why)?),
             (_, Some(why), _) => SaidWord::Elsewhere(reason(ELSEWHERE, why)?),
-            (_, _, Some(id)) => SaidWord::With(id.clone()),
-            _ => SaidWord::None,
+            (_, _, []) => SaidWord::None,
+            (_, _, others) => SaidWord::With(others.join(" and ")),
         };
-        let judge = standing(job.project, job.feature);
-        let facts = tasks.iter().map(|task| match &judge {
+        let judge = job.judge();
+        let facts = tasks.iter().map(|task| match judge {
             Ok(judge) => TaskFacts { word: word.clone(), ..judge.facts(task, list, text) },
             Err(_) => TaskFacts::default(),
         });
-        let facts = facts.collect();
         let seen = judge.as_ref().map(|judge| judge.look(LOOK)).unwrap_or_default();
-        let (continues_call, ticked_list) = (false, None);
+        let (facts, continues_call, ticked_list) = (facts.collect(), false, None);
         let mut ticking = Self { job, list, judge, seen, facts, continues_call, ticked_list };
         ticking.share(request)?;
         Ok(ticking)
@@ -126,7 +126,7 @@ impl<'a> Ticking<'a> {
 
     /// Adds the work of the tasks that these were done with.
     fn share(&mut self, request: DoneRequest<'_>) -> Result<()> {
-        let Ok(judge) = &self.judge else { return Ok(()) };
+        let Ok(judge) = self.judge else { return Ok(()) };
         for id in request.with {
             let other =
                 self.list.find(id).ok_or_else(|| no_task(self.job.feature, self.list, id))?;
@@ -159,7 +159,7 @@ impl<'a> Ticking<'a> {
         is_known: bool,
         took: Duration,
     ) -> Result<()> {
-        if let Err(Unjudged::Unreadable(why)) = &self.judge {
+        if let Err(Unjudged::Unreadable(why)) = self.judge {
             let id = printable(&task.id);
             let words = format!(
                 "{id} is not ticked: what was armed for it cannot be read: {}\nCall done again. If that does not help, a person makes that file readable, or arms the loop again.",
@@ -182,16 +182,13 @@ impl<'a> Ticking<'a> {
         }
         let mut books = self.job.open()?;
         let attempt = books.attempts(task).0.saturating_add(1);
-        let done = books.done(&task.id)?;
-        let already = match done {
-            Done::Now => "",
-            Done::Before => " already",
-        };
+        let done = books.done(&task.id, &JournalEvent::Done)?;
+        let already = if done == Done::Before { " already" } else { "" };
         // Where every tick counts, an unproved task has the agent's word.
         proved.proof = judged.as_ref().map(|judged| judged.proof.clone().unwrap_or(Proof::Word));
         let millis = took.as_millis() as u64;
         let verify = proved.check.clone().map(|result| VerifyRun { result, millis });
-        let kept = match &self.judge {
+        let kept = match self.judge {
             Ok(judge) if judged.is_some() || !is_known => {
                 let last = self.continues_call.then(|| judge.receipts.last()).flatten();
                 let shared = last.and_then(|receipt| receipt.commits).unwrap_or_default();
@@ -258,14 +255,15 @@ impl<'a> Ticking<'a> {
 pub fn drop_task(job: &TaskJob<'_>, id: &str, why: &str) -> Result<ExitCode> {
     let why = reason(DROP, why)?;
     let (list, _) = job.list()?;
-    let judge = standing(job.project, job.feature);
-    let judge = judge.as_ref().ok();
+    let judge = job.judge().as_ref().ok();
     let found = list.find(id);
     let left = judge.and_then(TickJudge::armed_list).and_then(|armed| armed.list.find(id));
     let Some(task) = found.or(left) else { return Err(no_task(job.feature, &list, id).into()) };
     let mut books = job.open()?;
     if found.is_some() {
-        books.done(&task.id)?;
+        books.done(&task.id, &JournalEvent::Dropped)?;
+    } else {
+        books.note(&JournalEvent::Dropped, &format!("{} {}", task.id, printable(&task.title)))?;
     }
     let id = printable(&task.id);
     let Some(judge) = judge else {
@@ -297,13 +295,10 @@ fn refused(proved: &ProvedTask, task: &Task, unproved: &Unproved) -> ProvedTask 
     let what = if task.done { "is ticked by hand and not proved" } else { "is not ticked" };
     let verify = proved.words.as_ref().map_or_else(String::new, |words| format!("\n{words}"));
     let (lack, answer) = (lack(unproved), answer(&id, unproved, true));
-    let words = if unproved.holds_up_all() {
-        format!("{id} {what}: {lack}.{verify}\n{answer}, and call done again.")
-    } else {
-        format!("{id} {what}: {lack}.{verify}\n{answer}")
-    };
+    let then = if unproved.holds_up_all() { ", and call done again." } else { "" };
+    let words = format!("{id} {what}: {lack}.{verify}\n{answer}{then}");
     ProvedTask {
-        done: task.done,
+        done: false,
         unproved: Some(unproved.into()),
         words: Some(words),
         ..proved.clone()

@@ -1,5 +1,6 @@
 //! The feature of a command: its list, its task log, and the next step.
 
+use std::cell::OnceCell;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -7,17 +8,18 @@ use anyhow::Result;
 use crate::cli::person::can_be_asked;
 use crate::engine::tasks::{Task, TaskList};
 use crate::evidence::task_list::TASKS;
-use crate::feature::project::{Feature, Project, printable};
+use crate::feature::project::{Feature, Project};
 use crate::feature::snapshot::limits_of;
 use crate::feature::state::State;
 use crate::forms;
 use crate::forms::task::{NotedForm, ProvedForm, ProvedTask};
+use crate::judge::TickJudge;
 use crate::runner::options::Form;
-use crate::session::part;
+use crate::session::counted::{asked, not_proved};
 use crate::session::pinned;
-use crate::session::proof::standing;
+use crate::session::proof::{Unjudged, standing};
 use crate::session::task_log::{ArmedVerify, Books, armed_verify, over, read_list};
-use crate::store::loops::Asked;
+use crate::store::loops::Loops;
 
 /// The feature of a command.
 pub struct TaskJob<'a> {
@@ -26,6 +28,8 @@ pub struct TaskJob<'a> {
     pub session: Option<&'a str>,
     /// A person or a program reads the answer.
     pub form: Form,
+    /// What ticks are judged by now, once somebody has asked.
+    pub judge: OnceCell<Result<TickJudge, Unjudged>>,
 }
 
 impl TaskJob<'_> {
@@ -34,14 +38,19 @@ impl TaskJob<'_> {
         Ok(read_list(self.feature)?)
     }
 
-    /// The loop's part of the list, and the bytes of the whole list.
-    pub fn part(&self) -> Result<(TaskList, Vec<u8>)> {
-        let (list, text) = self.list()?;
-        Ok((self.asked().part_of(list), text))
+    pub fn judge(&self) -> &Result<TickJudge, Unjudged> {
+        self.judge.get_or_init(|| standing(self.project, self.feature))
     }
 
-    pub fn asked(&self) -> Asked {
-        part::asked(self.project, self.feature).unwrap_or_default()
+    /// What counts of a list, and the ids of its ticked tasks that count as open.
+    pub fn counted(&self, list: TaskList) -> (TaskList, Vec<String>) {
+        let root = &self.project.root;
+        let standing = pinned::standing_of_feature(root, &self.feature.name);
+        let record = Loops::of(root).of_feature(&self.feature.name);
+        let mut list = asked(root, &standing, record.as_ref()).part_of(list);
+        let loop_of = (self.project, self.feature, record.as_ref());
+        let open = list.open_again(&not_proved(self.judge().as_ref().ok(), loop_of, &list));
+        (list, open)
     }
 
     /// `armed_id` is the task's id at arming.
@@ -64,14 +73,14 @@ impl TaskJob<'_> {
         if let Some(reason) = over(self.project, self.feature) {
             return format!("The loop has ended ({reason}).{}", for_agent(" End your turn."));
         }
-        let list = self.asked().part_of(list);
+        let (list, _) = self.counted(list);
         let next = list.next();
         if next.is_empty() {
-            return self.nothing_open(&list);
+            return nothing_open(&list);
         }
-        let ids: Vec<_> = next.iter().map(|task| task.id.as_str()).collect();
         let left = list.tasks.len() - list.done();
-        format!("{left} of {} open, next {}: spool task next", list.tasks.len(), shortened(&ids))
+        let next = shortened(next.iter().map(|task| task.id.as_str()));
+        format!("{left} of {} open, next {next}: spool task next", list.tasks.len())
     }
 
     pub fn noted(&self, words: String) -> NotedForm {
@@ -81,33 +90,6 @@ impl TaskJob<'_> {
             words,
             ..NotedForm::default()
         }
-    }
-
-    /// What to do when no box is open. A list without tasks is not done, and neither is a box that nobody has judged.
-    pub fn nothing_open(&self, list: &TaskList) -> String {
-        if list.tasks.is_empty() {
-            return format!("{TASKS} holds no task. An empty list is not done: restore it.");
-        }
-        let all = list.tasks.len();
-        let by_hand = self.not_proved(list);
-        if !by_hand.is_empty() {
-            return format!(
-                "All {all} boxes are ticked, these by hand and not proved yet: {by_hand}\n\
-                 `spool task done ID` judges one now. Without it they are judged when the agent stops."
-            );
-        }
-        let next = for_agent(
-            " Look once more that nothing is left, then end with ALL_TASKS_COMPLETE on a line of its own.",
-        );
-        format!("All {all} tasks are done.{next}")
-    }
-
-    /// The first ids of unjudged tasks ticked by hand; empty for none.
-    pub fn not_proved(&self, list: &TaskList) -> String {
-        let judge = standing(self.project, self.feature);
-        let by_hand = judge.map(|judge| judge.not_proved(list)).unwrap_or_default();
-        let ids: Vec<_> = by_hand.iter().map(String::as_str).collect();
-        printable(&shortened(&ids))
     }
 
     pub fn answer(&self, noted: &NotedForm) -> Result<ExitCode> {
@@ -156,8 +138,19 @@ pub fn for_agent(words: &str) -> &str {
     if can_be_asked() { "" } else { words }
 }
 
-/// The first ids of a group, to keep the line short.
-fn shortened(ids: &[&str]) -> String {
-    let shown = ids.iter().take(8).copied().collect::<Vec<_>>().join(" ");
-    if ids.len() > 8 { format!("{shown} …") } else { shown }
+/// What to do when nothing is open. A list without tasks is not done.
+pub fn nothing_open(list: &TaskList) -> String {
+    if list.tasks.is_empty() {
+        return format!("{TASKS} holds no task. An empty list is not done: restore it.");
+    }
+    let next = for_agent(
+        " Look once more that nothing is left, then end with ALL_TASKS_COMPLETE on a line of its own.",
+    );
+    format!("All {} tasks are done.{next}", list.tasks.len())
+}
+
+/// The first ids, to keep the line short.
+pub fn shortened<'a>(mut ids: impl Iterator<Item = &'a str>) -> String {
+    let shown = ids.by_ref().take(8).collect::<Vec<_>>().join(" ");
+    if ids.next().is_some() { shown + " …" } else { shown }
 }

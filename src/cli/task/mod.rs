@@ -9,6 +9,7 @@ mod report;
 mod show;
 mod verify;
 
+use std::cell::OnceCell;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -128,7 +129,8 @@ pub fn run(args: &TaskArgs) -> Result<ExitCode> {
     };
     access::only_its_own(&project, &feature, session.as_deref())?;
     let form = if args.json { Form::Json } else { Form::Words };
-    let job = TaskJob { project: &project, feature: &feature, session: session.as_deref(), form };
+    let (project, feature, session) = (&project, &feature, session.as_deref());
+    let job = TaskJob { project, feature, session, form, judge: OnceCell::new() };
     match &args.action {
         Action::Next => show::next(&job),
         Action::Show { id } => show::show(&job, id),

@@ -5,7 +5,6 @@ use std::process::ExitCode;
 use anyhow::Result;
 
 use super::job::{TaskJob, for_agent};
-use crate::engine::TerminalReason;
 use crate::feature::STATE;
 use crate::feature::project::printable;
 use crate::forms::task::NotedForm;
@@ -17,32 +16,25 @@ pub fn fail(job: &TaskJob<'_>, id: &str, why: &str) -> Result<ExitCode> {
     let failed = books.fail(id, why)?;
     let note = left_alone(&books);
     drop(books);
-    let (used, limit, repair) = match &failed {
-        Failed::Again { used, limit } => (Some(*used), Some(*limit), None),
-        Failed::Repair { id, used, limit } => (Some(*used), Some(*limit), Some(id.clone())),
-        Failed::Ended(TerminalReason::TaskFailed { used, limit, .. }) => {
-            (Some(*used), Some(*limit), None)
-        }
-        Failed::Ended(_) | Failed::NotCounted => (None, None, None),
+    let (used, limit, repair, ended) = match failed {
+        Failed::Counted { used, limit, repair, ended } => (Some(used), Some(limit), repair, ended),
+        Failed::NotCounted => (None, None, None, None),
     };
-    let text = match (failed, over(job.project, job.feature)) {
-        (Failed::Ended(TerminalReason::TaskFailed { limit, .. }), _) => format!(
+    let text = match (used.zip(limit), &repair, over(job.project, job.feature)) {
+        (Some((_, limit)), ..) if ended.is_some() => format!(
             "Counted: {id} used up its {limit} attempts, the loop has ended (task_failed).{}",
             for_agent(" End your turn now with what was tried and what a person must do.")
         ),
-        (Failed::Ended(reason), _) => {
-            format!("The loop has ended ({}).{}", reason.name(), for_agent(" End your turn."))
-        }
-        (_, Some(reason)) => {
+        (_, _, Some(reason)) => {
             format!("Noted. The loop has ended ({reason}).{}", for_agent(" End your turn."))
         }
-        (Failed::Again { used, limit }, None) => format!(
+        (Some((used, limit)), None, None) => format!(
             "Counted: {id} failed {used} of {limit} times. Try it again in another way: spool task show {id}"
         ),
-        (Failed::Repair { id: repair, used, limit }, None) => format!(
+        (Some((used, limit)), Some(repair), None) => format!(
             "Counted: {id} failed {used} of {limit} times. Do its repair {repair} first, then {id} again: spool task next"
         ),
-        (Failed::NotCounted, None) => format!(
+        (None, ..) => format!(
             "Noted, not counted: there is no state file that can be read, so no loop is armed.{note} Try {id} again in another way, or say what a person must do."
         ),
     };
@@ -62,24 +54,19 @@ pub fn block(job: &TaskJob<'_>, need: &str) -> Result<ExitCode> {
 pub fn add(job: &TaskJob<'_>, after: &str, what: &str) -> Result<ExitCode> {
     let (id, done) = job.open()?.add(after, what)?;
     let id = printable(&id);
-    let next = job.what_next()?;
+    let (next, already) = (job.what_next()?, done == Done::Before);
     let words = match done {
         Done::Now => format!("Added {id} after {after}. {next}"),
         Done::Before => format!("{id} was added already after {after}. {next}"),
     };
-    let already = done == Done::Before;
     job.answer(&NotedForm { task: Some(id), already, ..job.noted(words) })
 }
 
 /// Notes that an extension hook of spec-kit was carried out.
 pub fn hook(job: &TaskJob<'_>, name: &str) -> Result<ExitCode> {
-    let done = job.open()?.hook(name)?;
-    let said = match done {
-        Done::Now => "Noted.",
-        Done::Before => "Noted before.",
-    };
-    let words = format!("{said} {}", job.what_next()?);
-    job.answer(&NotedForm { already: done == Done::Before, ..job.noted(words) })
+    let already = job.open()?.hook(name)? == Done::Before;
+    let words = format!("Noted{}. {}", if already { " before" } else { "" }, job.what_next()?);
+    job.answer(&NotedForm { already, ..job.noted(words) })
 }
 
 /// A sentence about an unreadable state file, which is not overwritten; empty for a readable one.

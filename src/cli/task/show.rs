@@ -3,7 +3,7 @@
 use std::mem::ManuallyDrop;
 use std::process::ExitCode;
 
-use super::job::{TaskJob, agent, for_agent};
+use super::job::{TaskJob, agent, for_agent, nothing_open, shortened};
 use crate::engine::tasks::{Task, TaskList};
 use crate::feature::lists::others_in_words;
 use crate::feature::project::printable;
@@ -24,7 +24,8 @@ const TITLE: usize = 100;
 
 /// Prints the next task, or the parallel group, with all that belongs to it.
 pub fn next(job: &TaskJob<'_>) -> Result<ExitCode> {
-    let (list, text) = job.part()?;
+    let (list, text) = job.list()?;
+    let (list, by_hand) = job.counted(list);
     // The program ends with this answer: freeing thousands of tasks would only take time.
     let list = ManuallyDrop::new(list);
     let ended = over(job.project, job.feature);
@@ -58,7 +59,7 @@ pub fn next(job: &TaskJob<'_>) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     if next.is_empty() {
-        outln!("{}", job.nothing_open(&list));
+        outln!("{}", nothing_open(&list));
         return Ok(ExitCode::SUCCESS);
     }
     for task in &next {
@@ -68,7 +69,7 @@ pub fn next(job: &TaskJob<'_>) -> Result<ExitCode> {
         outln!("{}\n", text::block(&list.block_text(task, &text)));
     }
     outln!("{}", job.instruction(&next, &list));
-    let by_hand = job.not_proved(&list);
+    let by_hand = printable(&shortened(by_hand.iter().map(String::as_str)));
     if !by_hand.is_empty() {
         let judges = "`spool task done ID` judges one now";
         outln!("Ticked by hand and not proved yet: {by_hand}. {judges}.");
@@ -84,7 +85,8 @@ pub fn show(job: &TaskJob<'_>, id: &str) -> Result<ExitCode> {
     let receipts: Vec<_> = receipts.map(ReceiptForm::from).collect();
     if job.form == Form::Json {
         let state = State::read_at_once(job.feature).unwrap_or_default();
-        let task = described(task, &list, &state, &text);
+        let done = task.done && !job.counted(list.clone()).1.contains(&task.id);
+        let task = TaskForm { done, ..described(task, &list, &state, &text) };
         let feature = job.feature.name.clone();
         let form = TaskShowForm { feature, task, receipts };
         dataln!("{}", forms::line(&form)?);
@@ -99,17 +101,23 @@ pub fn show(job: &TaskJob<'_>, id: &str) -> Result<ExitCode> {
 
 /// Shows all tasks if they fit into `most` lines, else the first open ones; a program gets all.
 pub fn list(job: &TaskJob<'_>, most: usize) -> Result<ExitCode> {
-    let (list, text) = job.list()?;
-    let list = list.with_optional(job.asked().optional);
+    let (mut list, text) = job.list()?;
+    let (part, _) = job.counted(list.clone());
+    let is_its =
+        |task: &Task| part.tasks.binary_search_by_key(&task.mark_at, |its| its.mark_at).is_ok();
+    list.tasks.retain(|task| !is_its(task));
+    let left = list.tasks.len();
+    list.tasks.extend_from_slice(&part.tasks);
+    list.tasks.sort_by_key(|task| task.mark_at);
     if job.form == Form::Json {
         let state = State::read_at_once(job.feature).unwrap_or_default();
         let all = list.tasks.iter();
         let form = TaskListForm {
             feature: job.feature.name.clone(),
-            done: (list.done() as u64).into(),
-            total: (list.tasks.len() as u64).into(),
+            done: (part.done() as u64).into(),
+            total: (part.tasks.len() as u64).into(),
             tasks: all.map(|task| described(task, &list, &state, &text)).collect(),
-            asides: list.asides(),
+            asides: part.asides(),
         };
         dataln!("{}", forms::line(&form)?);
         return Ok(ExitCode::SUCCESS);
@@ -119,20 +127,20 @@ pub fn list(job: &TaskJob<'_>, most: usize) -> Result<ExitCode> {
     for task in shown {
         let mark = if task.done { 'x' } else { task.mark };
         outln!(
-            "[{}] {} {}",
+            "[{}] {} {}{}",
             text::line(&mark.to_string()),
             printable(&task.id),
-            text::title(&task.title, TITLE)
+            text::title(&task.title, TITLE),
+            if is_its(task) { "" } else { " (not of this loop)" }
         );
     }
     let others = others_in_words(&job.feature.folder);
-    for aside in list.asides_in_words().into_iter().chain(others) {
+    for aside in part.asides_in_words().into_iter().chain(others) {
         outln!("{}", text::line(&aside));
     }
     let more = if whole { "" } else { "; `spool task list --all` shows every task" };
-    let left = list.tasks.len().saturating_sub(job.part()?.0.tasks.len());
     let left = if left == 0 { String::new() } else { format!("; the loop leaves out {left}") };
-    outln!("{} of {} done{left}{more}", list.done(), list.tasks.len());
+    outln!("{} of {} done{left}{more}", part.done(), part.tasks.len());
     Ok(ExitCode::SUCCESS)
 }
 

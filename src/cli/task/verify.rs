@@ -16,17 +16,14 @@ use crate::forms;
 use crate::forms::task::{ProvedTask, VerifyState};
 use crate::runner::options::Form;
 use crate::session::pinned;
-use crate::session::proof::standing;
 use crate::session::task_log::{ArmedVerify, no_task};
 use crate::text;
 
 enum Verified {
     /// The task has no command.
     Without,
-    /// The command was added after arming, and did not run.
-    Later(String),
-    /// Nobody armed the command, and no person at the terminal allowed it: the reason.
-    Unarmed(String),
+    /// The command was added after arming, or nobody armed it and no person at the terminal allowed it: the reason.
+    NotRun(String),
     /// The command may not run: the reason.
     Refused(String),
     Ran(CheckResult),
@@ -44,13 +41,13 @@ fn carry_out(
 ) -> Result<Verified> {
     let command = match verify {
         ArmedVerify::None => return Ok(Verified::Without),
-        ArmedVerify::New(command) => return Ok(Verified::Later(command)),
+        ArmedVerify::New(command) => return Ok(Verified::NotRun(later(task, &command))),
         ArmedVerify::Changed(known) => return Ok(Verified::Refused(changed(task, &known))),
         ArmedVerify::Unreadable(command, why) => {
             return Ok(Verified::Refused(unreadable(task, not, command.as_deref(), &why)));
         }
         ArmedVerify::Unarmed(command, why) if !person_agrees(task, &command)? => {
-            return Ok(Verified::Unarmed(unarmed(task, &command, &why)));
+            return Ok(Verified::NotRun(unarmed(task, &command, &why)));
         }
         ArmedVerify::Run(command) | ArmedVerify::Unarmed(command, _) => command,
     };
@@ -63,7 +60,7 @@ pub fn verify(job: &TaskJob<'_>, id: &str, limit: Duration) -> Result<ExitCode> 
     let (list, text) = job.list()?;
     let task = list.find(id).ok_or_else(|| no_task(job.feature, &list, id))?;
     let about = printable(&task.id);
-    let judge = standing(job.project, job.feature);
+    let judge = job.judge().as_ref();
     let id = judge.map_or(Some(task.id.clone()), |judge| judge.armed_id(task, &list));
     let verified = carry_out(
         task,
@@ -79,11 +76,7 @@ pub fn verify(job: &TaskJob<'_>, id: &str, limit: Duration) -> Result<ExitCode> 
         Verified::Ran(result) if result.passed => {
             format!("{about} passes: `{}`", text::line(&result.run))
         }
-        Verified::Later(command) => format!(
-            "The Verify command of {about} was added after arming and is not run here: run it yourself: `{}`",
-            text::line(command)
-        ),
-        Verified::Unarmed(words) | Verified::Refused(words) => words.clone(),
+        Verified::NotRun(words) | Verified::Refused(words) => words.clone(),
         Verified::RanNothing(result) | Verified::Ran(result) => failure(result),
     };
     match job.form {
@@ -101,7 +94,7 @@ impl Verified {
     fn state(&self) -> VerifyState {
         match self {
             Self::Without => VerifyState::None,
-            Self::Later(_) | Self::Unarmed(_) => VerifyState::NotRun,
+            Self::NotRun(_) => VerifyState::NotRun,
             Self::Refused(_) => VerifyState::Refused,
             Self::Ran(result) if result.passed => VerifyState::Passed,
             Self::Ran(_) => VerifyState::Failed,
@@ -125,8 +118,7 @@ pub fn prove(task: &Task, verify: ArmedVerify, root: &Path, limit: Duration) -> 
     let (done, words) = match &verified {
         Verified::Without => (true, None),
         Verified::Ran(result) if result.passed => (true, None),
-        Verified::Later(command) => (true, Some(later(command))),
-        Verified::Unarmed(words) => (true, Some(words.clone())),
+        Verified::NotRun(words) => (true, Some(words.clone())),
         Verified::Refused(words) => (false, Some(words.clone())),
         Verified::RanNothing(result) | Verified::Ran(result) => {
             (false, Some(refusal(task, result)))
@@ -135,9 +127,10 @@ pub fn prove(task: &Task, verify: ArmedVerify, root: &Path, limit: Duration) -> 
     Ok(verified.proved(task, done, words))
 }
 
-fn later(command: &str) -> String {
+fn later(task: &Task, command: &str) -> String {
     format!(
-        "Its Verify command was added after arming and was not run: run it yourself: `{}`.",
+        "The Verify command of {} was added after arming and was not run: run it yourself: `{}`",
+        printable(&task.id),
         text::line(command)
     )
 }

@@ -152,6 +152,8 @@ fn p3_one_change_proves_once() {
     assert!(judge(&tasks, &both).iter().all(|task| task.proof == Ok(Proof::Files)));
     let nameless = ["T1", "T2"].map(|id| task(id, "Be fast"));
     assert!(judge(&nameless, &both).iter().all(|task| task.proof == Ok(Proof::Tick)));
+    let away = files(&[("old.rs", FileChange::Gone)], &["old.rs"]);
+    assert_eq!(judge(&nameless, &away)[0].doubt, "gone: old.rs", "the receipt says what is gone");
 }
 
 #[test]
@@ -220,6 +222,8 @@ fn p7_p9_changed_tests_lower_what_a_command_proves() {
     changed.judges = vec!["tests/a.rs".to_owned()];
     changed.since_arming.retain(|file| file.path != SOURCE);
     assert_eq!(doubt("Make the tests pass", &changed), "its tests were changed: tests/a.rs");
+    let new = TaskFacts { has_new_command: true, ..task("T1", "Sum up in src/sum.rs") };
+    assert_eq!(one(new, &files(&[(SOURCE, CONTENT)], &[])).proof, Ok(Proof::Tick));
     let nothing = files(&[], &[SOURCE]);
     assert_eq!(one(passed(&[]), &nothing).proof, Ok(Proof::Tick), "it may have passed before");
     let uncounted = TaskFacts { verify: VerifyShown::Uncounted, ..task("T1", "Be fast") };

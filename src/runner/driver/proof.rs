@@ -96,8 +96,7 @@ impl Driver<'_> {
         if self.plan.options.settings.proof() == LeastProof::Word {
             return;
         }
-        let claim =
-            TickClaim { new: &looked.ticked, since: began_at, all_done, claims_again: true, said };
+        let claim = TickClaim { new: &looked.ticked, since: began_at, all_done, said };
         let ticks = Ticks::of(&judge, (&file.list, &file.bytes), claim, LOOK);
         let mut done = self.tree.receipts_since(began_at);
         done.retain(|receipt| receipt.by == Witness::Done);

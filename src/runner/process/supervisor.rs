@@ -66,9 +66,9 @@ fn runner() -> Option<UnixStream> {
 }
 
 fn keep(mut runner: UnixStream) -> io::Result<()> {
+    awake_when_orphaned();
     // Out of the terminal's reach: the runner handles Ctrl-C and hangups, and no tool can wait for a person there.
     let _ = setsid();
-    awake_when_orphaned();
     let adopts = family::adopt_orphans();
     let nothing = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {

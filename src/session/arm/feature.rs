@@ -38,7 +38,7 @@ use crate::session::task_log::refused;
 use crate::settings::{Chosen, table};
 use crate::store::journal::Entry;
 use crate::store::loops::{Asked, Loops, Record, VerifyCommands, put_aside};
-use crate::store::names::{ArmedBy, JournalEvent};
+use crate::store::names::{ArmedBy, JournalEvent, LoopKind};
 use crate::store::pins::{LoopLimits, Pin, PinKey, PinState, Pins, SettingsThen};
 use crate::store::receipts::Receipts;
 use crate::text::{self, counted};
@@ -66,7 +66,7 @@ pub fn arm(
     let root = &project.root;
     let mut settings = Settings::to_arm(root)?;
     let tracked = armer.is_person() && pinned::trusted(root, &settings)?;
-    let (feature, words) = feature_of(project, request)?;
+    let (feature, words) = feature_of(project, request, armer.session)?;
     let mut chosen = request.chosen.clone().over(settings.chosen.clone());
     if !armer.is_person() {
         // Nothing is run, and nothing is held against the work, that no person has armed.
@@ -174,17 +174,22 @@ pub fn keep_specification(root: &Path, feature: &str, bytes: &[u8]) -> Result<()
 fn feature_of<'a>(
     project: &Project,
     request: &'a FeatureRequest,
+    session: Option<&str>,
 ) -> Result<(Feature, &'a str), Refusal> {
     let (named, words) = request.feature(project)?;
-    let current = || {
-        project.current_feature().transpose().ok_or_else(|| {
+    let current = || Ok::<_, Refusal>(project.current_feature()?);
+    let selected = named.map_or_else(current, |feature| Ok(Some(feature)))?;
+    // Nothing may be selected where a person continues with what this session has worked on.
+    let last = || {
+        let record = Loops::of(&project.root).peek(session?)?;
+        project.feature_at(&record.folder).ok().filter(|_| record.kind != LoopKind::Task)
+    };
+    let feature = selected.or_else(last).ok_or_else(|| {
         Refusal::nothing(
             "no feature is selected: neither `.specify/feature.json` nor `.specify/.current-feature` names one",
             "name it: /speckit:implement 001-name",
         )
-    })
-    };
-    let feature = named.map_or_else(|| Ok(current()??), Ok::<_, Refusal>)?;
+    })?;
     Ok((feature, words))
 }
 
@@ -195,24 +200,28 @@ fn open_part(
     asked: &Selection,
     may_fail: bool,
 ) -> Result<TaskList, Refusal> {
-    let beside = text::below(&all.asides_in_words());
     let tasks = all.within(&asked.tasks);
     if tasks.open().next().is_some() || (may_fail && asked.tasks.is_empty()) {
         return Ok(tasks);
     }
     let (count, ids) = (tasks.tasks.len(), in_runs(&asked.tasks));
     if ids.is_empty() {
-        let shown = feature.folder.join(TASKS);
-        let shown = shown.display();
-        return Err(Refusal::nothing(
-            format!("nothing is open: all {count} tasks in `{shown}` are ticked{beside}"),
-            "add a task, or pick another feature",
-        ));
+        return Err(nothing_open(&tasks, &feature.folder.join(TASKS)));
     }
     Err(Refusal::nothing(
         format!("nothing is open: all {count} tasks that you named are ticked ({ids})"),
         "name tasks that are open; `spool task list` shows them",
     ))
+}
+
+/// The refusal of a list in which every task is ticked.
+fn nothing_open(list: &TaskList, path: &Path) -> Refusal {
+    let (count, shown) = (list.tasks.len(), path.display());
+    let beside = text::below(&list.asides_in_words());
+    Refusal::nothing(
+        format!("nothing is open: all {count} tasks in `{shown}` are ticked{beside}"),
+        "add a task, or pick another feature",
+    )
 }
 
 /// What is kept of what was asked for, `None` where it is the whole feature and nothing else.
@@ -481,7 +490,7 @@ fn armed(
     let notes = notes.iter().fold(String::new(), |text, note| text + "\n" + note);
     let for_agent = format!(
         "ralph-speckit: the loop is armed: feature {name}, {open} of {total} tasks open, next {}. Limits: {} iterations, {} attempts a task. State: {}{notes}{}",
-        tasks.open().next().map(|task| task.id.as_str()).unwrap_or_default(),
+        tasks.present().map(|task| task.id.as_str()).unwrap_or_default(),
         limits.max_iterations,
         limits.max_task_iterations,
         feature.folder.join(STATE).display(),

@@ -11,6 +11,7 @@ use super::person;
 use super::shortfall::{NOT_CONVERGED, Reader, brief, explain, hooks_in_words, short};
 use super::{HONEST, needs_all};
 use crate::engine::scope::in_runs;
+use crate::engine::tasks::TaskList;
 use crate::engine::{Check, CheckResult, Contract, Guardrails, Ledger, Observation, Shortfall};
 use crate::evidence::task_list::TASKS;
 use crate::feature::project::printable;
@@ -195,14 +196,12 @@ fn briefly(text: &mut String, snapshot: &FeatureSnapshot, ledger: &Ledger, missi
 
 /// How many tasks are open, and the next one.
 fn what_is_next(text: &mut String, snapshot: &FeatureSnapshot) {
-    let open = snapshot.tasks.as_ref().map(|list| (list, list.open().next(), list.open().count()));
-    let _ = match open {
-        Some((list, Some(next), open)) => {
-            let (all, next) = (list.tasks.len(), short_id(&next.id));
-            write!(text, "{open} of {all} open, next {next}. ")
-        }
-        _ => return what_is_open(text, snapshot, "", FEW),
+    let list = snapshot.tasks.as_ref();
+    let Some((list, next)) = list.and_then(|list| Some((list, list.present()?))) else {
+        return what_is_open(text, snapshot, "", FEW);
     };
+    let (open, all, next) = (list.open().count(), list.tasks.len(), short_id(&next.id));
+    let _ = write!(text, "{open} of {all} open, next {next}. ");
 }
 
 fn what_is_open(text: &mut String, snapshot: &FeatureSnapshot, in_the_list: &str, most: usize) {
@@ -373,7 +372,7 @@ pub fn progress(snapshot: &FeatureSnapshot, ledger: &Ledger, missing: &[Shortfal
             parts.push(text::title(&short(shortfall, &open), SHORTFALL));
         }
     }
-    let first = snapshot.tasks.as_ref().and_then(|list| list.open().next());
+    let first = snapshot.tasks.as_ref().and_then(TaskList::present);
     parts.extend(first.map(|task| format!("next {}", short_id(&task.id))));
     person::line("", &parts.iter().map(String::as_str).collect::<Vec<_>>())
 }

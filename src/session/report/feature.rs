@@ -6,7 +6,6 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::session_loop::{FoundLoop, SessionLoop};
-use crate::engine::TerminalReason;
 use crate::engine::aside::{Aside, in_words};
 use crate::engine::order::sorted;
 use crate::engine::scope::in_runs;
@@ -17,17 +16,16 @@ use crate::feature::lists::others_in_words;
 use crate::feature::project::{Feature, Project, printable};
 use crate::feature::settings::Settings;
 use crate::feature::snapshot::FeatureSnapshot;
+use crate::session::counted::as_counted;
 use crate::session::messages::ends;
 use crate::session::pinned;
-use crate::session::proof::standing;
-use crate::session::task_log::{receipts_of, refused};
-use crate::store::loops::{LetGo, Loops, Record, VerifyCommands};
+use crate::session::task_log::receipts_of;
+use crate::store::loops::{LetGo, Loops, VerifyCommands};
 use crate::store::names::EndName;
 use crate::store::pins::{Pin, PinKey, PinState, Pins};
 use crate::system::names;
 use crate::text::counted;
 use crate::text::{LARGEST, title};
-use crate::world::WallTime;
 
 /// What is said of a loop that waits for a person's approval.
 const AWAITS: &str =
@@ -67,8 +65,8 @@ pub struct FeatureFacts {
     pub total: u64,
     /// The ids of the open tasks.
     pub open: Vec<String>,
-    /// The ids of the tasks that were ticked by hand in a live loop and that nobody has found proved yet: `spool task done`, the
-    /// next stop or the end of the iteration judges them.
+    /// The ids of the tasks that were ticked by hand and that nobody has found proved yet: they count as open. In a live loop
+    /// `spool task done`, the next stop or the end of the iteration judges them.
     pub not_proved: Vec<String>,
     /// The lines of its list with a box that do not count, or have an odd mark.
     pub asides: Vec<Aside>,
@@ -93,6 +91,8 @@ pub struct FeatureReport {
     corrupt: bool,
     /// Whether the loop is about tasks that were named.
     named: bool,
+    /// The id of the task to do now.
+    next: Option<String>,
     /// Its loop in a session, `None` where it never had one.
     pub r#loop: Option<SessionLoop>,
     /// Sessions that were not blocked since, because this loop is another session's, the latest first.
@@ -178,9 +178,14 @@ impl FeatureReport {
         let record = record.filter(|record| {
             record.about == feature.name && (pinned_to.is_none() || record.ledger.is_live())
         });
-        let end = FeatureEnd::of(record.as_ref(), pin.as_ref());
+        // As the session's record says, otherwise the pin.
+        let ended = record.as_ref().and_then(|it| Some((it.ledger.ended.as_ref()?, &it.words)));
+        let pinned = || pin.as_ref()?.ended.as_ref().map(|end| (&end.reason, &end.words));
+        let (why, words) = ended.or_else(pinned).unzip();
+        let end = why.map(EndName::of);
+        let (why, words) = (why.cloned(), words.cloned().unwrap_or_default());
         let is_bound = pinned_to.is_some_and(|session| !session.is_empty());
-        let lives = pin.is_some() && end.name.is_none();
+        let lives = pin.is_some() && end.is_none();
         let standing = match &record {
             Some(record) if lives => pinned::standing(&project.root, record),
             None if lives => armed,
@@ -189,19 +194,20 @@ impl FeatureReport {
         let verify = standing.pin().and_then(|pin| {
             Pins::of(&project.root).ok()?.verify(PinKey::Feature(&feature.name), pin).ok()
         });
-        let mut snapshot = FeatureSnapshot::of_loop(feature, &standing, record.as_ref());
-        // In a live loop they are named as ticked by hand.
-        if let Some(ended) = record.as_ref().filter(|record| !record.ledger.is_live()) {
-            snapshot.open_again(&refused(project, feature, ended));
-        }
+        let snapshot = as_counted(project, feature, &standing, record.as_ref());
         let noted = record.as_ref().map(|record| record.armed_at);
         let armed_at = noted.or_else(|| pin.as_ref().map(|pin| pin.armed_at));
         let armed_at = armed_at.unwrap_or_default();
         let place = snapshot.place();
+        let open = snapshot.tasks.iter().flat_map(TaskList::open);
+        let phase = Some(snapshot.state.phase()).filter(|phase| !phase.is_empty());
         let found = FoundLoop {
             about: &feature.name,
-            next: end.next(record.as_ref(), snapshot.all_done()),
-            end: end.name.map(|name| (name, end.words)),
+            next: match &end {
+                Some(_) => ends::after_end(record.as_ref(), why.as_ref(), snapshot.all_done()),
+                None => String::new(),
+            },
+            end: end.map(|name| (name, words)),
             max_iterations: Some(snapshot.limits.max_iterations),
             armed_at,
             standing: &standing,
@@ -211,16 +217,18 @@ impl FeatureReport {
         };
         Self {
             r#loop: pin.is_some().then(|| SessionLoop::of(&project.root, loops, found)),
-            proofs: proofs(project, feature, armed_at, &snapshot),
+            proofs: receipts_of(project, feature)
+                .map(|receipts| receipts.scoreboard(armed_at, snapshot.tasks.as_ref()))
+                .unwrap_or_default(),
             facts: FeatureFacts {
                 name: feature.name.clone(),
                 folder: feature.relative.clone(),
                 current,
-                phase: phase_of(&snapshot),
+                phase: phase.filter(|_| snapshot.unreadable.is_none()).map(printable),
                 done: place.done.min(LARGEST),
                 total: place.total.min(LARGEST),
-                open: open_ids(&snapshot),
-                not_proved: not_proved(project, feature, &snapshot),
+                open: open.map(|task| printable(&task.id)).collect(),
+                not_proved: snapshot.not_proved.iter().map(|id| printable(id)).collect(),
                 asides: snapshot.tasks.as_ref().map(TaskList::asides).unwrap_or_default(),
                 other_lists: others_in_words(&feature.folder),
                 attempt: snapshot.state.task_iteration(),
@@ -230,6 +238,7 @@ impl FeatureReport {
             },
             corrupt: snapshot.unreadable.is_some(),
             named: place.named,
+            next: snapshot.tasks.as_ref().and_then(|it| Some(printable(&it.present()?.id))),
             let_go: let_go(loops, &feature.name),
             verify: verify.unwrap_or_default(),
             review: String::new(),
@@ -253,14 +262,16 @@ impl FeatureReport {
             let _ = writeln!(text, "  Problem: {problem}");
         }
         let what = if self.named { " named tasks" } else { "" };
-        let stands = stands(&facts.not_proved);
-        let _ = writeln!(text, "  Tasks: {} of {}{what} {stands}", facts.done, facts.total);
-        if let Some(next) = facts.open.first() {
-            let _ = match facts.open.len() - 1 {
-                0 => writeln!(text, "  Open: {next}"),
-                more => writeln!(text, "  Open: next {next}, then {more} more"),
-            };
+        let _ = writeln!(text, "  Tasks: {} of {}{what} done", facts.done, facts.total);
+        if !facts.not_proved.is_empty() {
+            let ids = title(&in_runs(&facts.not_proved), IDS);
+            let _ = writeln!(text, "  Ticked by hand and not proved yet, so open: {ids}");
         }
+        let _ = match (&self.next, facts.open.len()) {
+            (None, _) => Ok(()),
+            (Some(next), 1) => writeln!(text, "  Open: {next}"),
+            (Some(next), all) => writeln!(text, "  Open: next {next}, then {} more", all - 1),
+        };
         for aside in in_words(&facts.asides).iter().chain(&facts.other_lists) {
             let _ = writeln!(text, "  List: {}", printable(aside));
         }
@@ -284,40 +295,6 @@ impl FeatureReport {
     }
 }
 
-/// The ids of the open tasks.
-fn open_ids(snapshot: &FeatureSnapshot) -> Vec<String> {
-    let tasks = snapshot.tasks.iter();
-    tasks.flat_map(|list| list.open().map(|task| printable(&task.id))).collect()
-}
-
-/// How well the tasks of a feature are proved that are done, by the receipts since its loop was armed.
-fn proofs(
-    project: &Project,
-    feature: &Feature,
-    armed_at: WallTime,
-    snapshot: &FeatureSnapshot,
-) -> Scoreboard {
-    let receipts = receipts_of(project, feature).ok();
-    receipts.map(|it| it.scoreboard(armed_at, snapshot.tasks.as_ref())).unwrap_or_default()
-}
-
-/// Returns the tasks that were ticked by hand in a feature's live loop and are not proved yet.
-pub fn not_proved(project: &Project, feature: &Feature, snapshot: &FeatureSnapshot) -> Vec<String> {
-    let (Some(list), Ok(judge)) = (&snapshot.tasks, standing(project, feature)) else {
-        return Vec::new();
-    };
-    judge.not_proved(list).iter().map(|id| printable(id)).collect()
-}
-
-/// Returns what tasks are whose boxes are ticked, where these of them are not proved yet: a box is no work.
-fn stands(not_proved: &[String]) -> String {
-    if not_proved.is_empty() {
-        return "done".to_owned();
-    }
-    let ids = title(&in_runs(not_proved), IDS);
-    format!("ticked, {} of them by hand and not proved yet: {ids}", not_proved.len())
-}
-
 /// Writes how well the tasks of a loop are proved, and what to look at first; nothing where nothing is known.
 pub fn write_proofs(text: &mut String, board: &Scoreboard) {
     let line = board.line();
@@ -331,37 +308,6 @@ pub fn write_proofs(text: &mut String, board: &Scoreboard) {
     }
 }
 
-/// How the loop of a feature ended.
-struct FeatureEnd {
-    /// `None` while it lives.
-    name: Option<EndName>,
-    words: String,
-    /// The reason with what is known of it, `None` where only its name is.
-    why: Option<TerminalReason>,
-}
-
-impl FeatureEnd {
-    /// As the session's record says, otherwise the pin.
-    fn of(record: Option<&Record>, pin: Option<&Pin>) -> Self {
-        let ended = record.and_then(|record| Some((record.ledger.ended.as_ref()?, &record.words)));
-        let pinned = || pin?.ended.as_ref().map(|end| (&end.reason, &end.words));
-        let (why, words) = ended.or_else(pinned).unzip();
-        Self {
-            name: why.map(EndName::of),
-            words: words.cloned().unwrap_or_default(),
-            why: why.cloned(),
-        }
-    }
-
-    /// What a person does after it; empty while the loop lives.
-    fn next(&self, record: Option<&Record>, all_done: bool) -> String {
-        if self.name.is_none() {
-            return String::new();
-        }
-        ends::after_end(record, self.why.as_ref(), all_done)
-    }
-}
-
 /// Returns the sessions that were not blocked since a feature's live loop was armed, because it is
 /// another session's.
 pub fn let_go(loops: &Loops, feature: &str) -> Vec<LetGo> {
@@ -372,11 +318,6 @@ pub fn let_go(loops: &Loops, feature: &str) -> Vec<LetGo> {
         it.about == feature && is_current && it.at >= pin.armed_at
     });
     sessions
-}
-
-fn phase_of(snapshot: &FeatureSnapshot) -> Option<String> {
-    let phase = Some(snapshot.state.phase()).filter(|phase| !phase.is_empty());
-    phase.filter(|_| snapshot.unreadable.is_none()).map(printable)
 }
 
 /// The files of a feature that are missing or cannot be read.

@@ -18,8 +18,8 @@ use crate::store::pins::PinState;
 use feature::FeaturesReport;
 use session_loop::{FoundLoop, SessionLoop};
 
-/// Of how many sessions the loops are looked at, the newest; those that a person armed and that live are looked at besides.
-const NEWEST: usize = 500;
+/// Of so many sessions the loops are looked at, the newest.
+const NEWEST: usize = 200;
 /// How many ended loops are listed.
 const PAST: usize = 3;
 

@@ -169,7 +169,10 @@ impl SessionLoop {
     pub fn write_course(&self, text: &mut String, awaits: &str, refused: &str, let_go: &[LetGo]) {
         let so_far = self.live.as_ref().map(LiveReport::so_far).unwrap_or_default();
         let ledger = self.record.as_ref().map(|record| &record.ledger);
-        write_iteration(text, ledger, self.max_iterations, &so_far);
+        // Another loop may have taken the place of the record of an ended one.
+        if self.lives() || ledger.is_some() {
+            write_iteration(text, ledger, self.max_iterations, &so_far);
+        }
         text.push_str(&self.armed);
         text.push_str(awaits);
         if let Some(record) = &self.record {

@@ -1,10 +1,9 @@
 //! The agent's word that it has carried out an extension hook of spec-kit: where the transcript does not show it.
 
-use super::{Books, Done, PATIENCE};
+use super::{Books, Done};
 use crate::refusal::Refusal;
 use crate::session::pinned;
 use crate::store::due::name_of;
-use crate::store::loops::Loops;
 use crate::store::names::JournalEvent;
 use crate::text;
 
@@ -38,55 +37,42 @@ impl Books<'_> {
             let name = text::title(&name, 80);
             return Err(Refusal::new(format!("no extension hook `{name}` is asked for"), next));
         }
-        let open = self.list.open().count();
-        let record = self.record().ok_or_else(|| {
-            Refusal::NoLoop(format!("no session works on feature `{}`", self.feature.name))
-        })?;
-        let noted = || {
-            let folder = Loops::of(root).session_within(&record.session, PATIENCE)?;
-            let Some(mut record) = folder.record()?.filter(|it| it.about == self.feature.name)
-            else {
-                return Ok((false, false));
-            };
+        let open = self.part().open().count();
+        if self.record().is_none() {
+            let what = format!("no session works on feature `{}`", self.feature.name);
+            return Err(Refusal::NoLoop(what));
+        }
+        let mut waits = false;
+        let noted = self.change_record(|record| {
             let now = hooks.note(&mut record.hooks_ran, &name, open == 0);
-            if now {
-                folder.save(&record)?;
-            }
-            Ok((now, is_after && !record.hooks_ran.after.contains(&name)))
-        };
-        match noted().map_err(|error: std::io::Error| Refusal::from(error))? {
-            (true, _) => {
+            waits = is_after && !record.hooks_ran.after.contains(&name);
+            now.then_some(())
+        });
+        match (noted?, waits) {
+            (Some(()), _) => {
                 self.note(&JournalEvent::Hook, &format!("/{name} has run, by the agent's word"))?;
                 Ok(Done::Now)
             }
-            (false, true) if open > 0 => Err(Refusal::new(
+            (None, true) if open > 0 => Err(Refusal::new(
                 format!(
                     "`/{name}` runs after the last task, and {} left to do",
                     text::counted(open as u64, "task")
                 ),
                 "do the tasks first, then run it",
             )),
-            (false, _) => Ok(Done::Before),
+            (None, _) => Ok(Done::Before),
         }
     }
 
     /// Notes that the agent has carried out the converge command, for which the loop waits; `None` where it does not.
     fn converge(&mut self, name: &str) -> Result<Option<Done>, Refusal> {
-        let Some(record) = self.record() else { return Ok(None) };
-        let noted = || {
-            let folder = Loops::of(&self.project.root).session_within(&record.session, PATIENCE)?;
-            let mine = folder.record()?.filter(|it| it.about == self.feature.name);
-            let asked = mine.filter(|it| it.ledger.converging.asked.is_some());
-            let Some(mut record) = asked else { return Ok(None) };
-            if record.converge_ran {
-                return Ok(Some(Done::Before));
-            }
-            record.converge_ran = true;
-            folder.save(&record)?;
-            Ok(Some(Done::Now))
-        };
-        let done = noted().map_err(|error: std::io::Error| Refusal::from(error))?;
-        if matches!(done, Some(Done::Now)) {
+        let mut done = None;
+        let ran = self.change_record(|record| {
+            record.ledger.converging.asked.as_ref()?;
+            done = Some(if record.converge_ran { Done::Before } else { Done::Now });
+            (!std::mem::replace(&mut record.converge_ran, true)).then_some(())
+        })?;
+        if ran.is_some() {
             self.note(&JournalEvent::Hook, &format!("/{name} has run, by the agent's word"))?;
         }
         Ok(done)

@@ -43,6 +43,12 @@ impl FileStat {
         FileType::from_raw_mode(self.0.st_mode).is_dir()
     }
 
+    /// A link is one, too; a pipe, a socket and a device are none.
+    pub fn is_file(&self) -> bool {
+        let kind = FileType::from_raw_mode(self.0.st_mode);
+        kind.is_file() || kind.is_symlink()
+    }
+
     /// In bytes.
     pub fn size(&self) -> u64 {
         self.0.st_size.cast_unsigned()

@@ -54,6 +54,10 @@ impl FileStat {
         self.kind == 2
     }
 
+    pub fn is_file(&self) -> bool {
+        !self.is_folder()
+    }
+
     /// In bytes.
     pub fn size(&self) -> u64 {
         self.size

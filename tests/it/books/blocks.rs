@@ -110,6 +110,10 @@ fn seen(text: &str) -> Result<Vec<Seen>, String> {
             // A quote is one line to us: its boxes are named, and no task stands in one.
             Event::Start(Tag::BlockQuote(_)) => return Err(reworded(text, start, "# a")),
             Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => {
+                let marks = block.len() - block.trim_start_matches(&block[..1]).len();
+                if block.lines().skip(1).any(|line| names_a_fence(line, &block[..marks])) {
+                    return Err(reworded(text, start, "# a"));
+                }
                 code = Some(range.start + block.find('\n').unwrap_or(block.len()));
                 continue;
             }
@@ -156,6 +160,14 @@ fn seen(text: &str) -> Result<Vec<Seen>, String> {
         }
     }
     Ok(seen)
+}
+
+/// A fence with a name opens here, so that the fence above was never closed.
+fn names_a_fence(line: &str, marks: &str) -> bool {
+    let name =
+        line.trim_start().strip_prefix(marks).map(|name| name.trim_start_matches(&marks[..1]));
+    let is_code = |name: &str| marks.starts_with('`') && name.contains('`');
+    name.is_some_and(|name| !is_code(name) && !name.trim().is_empty())
 }
 
 /// The same text with these words from a place to the end of the line.
@@ -246,20 +258,24 @@ fn boxes_in_odd_blocks_are_told() {
         ("---\nStatus: open\n+ [ ] T1 a\n---\n", "T1", ""),
         ("---\nStatus: open\n1. [ ] T1 a\n---\n", "T1", ""),
         ("---\n  - [ ] T1 a\n---\n", "T1", ""),
-        ("---\ntags:\n- a\ntodo:\n  - [ ] sample\n---\n- [ ] T1 a\n", "T1", ""),
-        // Words behind the end of a comment are seen, and those in it are not.
+        ("---\ntags:\n- a\ntodo:\n  - [ ] sample\n---\n- [ ] T1 a\n", "T1", "hidden 5"),
+        // Words behind the end of a comment are seen; an open box in it is told.
         ("<!-- a --> - [ ] T1 b\n", "", "later 1"),
-        ("<!--\n- [ ] old\n--> - [ ] T1 b\n", "", "later 3"),
+        ("<!--\n- [ ] old\n--> - [ ] T1 b\n", "", "hidden 2 later 3"),
         ("<!-- - [ ] T1 a -->\n", "", ""),
-        ("<!--\n[ ] a -->\n", "", ""),
+        ("<!--\n[ ] a -->\n", "", "hidden 2"),
         // What is indented so far goes on with the paragraph.
         ("words\n    ```\n- [ ] T1 a\n    ```\n", "T1", ""),
         ("words\n    <!--\n- [ ] T1 a\n    -->\n", "T1", ""),
         // The end of a fence stands outside of its item.
-        ("- [ ] T1 a\n  ```\n  - [ ] no\n```\n- [ ] T2 b\n```\n- [ ] no\n```\n", "T1 T2", ""),
-        ("1. [ ] T1 a\n   <!--\n   - [ ] no\n-->\n2. [ ] T2 b\n", "T1 T2", ""),
+        (
+            "- [ ] T1 a\n  ```\n  - [ ] no\n```\n- [ ] T2 b\n```\n- [ ] no\n```\n",
+            "T1 T2",
+            "hidden 3 hidden 7",
+        ),
+        ("1. [ ] T1 a\n   <!--\n   - [ ] no\n-->\n2. [ ] T2 b\n", "T1 T2", "hidden 3"),
         ("- a\n  <!--\n- [ ] T1 b -->\n", "T1", ""),
-        ("<pre>\n- [ ] no\n</pre>\n- [ ] T1 a\n", "T1", ""),
+        ("<pre>\n- [ ] no\n</pre>\n- [ ] T1 a\n", "T1", "hidden 2"),
         ("<pre>\n- [ ] T1 a\n", "T1", ""),
         // Boxes of HTML.
         ("- <input type=\"checkbox\"> T1 a\n", "", "code 1"),

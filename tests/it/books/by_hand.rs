@@ -1,8 +1,8 @@
 //! Agents that go their own way: boxes ticked by hand, tasks taken out or reworded.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::support::{FOUR, Project};
+use super::support::{FOUR, Project, SESSION, SPOOL, Said};
 
 const ALL: &str = "ALL_TASKS_COMPLETE";
 
@@ -64,6 +64,9 @@ fn open_tasks_that_are_taken_out_or_reworded_are_named_at_the_next_stop_and_only
     );
     project.call(&["drop", "T003", "nobody needs it"]).ok();
     assert!(!project.stop("And now?").reason().contains("left tasks.md"));
+    project.call(&["drop", "T002", "nor that one"]).ok();
+    let dropped = ["dropped T003 Page in src/page.py", "dropped T002 Model in src/user.py"];
+    assert_eq!(project.entries(), dropped);
 }
 
 #[test]
@@ -372,23 +375,81 @@ fn a_list_whose_boxes_were_ticked_by_hand_is_not_said_to_be_done() {
     tick_alone(&project, "T001");
     let next = project.call(&["next"]).ok();
     let said = "\nTicked by hand and not proved yet: T001. `spool task done ID` judges one now.\n";
-    assert!(next.starts_with("- [ ] T002 b\n") && next.ends_with(said), "{next}");
+    assert!(next.starts_with("- [x] T001 Write src/a.rs\n") && next.ends_with(said), "{next}");
     tick_alone(&project, "T002");
-    let wanted = "All 2 boxes are ticked, these by hand and not proved yet: T001 T002\n\
-                  `spool task done ID` judges one now. Without it they are judged when the agent stops.\n";
-    assert_eq!(project.call(&["next"]).ok(), wanted);
+    let next = project.call(&["next"]).ok();
+    assert!(next.contains("2 of 2 open.") && next.contains("proved yet: T001 T002."), "{next}");
     // No stop has judged them: the status does not call them done either.
     let status = project.spool(&["status"]).ok();
-    let said = "  Tasks: 2 of 2 ticked, 2 of them by hand and not proved yet: T001, T002\n";
+    let said = "  Tasks: 0 of 2 done\n  Ticked by hand and not proved yet, so open: T001, T002\n";
     assert!(status.contains(said), "{status}");
     assert_eq!(project.status()["not_proved"], json!(["T001", "T002"]));
     project.write("src/a.rs", "fn a() {}");
     let said = project.call(&["done", "T001"]).ok();
-    assert!(said.contains("not proved yet: T002\n"), "{said}");
+    assert!(said.contains("1 of 2 open, next T002:"), "{said}");
     let said = project.call(&["done", "T002", "--no-change", "it is there"]).ok();
     assert!(said.contains("All 2 tasks are done."), "{said}");
     assert_eq!(project.status()["not_proved"], json!([]));
     assert!(project.spool(&["status"]).ok().contains("  Tasks: 2 of 2 done\n"));
+}
+
+#[test]
+fn a_refused_box_is_open_everywhere() {
+    let project = Project::with(
+        "- [ ] T001 Write src/a.rs\n- [ ] T002 Write src/b.rs\n- [ ] T003 Write src/c.rs\n",
+    );
+    for name in ["a", "b", "c"] {
+        project.write(format!("src/{name}.rs"), "fn old() {}");
+    }
+    project.arm("");
+    project.write("src/a.rs", "fn a() {}");
+    for id in ["T001", "T002", "T003"] {
+        tick_alone(&project, id);
+    }
+    let stop = project.stop("All.");
+    assert!(stop.reason().contains("2 of 3: T002, T003"), "{}", stop.reason());
+    let json = |call: &[&str]| project.call(call).json();
+    let next = json(&["next", "--json"]);
+    assert_eq!((&next["status"], &next["tasks"][0]["id"]), (&json!("task"), &json!("T002")));
+    let counts = |form: &Value| (form["done"].clone(), form["total"].clone());
+    let list = json(&["list", "--json"]);
+    for form in [&next, &list, &project.status()] {
+        assert_eq!(counts(form), (json!(1), json!(3)), "{form:#}");
+    }
+    assert_eq!(list["tasks"][1]["done"], false);
+    assert_eq!(json(&["show", "T002", "--json"])["task"]["done"], false);
+    let said = project.call(&["list"]).ok();
+    assert!(said.contains("[ ] T002 ") && said.ends_with("1 of 3 done\n"), "{said}");
+    let refused = project.call(&["done", "T002", "--json"]);
+    assert_eq!(serde_json::from_str::<Value>(&refused.out).unwrap()["tasks"][0]["done"], false);
+    let input = json!({"session_id": SESSION, "cwd": project.root}).to_string();
+    let line = Said::with_input(project.command(SPOOL).arg("statusline"), input.clone()).ok();
+    assert!(line.contains(" 1 of 3 · ") && line.contains("next T002"), "{line}");
+    // After the end as well.
+    let cancelled = project.spool(&["stop"]).ok();
+    assert!(cancelled.contains("(1 done)"), "{cancelled}");
+    for form in [&json(&["next", "--json"]), &json(&["list", "--json"]), &project.status()] {
+        assert_eq!(counts(form), (json!(1), json!(3)), "{form:#}");
+    }
+    let mut ended = project.command(SPOOL);
+    let ended = Said::with_input(ended.args(["statusline", "--json"]), input.clone()).json();
+    assert!(ended["end"]["words"].to_string().contains("1 of 3"), "{ended:#}");
+}
+
+#[test]
+fn the_next_task_is_one() {
+    let project = Project::with("- [ ] 1 Build it\n  - [ ] 1.1 Part\n  - [ ] 1.2 Part two\n");
+    project.arm("");
+    let next = project.call(&["next", "--json"]).json();
+    assert_eq!(next["tasks"][0]["id"], "1.1");
+    let stop = project.hook_by_plugin(&project.stop_event("On it."));
+    let answer = stop.answer.unwrap();
+    assert!(answer.to_string().contains("next 1.1"), "{answer:#}");
+    let status = project.spool(&["status"]).ok();
+    assert!(status.contains("  Open: next 1.1, then 2 more\n"), "{status}");
+    let input = json!({"session_id": SESSION, "cwd": project.root}).to_string();
+    let band = Said::with_input(project.command(SPOOL).arg("statusline"), input).ok();
+    assert!(band.contains("next 1.1"), "{band}");
 }
 
 #[test]
@@ -461,7 +522,8 @@ fn refused_boxes_are_open_behind_the_end() {
     tick_alone(&project, "T002");
     let stop = project.stop("Two.");
     assert!(stop.reason().contains("still open: T001"), "{}", stop.reason());
-    project.spool(&["stop"]).ok();
+    let cancelled = project.spool(&["stop"]).ok();
+    assert!(cancelled.contains("Task: 1/3 (1 done)"), "{cancelled}");
     let (status, open) = (project.status(), json!(["T001", "T003"]));
     assert_eq!((&status["done"], &status["open"]), (&json!(1), &open), "{status}");
     assert_eq!(status["asides"], json!([]));

@@ -1,8 +1,7 @@
 //! `Verify` commands: what they prove is ticked, what they refuse stays open.
 
-use crate::support::limited::Limited;
+use crate::support::limited::{Limited, PATIENCE};
 use std::sync::mpsc;
-use std::time::Duration;
 
 use super::support::{Project, boxes};
 
@@ -55,7 +54,7 @@ fn a_command_over_its_limit_is_ended_with_its_grandchildren() {
     std::thread::spawn(move || sender.send(std::fs::read(alive).unwrap()));
     let said = project.task(&["done", "1.1", "--limit", "1"]).refused();
     assert!(said.contains("failed: over its limit of 1 s, ended\nbegun\n"), "{said}");
-    let gone = all_gone.recv_timeout(Duration::from_secs(30));
+    let gone = all_gone.recv_timeout(PATIENCE);
     assert!(gone.is_ok(), "a grandchild outlived its limit");
     assert_eq!(boxes(&project.tasks()), [false, false]);
 }

@@ -229,6 +229,9 @@ fn work_that_a_ticked_task_shares_counts_as_a_tick_and_an_unknown_one_is_refused
     let done = answer(&project.call(&["done", "T002", "--with", "T001", "--json"]).ok());
     assert_eq!(done["proof"], "tick");
     assert_eq!(files(&project, "T002"), json!(["src/a.rs"]));
+    let both = ["done", "T003", "--with", "T001", "--with", "T002"];
+    let said = project.call(&both).ok();
+    assert!(said.contains("Proved by tick: done with T001 and T002."), "{said}");
 }
 
 #[test]

@@ -543,7 +543,7 @@ fn l4_a_session_without_a_journal_is_named_beside_those_that_have_one() {
     }
     by_person(&project, &["log", "--session", super::support::SESSION]).ok();
     let none = Project::with(PLAIN);
-    assert!(by_person(&none, &["log", "--session", "nope"]).refused().contains("  none"));
+    assert!(by_person(&none, &["log", "--session", "nope"]).refused().contains("there is none"));
 }
 
 /// Any `spool` command as a person types it, without a terminal.

@@ -216,7 +216,7 @@ impl Project {
 
     /// The events of the log that are about tasks, as `event words`.
     pub fn entries(&self) -> Vec<String> {
-        let ours = ["done", "failed", "added", "repair"];
+        let ours = ["done", "dropped", "failed", "added", "repair"];
         let log = self.log().into_iter();
         let log = log.filter(|entry| ours.contains(&entry["event"].as_str().unwrap()));
         log.map(|entry| format!("{} {}", text(&entry["event"]), text(&entry["words"]))).collect()
@@ -252,7 +252,7 @@ impl Project {
             .progress()
             .lines()
             .filter_map(|line| line.strip_prefix("- [")?.split_once("] "))
-            .filter(|(event, _)| ["done", "failed", "added", "repair"].contains(event))
+            .filter(|(event, _)| ["done", "dropped", "failed", "added", "repair"].contains(event))
             .map(|(event, words)| format!("{event} {words}"))
             .collect();
         assert_eq!(noted, self.entries(), "progress file and journal");

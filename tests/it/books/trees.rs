@@ -1,6 +1,6 @@
 //! What a Verify command or a check starts: nothing of it outlives the program that ran it.
 
-use crate::support::limited::{Ended, Limited};
+use crate::support::limited::{Ended, Limited, PATIENCE};
 use std::fs;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -11,8 +11,6 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::support::{Project, SPOOL};
 use crate::support::hearing::hear_all_signals;
 
-/// Far longer than anything here takes.
-const PATIENCE: Duration = Duration::from_mins(1);
 /// It goes on for ever, with a child that has left its group; both say who they are.
 const ENDLESS: &str = "setsid sh -c 'echo $$ >child; exec sleep 3600' & echo $$ >leader; wait";
 

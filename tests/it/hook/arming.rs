@@ -3,6 +3,7 @@
 use crate::hook::outcome::Outcome;
 use crate::hook::support::{ALL_DONE, Bench, FEATURE, THREE_TASKS, executing, numbered_tasks};
 use crate::support::limited::Limited;
+use crate::support::scratch::Said;
 use crate::support::system::symlink;
 use ralph_speckit::store::pins::Pin;
 use serde_json::{Value, json};
@@ -459,15 +460,47 @@ fn a_state_file_removed_by_hand_ends_the_loop_and_says_so() {
 
 #[test]
 fn a_feature_behind_a_new_link_ends_the_loop_aloud() {
+    // Each folder, the name that it gets, and where a link leads to then.
+    for (folder, moved, link) in [
+        (".specify/specs/001-login", ".specify/specs/002-moved", "002-moved"),
+        (".specify/specs/001-login", "specs/001-login", "../../specs/001-login"),
+        (".specify/specs", "specs", "../specs"),
+        (".specify", "conf", "conf"),
+    ] {
+        let bench = Bench::ready();
+        bench.implement("s1", "");
+        bench.stop("s1").run().reason();
+        fs::create_dir_all(bench.path(moved).parent().unwrap()).unwrap();
+        fs::rename(bench.path(folder), bench.path(moved)).unwrap();
+        symlink(link, bench.path(folder)).unwrap();
+        let stop = bench.stop("s1").run();
+        assert!(stop.told().contains("ended (cancelled): 001-login"), "{moved}: {stop}");
+        bench.stop("s1").run().silent();
+    }
+}
+
+#[test]
+fn figures_that_are_gone_are_not_zero() {
     let bench = Bench::ready();
     bench.implement("s1", "");
     bench.stop("s1").run().reason();
-    let folder = bench.path(".specify/specs/001-login");
-    fs::rename(&folder, folder.with_file_name("002-moved")).unwrap();
-    symlink("002-moved", &folder).unwrap();
-    let stop = bench.stop("s1").run();
-    assert!(stop.told().contains("ended (cancelled): 001-login"), "{stop}");
-    bench.stop("s1").run().silent();
+    bench.cancel("s1", "");
+    assert!(Said::of(bench.spool().arg("status")).ok().contains("  Iterations: 1"));
+    bench.command("s1", "speckit:ralph-loop", "Do it").run();
+    let status = Said::of(bench.spool().arg("status")).ok();
+    let feature = status.split("\nTask: ").next().unwrap();
+    assert!(feature.contains("ended (cancelled)"), "{status}");
+    assert!(!feature.contains("Iterations:"), "{status}");
+}
+
+#[test]
+fn a_session_continues_after_its_cancel() {
+    let bench = Bench::project().feature(FEATURE).tasks(THREE_TASKS);
+    bench.implement("s1", FEATURE);
+    bench.cancel("s1", "");
+    let again = bench.implement("s1", "");
+    assert!(again.context().contains("the loop is armed: feature 001-login"), "{again}");
+    assert!(bench.implement("s2", "").reason().contains("no feature is selected"));
 }
 
 #[test]

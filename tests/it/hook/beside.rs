@@ -105,6 +105,17 @@ fn status_and_list_name_these_lines() {
 }
 
 #[test]
+fn optional_tasks_count_before_arming() {
+    let bench = Bench::ready().tasks("- [x] T001 Create it\n- [ ]* T002 Polish it\n");
+    let bench = bench.settings("---\ninclude_optional: true\n---\n");
+    let said = |call: &[&str]| Said::of(bench.spool().args(call)).ok();
+    assert!(said(&["task", "list"]).ends_with("[ ] T002 Polish it\n1 of 2 done\n"));
+    assert!(said(&["task", "next"]).starts_with("- [ ]* T002"));
+    let status = said(&["status"]);
+    assert!(status.contains("Tasks: 1 of 2 done\n  Open: T002\n"), "{status}");
+}
+
+#[test]
 fn optional_tasks_count_where_asked() {
     let optional = |list: &str| format!("{list}- [ ]* T004 Polish it\n");
     let on = "---\ninclude_optional: true\n---\n";

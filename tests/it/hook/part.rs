@@ -110,7 +110,8 @@ fn what_a_person_reads_counts_the_named_tasks() {
     bench.stop("s1").run().reason();
     bench.tick("T002");
     let status = spool(&bench, "s1", &["status"]);
-    let ticked = "  Tasks: 1 of 2 named tasks ticked, 1 of them by hand and not proved yet: T002\n";
+    let ticked =
+        "  Tasks: 0 of 2 named tasks done\n  Ticked by hand and not proved yet, so open: T002\n";
     assert!(status.contains(ticked), "{status}");
     let typed = bench.command("s1", "speckit:status", "").run();
     assert!(typed.reason().contains(ticked), "{typed}");
@@ -127,6 +128,19 @@ fn what_a_person_reads_counts_the_named_tasks() {
     bench.tick("T002");
     let ended = bench.stop("s1").by_plugin().run();
     assert!(ended.message().contains("done: 001-login · 1 of 1 named task · "), "{ended}");
+}
+
+#[test]
+fn the_list_counts_the_named_tasks() {
+    let bench = ready();
+    bench.implement("s1", "T003");
+    let said = spool(&bench, "s1", &["task", "list"]);
+    assert!(said.contains("[x] T001 Create it (not of this loop)\n"), "{said}");
+    assert!(said.ends_with("\n0 of 1 done; the loop leaves out 4\n"), "{said}");
+    let list: Value =
+        serde_json::from_str(&spool(&bench, "s1", &["task", "list", "--json"])).unwrap();
+    assert_eq!((&list["done"], &list["total"]), (&0.into(), &1.into()), "{list:#}");
+    assert_eq!(list["tasks"].as_array().map(Vec::len), Some(5));
 }
 
 #[test]

@@ -505,11 +505,9 @@ fn e10_a_list_between_two_writes_ends_nothing() {
     let bench = Bench::in_execution();
     bench.stop("s1").run().reason();
     std::fs::write(bench.feature_path("tasks.md"), "- [x] T001 Begin\n").unwrap();
-    let whole = bench.feature_path("tasks.md");
-    let writer = std::thread::spawn(move || {
-        ralph_speckit::world::pause(std::time::Duration::from_millis(300));
-        std::fs::write(whole, "- [x] T001 Begin\n- [ ] T002 Write\n").unwrap();
-    });
-    bench.stop("s1").run().reason();
-    writer.join().unwrap();
+    let hook = bench.stop("s1").with_stopped_clocks().start();
+    world::pause(Duration::from_millis(300));
+    bench.write_tasks("- [x] T001 Begin\n- [ ] T002 Write\n");
+    hook.let_the_clocks_run();
+    hook.finish().reason();
 }

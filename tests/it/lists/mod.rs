@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ralph_speckit::engine::aside::Aside;
+use ralph_speckit::engine::aside::{Aside, AsideKind};
 use ralph_speckit::engine::edit::{tick, untick};
 use ralph_speckit::engine::tasks::{Task, TaskList};
 
@@ -235,7 +235,7 @@ fn every_case_has_its_right_value() {
         ("not-tasks/format-example.md", 1, "", "a template, and no work: line 5, line 6"),
         ("not-tasks/struck.md", 1, "", "struck through, and left out: T002"),
         ("not-tasks/deferred-dash.md", 1, "T051 T052", "count as open: T051, T052"),
-        ("not-tasks/front-matter.md", 1, "", ""),
+        ("not-tasks/front-matter.md", 1, "", "boxes in fences, comments or front matter: line 3"),
         ("not-tasks/gate-checklist.md", 1, "", "a checklist of the list itself"),
         ("same-task-twice/order-of-work.md", 0, "T001 T002 T001~2 T002~2", ""),
         ("verify-lines/below-the-list.md", 0, "T001 T002", ""),
@@ -439,6 +439,51 @@ fn no_open_box_is_silent() {
         "Legend:\n- [x] done\n- [ ] open\n\n- [-] Write b",
         "<input\n type=\"checkbox\"> T2",
         "<input type=\"checkbox\"\n class=\"checked\"> T2",
+        "- WP02 [~] Write it",
+        "### US2 [-] Search",
+        "- Task 2 [!] Write it",
+        "- \u{4efb}\u{52a1}\u{4e8c}\u{ff1a}[~] \u{5199}",
+        "ii. [~] Write it",
+        "iii) [-] Test it",
+        "- Docs [~] half way",
+        "- Docs [-], and more",
+        "- Docs ([~])",
+        "- Docs \u{2014} [>] 2026-05-01",
+        "- Docs [~] \u{1f6a7}",
+        "- Write docs []",
+        "**Status:** []",
+        "| 2 | [] | b |",
+        "- [x] T2 b [~]",
+        "- [x] T2 b [-] c",
+        "- Press [?] for help",
+        "- \u{41d}\u{430}\u{436}\u{43c}\u{438}\u{442}\u{435} [?] \u{434}\u{43b}\u{44f}",
+        "- Press [/] to search, `[ ]` to mark",
+        "- [TODO] Write it",
+        "- [in progress] Write it",
+        "- [not started] 1.2 Write it",
+        "- **[wip]** Write it",
+        "- [\u{5f85}\u{529e}] \u{5199}",
+        "- [50 %] Write it",
+        "- [1 / 3] T2 b",
+        "- [done?] Write it",
+        "- [**x**] Write it",
+        "- [P] may run beside others",
+        "- [US1] is a story",
+        "- [see the list] of others",
+        "- [US1] T002 comes first",
+        "```bash\nnpm test\n\n- [ ] T2 b\n\n```bash\nnpm run lint\n```",
+        "- () Write it",
+        "- \u{3010}\u{3011}\u{5199}",
+        "- \u{25cb} Write it",
+        "- \u{26aa} Write it",
+        "- \u{25ab} Write it",
+        "- \u{23f3} Write it",
+        "- \u{1f6a7} Write it",
+        "- \u{274c} Write it",
+        "## Marks\n- [ ] Enter those of Ann\n- [ ] Enter those of Ben",
+        "## Quality Gates Checklist\n- [ ] Tests pass",
+        "- [ ] CHK-12 b",
+        "- [ ] XXX remove the hack",
     ] {
         let list = list_with(line);
         let is_open = list.open().next().is_some();
@@ -473,6 +518,64 @@ fn a_legend_is_its_first_list() {
 }
 
 #[test]
+fn a_legend_explains_each_mark_once() {
+    let counts = |text: &str| {
+        let list = TaskList::parse(text.as_bytes());
+        (list.open().count(), list.done(), list.left_out.len())
+    };
+    assert_eq!(counts("## Key\n- [ ] Order one\n- [x] Pay\n- [ ] Copy one\n"), (2, 1, 0));
+    assert_eq!(counts("## Key\n\n- [ ] open\n\n- [x] done\n\n- [ ] Copy one\n"), (1, 0, 2));
+    assert_eq!(counts("Legend:\n| [ ] | open |\n\n- [ ] Copy one\n- [x] Pay\n"), (1, 1, 0));
+}
+
+#[test]
+fn a_fence_with_a_name_ends_none() {
+    let text = "```bash\na\n- [ ] T1 b\n```bash\n- [ ] no\n```\n- [ ] T2 c\n";
+    let list = TaskList::parse(text.as_bytes());
+    assert_eq!((list.open().count(), named(&list).as_str()), (2, "L5:hidden"));
+    let list = TaskList::parse(b"````md\n```bash\n- [ ] no\n```\n````\n- [ ] T2 c\n");
+    assert_eq!((list.open().count(), named(&list).as_str()), (1, "L3:hidden"));
+}
+
+#[test]
+fn hidden_boxes_are_named_before_a_loop() {
+    for text in [
+        "```[tasklist]\n- [ ] #12\n```",
+        "<script>\n- [ ] a\n</script>",
+        "<STYLE>\n- [ ] a\n</style>",
+        "<textarea>\n- [ ] a </TextArea>",
+        "<PRE>\n- [ ] a\n</pre>",
+        "````\n- [ ] a\n```\n- [ ] b\n`````",
+        "~~~\n```\n- [ ] a\n~~~",
+        "- a\n  ```\n  - [ ] b\n  ```",
+        "<!-- a -> - [ ] b\n- [ ] c -->",
+        "<!--\n- [~] b\n-->",
+        "```diff\n+- [ ] a\n```",
+    ] {
+        let list = list_with(text);
+        assert_eq!((list.open().count(), list.uncounted()), (0, None), "{text}");
+        assert!(list.unread.iter().all(|aside| aside.kind == AsideKind::Hidden), "{text}");
+        let told = list.asides_in_words().join("\n");
+        assert!(told.starts_with("boxes in fences, comments or front matter: line"), "{text}");
+    }
+}
+
+#[test]
+fn words_before_boxes_are_named() {
+    for text in [
+        "- [TODO] a\n- [x] b\n",
+        "- [x] b\n\n- [TODO] a\n",
+        "1. [x] b\n2. [P] a\n",
+        "## A\n- [todo] T2 a\n## B\n- [x] T1 b\n",
+        "### [x] T1 b\n### [todo] T2 a\n",
+    ] {
+        let list = TaskList::parse(text.as_bytes());
+        assert_eq!((list.open().count(), list.unread.len()), (0, 1), "{text}");
+        assert!(list.uncounted().is_some(), "{text}");
+    }
+}
+
+#[test]
 fn tasks_between_rules_are_no_front_matter() {
     let list = TaskList::parse(b"---\nSetup:\n  - [ ] T001 a\n---\n- [x] T002 b\n");
     assert_eq!((list.open().count(), list.done()), (1, 1));
@@ -495,34 +598,28 @@ fn what_is_no_box_is_silent() {
         "- Accept string[] as input",
         "- Return Item[] or int[]",
         "- default: [] (empty)",
-        "- Press [?] for help",
-        "- \u{41d}\u{430}\u{436}\u{43c}\u{438}\u{442}\u{435} [?] \u{434}\u{43b}\u{44f}",
-        "- Press [/] to search, `[ ]` to mark",
         "- arrays `a[ ]` too",
         "see note[*] here",
         "- Call load( ) and then save()",
         "- [^](#top) and [~](notes2.md)",
-        "- [US1] T002 comes first",
         "- Wait (see T002) &#8212; then go",
         "- [x] T2 the list `- [ ] a`",
         "- [x] T2 a [link](to) and [two][1] of `x`",
         "[![](badge.svg)](https://example.org)",
         "- [](#part) Part",
-        "- [P] may run beside others",
-        "- [US1] is a story",
-        "- [see the list] of others",
         "- [x] T2 b <!-- - [ ] T3 -->",
         "Use ``[ ] `x` `` here",
-        "<script>\n- [ ] a\n</script>",
-        "<STYLE>\n- [ ] a\n</style>",
-        "<textarea>\n- [ ] a </TextArea>",
-        "<PRE>\n- [ ] a\n</pre>",
-        "````\n- [ ] a\n```\n- [ ] b\n`````",
-        "~~~\n```\n- [ ] a\n~~~",
-        "- a\n  ```\n  - [ ] b\n  ```",
-        "<!-- a -> - [ ] b\n- [ ] c -->",
         "| T2 | open | x |",
         "- Press `[ ]`",
+        "- [Source: docs/plan.md]",
+        "## Notes\n- [P] tasks = different files, no dependencies\n- [Story] label maps a task to its story",
+        "## Order\n- [Setup] before [US1]\n- [US1] T002 comes first\n- [T003] \u{2192} [T004]",
+        "## Sources\n- [see 3] and [^1] say so\n- [a page](notes.md) says more",
+        "## Format: [ID] [P?] [Story] Description\n- **[P]**: can run in parallel",
+        "- useEffect(() => {}, []) and items = []",
+        "- A map<string>() and a.b() are calls",
+        "```json\n[]\n{\"a\": [1]}\n```",
+        "```mermaid\nA[ ] --> B[x]\n```",
         "<input type=\"radio\"\n checked>",
         "<input\n type=\"text\"> and no more",
     ] {

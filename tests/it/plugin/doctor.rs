@@ -1,5 +1,6 @@
 //! `spool doctor`: what it finds in the way of a loop, with a scripted `claude`.
 
+use crate::support::left_out::left_out;
 use crate::support::limited::Limited;
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -90,6 +91,13 @@ fn a_healthy_installation_is_in_order() {
     assert_eq!(told.code, Some(0), "{told}");
     assert!(told.out.ends_with("\nall checks passed\n"), "{told}");
     assert!(!told.out.contains('\u{1b}'), "colour without a terminal: {told}");
+}
+
+#[test]
+fn a_broken_ralph_toml_is_named() {
+    let patient = Patient::healthy();
+    patient.scratch.write("project/.spool/ralph.toml", "quiet = true\nmax-iteration = 3\n");
+    patient.expect("runner", "fail", &["ralph.toml`, line 2: there is no setting `max-iteration`"]);
 }
 
 #[test]
@@ -317,7 +325,7 @@ fn the_first_process_of_a_container_does_not_say_that_it_keeps_the_machine_awake
     if !std::path::Path::new("/usr/bin/unshare").exists()
         || !can.arg("true").finish().status.success()
     {
-        println!("left out: it needs `unshare` with a user and its processes");
+        left_out("it needs `unshare` with a user and its processes");
         return;
     }
     let doctor = [&container[..], &[SPOOL, "doctor", "--json"]].concat();

@@ -102,11 +102,19 @@ fn p5_open_boxes_of_a_named_list() {
         ("docs/my plan.md", "Do everything in `docs/my plan.md`."),
         ("docs/my plan.md", "Do everything in docs/my plan.md"),
         ("docs/plan.md", "Do the plan (plan.md)"),
+        ("docs/plan.md", "Do everything in @docs/plan.md"),
+        ("docs/plan.md", "Do everything in docs/*.md"),
+        ("docs/TODO.md", "Do all that is in the TODO."),
     ] {
         let bench = armed((path, open), task);
         bench.write("src/new.rs", "fn new() {}\n");
         lacks(&bench, &format!("no check, 2 tasks open in {path}"));
     }
+    let bench = Bench::folder().file("TODO.md", open);
+    let path = bench.path("TODO.md");
+    ralph(&bench, "s1", &format!("\"Do everything in {}\"", path.display())).context();
+    bench.write("src/new.rs", "fn new() {}\n");
+    lacks(&bench, "no check, 2 tasks open in TODO.md");
     let long = format!("{}\nDo everything in `TODO.md`.", "Write the parser. ".repeat(200));
     let bench = armed(("TODO.md", open), &long);
     bench.write("src/new.rs", "fn new() {}\n");
@@ -115,7 +123,11 @@ fn p5_open_boxes_of_a_named_list() {
 
 #[test]
 fn p5_open_boxes_that_do_not_count() {
-    for open in ["☑ Begin\n☐ Write\n", "| | |\n|---|---|\n| [x] | Begin |\n| [ ] | Write |\n"] {
+    for open in [
+        "☑ Begin\n☐ Write\n",
+        "| | |\n|---|---|\n| [x] | Begin |\n| [ ] | Write |\n",
+        "- [x] WP1 Begin\n- WP2 [~] Write\n",
+    ] {
         let bench = armed(("TODO.md", open), "Do everything in TODO.md");
         bench.write("src/new.rs", "fn new() {}\n");
         let stop = promises(&bench);

@@ -2,7 +2,6 @@
 //! of them is left.
 
 use std::fs;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -152,7 +151,7 @@ fn a_reader_that_closes_its_output_and_stays_is_no_pass_although_its_answer_is_t
 /// Fails unless a review ended with this code and nothing of the reader is alive.
 #[track_caller]
 fn witness_of(ran: &Ran, witness: &Witness, code: i32) {
-    witness.wait_for_the_end(Duration::from_secs(5));
+    witness.is_over();
     assert_eq!(steers_nothing(ran).code, Some(code), "{ran}");
 }
 
@@ -200,7 +199,7 @@ fn a_loop_in_a_session_ends_only_by_the_pass_that_follows() {
     built.write("src/more.rs", "fn more() {}\n");
     built.write("specs/001-login/tasks.md", "- [x] T001 Write src/more.rs\n");
     let answers = [1, 2, 3].map(|_| built.stop("It is done.\n\nALL_TASKS_COMPLETE"));
-    witness.wait_for_the_end(Duration::from_secs(5));
+    witness.is_over();
     assert_eq!(built.reviews(), 3, "{answers:#?}");
     for (answer, words) in answers.iter().zip(["the answer cannot be used", "FR-002 not met"]) {
         let answer: Value = serde_json::from_str(answer).unwrap();

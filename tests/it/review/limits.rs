@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::review::support::{Built, FR_001, FR_002, US1_1};
 use crate::runner::ran::Running;
 use crate::runner::support::MORE_THAN_AN_HOUR;
+use crate::support::limited::until;
 
 const LIST: &str = "specs/001-login/tasks.md";
 const TICK: &str =
@@ -91,9 +92,7 @@ fn v7_a_review_by_hand_is_waited_for() {
     ));
     let gate = built.gate();
     let by_hand = built.spool("review").start();
-    while built.reviews() == 0 {
-        ralph_speckit::world::pause(Duration::from_millis(5));
-    }
+    until("its reader", || (built.reviews() > 0).then_some(()));
     let mut running = start(&built, "");
     running.wait_for("checking `spool review");
     ralph_speckit::world::pause(Duration::from_secs(2));

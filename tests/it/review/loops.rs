@@ -266,7 +266,9 @@ fn a_review_that_ended_before_its_runner_was_killed_is_counted_whole() {
     let built = Built::new();
     killed_in_a_review(&built);
     let at = ralph_speckit::world::now().millis();
-    let review = json!({"began_at": at, "tokens": 1000, "cost": 300_000, "cost_estimated": true});
+    let review = json!({
+        "outcome": "passed", "began_at": at, "tokens": 1000, "cost": 300_000, "cost_estimated": true,
+    });
     built.write(REVIEW, review.to_string());
     let ran = built.loop_with("--review").with_code(0);
     ran.says("reviews 1,420 tokens, ~$0.5500");

@@ -11,6 +11,7 @@ use serde_norway::Value;
 
 use crate::runner::ran::Running;
 use crate::runner::support::{Bench, CHANGE, PROMISE, in_change, says};
+use crate::support::left_out::left_out;
 use crate::support::limited::Limited;
 use crate::support::scratch::SPOOL;
 use crate::support::witness::PATIENCE;
@@ -149,7 +150,7 @@ fn a_loop_in_a_container_is_stopped_by_sigterm_and_taken_up_by_the_next() {
         || !Path::new("/usr/bin/unshare").exists()
         || !can.finish().status.success()
     {
-        println!("left out: it needs root, `unshare` with mounts, and `setpriv`");
+        left_out("it needs root, `unshare` with mounts, and `setpriv`");
         return;
     }
     let bench = Bench::with_tasks("- [ ] 1.1 a\n- [ ] 1.2 b\n");

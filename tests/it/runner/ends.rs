@@ -7,7 +7,6 @@ use serde_json::json;
 
 use crate::runner::ran::Ran;
 use crate::runner::support::{Bench, CHANGE, MORE_THAN_AN_HOUR, PROMISE, in_change, says};
-use crate::support::witness::PATIENCE;
 
 /// Checks all that an end leaves behind; `words` stand on the screen behind the status.
 #[track_caller]
@@ -118,7 +117,7 @@ fn time_is_up() {
     bench.let_pass(MORE_THAN_AN_HOUR);
     let ran = running.finish();
     ended(&bench, ran, "stuck", "timed_out", 7, "");
-    witness.wait_for_the_end(PATIENCE);
+    witness.wait_for_the_end();
     assert_eq!(bench.iterations()[0]["timed_out"], true);
 }
 
@@ -245,7 +244,7 @@ fn signals() {
         ran.says("(interrupted)").says(
             "Run the same command again: it continues this loop; --restart begins a new one.",
         );
-        witness.wait_for_the_end(PATIENCE);
+        witness.wait_for_the_end();
     }
 }
 
@@ -273,7 +272,7 @@ fn spool_stop() {
     let stop = bench.spool(&format!("stop --change {CHANGE}")).run().with_code(0);
     stop.says(&format!("The loop of `{CHANGE}` has ended after 1 iteration"));
     ended(&bench, running.finish(), "stopped", "stopped", 130, "");
-    witness.wait_for_the_end(PATIENCE);
+    witness.wait_for_the_end();
     bench.spool("stop").run().with_code(1).warns("no runner is running");
     // It was for that runner alone.
     bench.agent(&says(PROMISE));
@@ -289,7 +288,7 @@ fn spool_stop_wakes_a_runner_that_was_suspended() {
     running.signal(Signal::STOP);
     bench.spool("stop --wait 30").run().with_code(0).says("has ended");
     running.finish().with_code(130);
-    witness.wait_for_the_end(PATIENCE);
+    witness.wait_for_the_end();
 }
 
 #[test]
@@ -312,7 +311,7 @@ fn a_signal_while_a_check_runs() {
     witness.wait_for("checking");
     running.signal(Signal::INT);
     ended(&bench, running.finish(), "stopped", "stopped", 130, "");
-    witness.wait_for_the_end(PATIENCE);
+    witness.wait_for_the_end();
     assert_eq!(bench.iterations()[0]["done_check"], false);
 }
 
@@ -337,7 +336,7 @@ fn a_check_that_never_ends_has_failed_at_its_limit() {
     let check = format!("{}while :; do sleep 1; done", witness.held());
     let call = bench.ralph("--max-iterations 1 --check-timeout 1").arg("--check").arg(&check);
     ended(&bench, call.run(), "stuck", "max_iters", 3, "").says("over its limit of 1 s");
-    witness.wait_for_the_end(PATIENCE);
+    witness.wait_for_the_end();
 }
 
 #[test]

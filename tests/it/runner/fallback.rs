@@ -22,10 +22,12 @@ fn who(bench: &Bench) -> Vec<String> {
 #[test]
 fn the_fallback_model_goes_on_at_a_usage_limit_until_that_is_lifted() {
     let bench = Bench::new();
-    // A time that is over already: the first choice is tried again after 5 s.
+    // A time that is over already: the first choice is tried again after 5 s, of which none pass before the third run of the other.
+    bench.stop_the_clocks();
     bench.claude(&format!(
         "{WHO}if [ $n = 1 ]; then limit 1000; fi\ncalls Bash\necho $n > made.txt\n\
-         if [ $model = small ]; then sleep 1; result 'On it.'; else result '{PROMISE}'; fi"
+         if [ $n -ge 4 ]; then echo 0 > \"$DESK/../clock\"; sleep 1; fi\n\
+         if [ $model = small ]; then result 'On it.'; else result '{PROMISE}'; fi"
     ));
     let ran = bench.ralph("--fallback-model small --model main").run().with_code(0);
     assert!(!ran.output.contains("waiting for"), "{ran}");

@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use crate::runner::claude::TOKENS;
 use crate::runner::support::{Bench, Call, PROMISE, in_state, says};
+use crate::support::left_out::left_out;
 
 /// Where the loop keeps its files, from the project.
 const STATE: &str = ".spool/.state";
@@ -35,7 +36,7 @@ impl SmallDisk {
             }
             let _ = holder.wait();
         }
-        println!("left out: it needs `unshare` and `nsenter` with a user and its mounts");
+        left_out("it needs `unshare` and `nsenter` with a user and its mounts");
         None
     }
 

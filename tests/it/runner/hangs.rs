@@ -211,10 +211,11 @@ fn h2_a_runner_that_may_start_no_thread_goes_on() {
 
     use crate::runner::ran::Running;
     use crate::runner::support::{PROMISE, says};
+    use crate::support::left_out::left_out;
 
     let is_root = rustix::process::geteuid().is_root();
     if !is_root || Command::new("prlimit").arg("--version").output().is_err() {
-        println!("left out: it needs root and `prlimit`");
+        left_out("it needs root and `prlimit`");
         return;
     }
     let bench = Bench::new();

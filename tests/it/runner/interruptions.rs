@@ -118,7 +118,7 @@ fn d8_work_that_a_killed_runner_left_is_committed_by_the_next_run_and_named() {
     witness.wait_for("ready");
     running.signal(Signal::KILL);
     running.finish();
-    witness.wait_for_the_end(crate::support::witness::PATIENCE);
+    witness.wait_for_the_end();
     let ran = bench.ralph("--commit").run().with_code(0);
     ran.says("committed 2 files that the interrupted iteration 1 left");
     let log = bench.git(&["log", "--format=%s", "--name-only"]);
@@ -163,7 +163,7 @@ fn d14_ctrl_c_is_answered_at_once_with_what_a_second_one_does() {
     running.wait_for("ralph: ending the agent, it has 5m; Ctrl-C again kills it at once");
     running.signal(Signal::INT);
     running.finish().with_code(130);
-    witness.wait_for_the_end(crate::support::witness::PATIENCE);
+    witness.wait_for_the_end();
 }
 
 #[test]

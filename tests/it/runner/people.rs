@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use crate::runner::ran::end_of;
 use crate::runner::support::{Bench, CHANGE, PROMISE, in_change, in_state, says};
-use crate::support::witness::PATIENCE;
 
 // Words that are added while it runs.
 
@@ -449,7 +448,7 @@ fn a_terminal_that_is_closed_ends_the_agent_and_is_written_down() {
     witness.wait_for("ready");
     // With its program gone, the terminal is closed, and the system sends SIGHUP.
     running.signal(Signal::KILL);
-    witness.wait_for_the_end(PATIENCE);
+    witness.wait_for_the_end();
     bench.wait_until_nobody_runs();
     let state = bench.state();
     assert_eq!(

@@ -161,7 +161,7 @@ fn killed_by(signal: Signal, code: i32) {
     witness.wait_for("ready");
     running.signal(signal);
     running.finish().with_code(code).says("stopped");
-    witness.wait_for_the_end(crate::support::witness::PATIENCE);
+    witness.wait_for_the_end();
     let state = bench.state();
     assert_eq!(state["status"], "stopped");
     assert_eq!(state["exit_code"], code);
@@ -195,7 +195,7 @@ fn scenario_partial_iteration_on_exit() {
     let made = bench.head();
     running.signal(Signal::KILL);
     assert_eq!(running.finish().signal, Some(9));
-    witness.wait_for_the_end(crate::support::witness::PATIENCE);
+    witness.wait_for_the_end();
     let state = bench.state();
     assert_eq!(state["status"], "running", "nobody could write");
     assert!(bench.iterations()[0].get("ended").is_none());

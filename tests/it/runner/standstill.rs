@@ -165,7 +165,7 @@ fn a_stopped_runner_that_is_killed_leaves_nothing_alive_and_nothing_stopped() {
     let (running, witness) = stopped(&bench);
     running.signal(Signal::KILL);
     running.finish();
-    witness.wait_for_the_end(PATIENCE);
+    witness.wait_for_the_end();
 }
 
 #[test]
@@ -183,12 +183,12 @@ fn a_stopped_runner_hears_spool_stop_and_asks_its_agent_to_end() {
     bench.spool("stop --wait 60").run().with_code(0).says("has ended");
     witness.wait_for("asked");
     running.finish().with_code(130);
-    witness.wait_for_the_end(PATIENCE);
+    witness.wait_for_the_end();
     let bench = Bench::new();
     let (running, witness) = stopped(&bench);
     bench.spool("stop --wait 60").run().with_code(0).says("has ended");
     running.finish().with_code(130);
-    witness.wait_for_the_end(PATIENCE);
+    witness.wait_for_the_end();
 }
 
 #[test]
@@ -199,5 +199,5 @@ fn a_stopped_runner_whose_terminal_is_closed_ends_with_its_agent() {
     running.signal(Signal::HUP);
     running.signal(Signal::CONT);
     running.finish().with_code(129);
-    witness.wait_for_the_end(PATIENCE);
+    witness.wait_for_the_end();
 }

@@ -1,5 +1,6 @@
 //! A throw-away project with a change, an agent program that is a script, and `spool ralph` on it.
 
+use crate::support::left_out::left_out;
 use crate::support::limited::{Limited, until};
 use crate::support::scratch::{SPOOL, Scratch};
 use std::fs::{self, File};
@@ -298,7 +299,7 @@ impl Call<'_> {
     /// Starts it on a terminal of its own, `None` where the program `script` is not there.
     pub fn on_a_terminal(&self) -> Option<Running> {
         if !Path::new("/usr/bin/script").exists() {
-            println!("left out: a terminal is needed, and `script` is not installed");
+            left_out("a terminal is needed, and `script` is not installed");
             return None;
         }
         let words = [self.program.clone(), self.arguments.clone()].concat();

@@ -10,7 +10,7 @@ use crate::runner::claude::TOKENS;
 use crate::runner::support::{
     Bench, CHANGE, MORE_THAN_AN_HOUR, PROMISE, in_change, in_state, says,
 };
-use crate::support::witness::{PATIENCE, has_setsid};
+use crate::support::witness::has_setsid;
 
 /// The agent works in its first run and keeps the promise in its second.
 fn works_then_promises() -> String {
@@ -118,7 +118,7 @@ fn grandchildren_that_hold_the_pipe_do_not_hold_up_the_loop() {
     witness.wait_for("there");
     bench.let_pass(MORE_THAN_AN_HOUR);
     running.finish().with_code(0);
-    witness.wait_for_the_end(PATIENCE);
+    witness.wait_for_the_end();
     assert_eq!(bench.iterations()[0]["timed_out"], true);
 }
 
@@ -133,7 +133,7 @@ fn what_an_agent_leaves_running_is_ended_with_it_and_its_answer_counts() {
         says(PROMISE)
     ));
     let ran = bench.ralph("").run().with_code(0);
-    witness.wait_for_the_end(PATIENCE);
+    witness.wait_for_the_end();
     ran.says("that the agent had left running w");
 }
 
@@ -146,7 +146,7 @@ fn ctrl_c_ends_the_agent_and_all_that_it_started() {
     witness.wait_for("ready");
     running.signal(Signal::INT);
     running.finish().with_code(130);
-    witness.wait_for_the_end(PATIENCE);
+    witness.wait_for_the_end();
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn a_second_ctrl_c_does_not_wait_for_the_grace() {
     witness.wait_for("asked");
     running.signal(Signal::INT);
     running.finish().with_code(130);
-    witness.wait_for_the_end(PATIENCE);
+    witness.wait_for_the_end();
     assert_eq!(bench.iterations()[0]["interrupted"], true);
 }
 
@@ -176,7 +176,7 @@ fn an_agent_that_never_leaves_after_its_result_has_succeeded() {
         witness.held()
     ));
     bench.ralph("--grace 200ms").run().with_code(0).says("ralph: done");
-    witness.wait_for_the_end(PATIENCE);
+    witness.wait_for_the_end();
     let entry = &bench.iterations()[0];
     assert_eq!((&entry["failure"], &entry["tokens_used"]), (&json!(""), &json!(TOKENS)));
     assert!(entry.get("timed_out").is_none(), "{entry:#}");

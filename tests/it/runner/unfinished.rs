@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 
 use crate::runner::ran::Ran;
 use crate::runner::support::{Bench, CHANGE, MORE_THAN_AN_HOUR, PROMISE, in_change, says};
-use crate::support::witness::PATIENCE;
 
 /// An agent whose first run changes two files and then does this; its second one comes to its own end.
 fn first_run(bench: &Bench, then: &str) {
@@ -155,7 +154,7 @@ fn a_try_whose_runner_was_killed_is_kept_by_the_next_one_and_named() {
     witness.wait_for("ready");
     running.signal(Signal::KILL);
     running.finish();
-    witness.wait_for_the_end(PATIENCE);
+    witness.wait_for_the_end();
     bench.ralph("").run().with_code(0);
     is_kept_and_named(&bench);
 }

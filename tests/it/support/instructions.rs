@@ -3,12 +3,14 @@
 use std::fs::{self, File};
 use std::process::Command;
 
-/// Returns how many instructions a program takes with this on its standard input; `None` with a printed line without valgrind.
+use super::left_out::left_out;
+
+/// Returns how many instructions a program takes with this on its standard input; `None` and says so, without valgrind.
 pub fn instructions(program: &Command, input: &[u8]) -> Option<u64> {
     let path = ralph_speckit::world::raw_variable("PATH")?;
     let mut folders = std::env::split_paths(&path);
     let Some(folder) = folders.find(|folder| folder.join("valgrind").is_file()) else {
-        println!("left out: it needs valgrind");
+        left_out("it needs valgrind");
         return None;
     };
     let scratch = tempfile::tempdir().unwrap();

@@ -6,6 +6,7 @@ pub mod hearing;
 pub mod hostile_words;
 #[cfg(target_os = "linux")]
 pub mod instructions;
+pub mod left_out;
 pub mod limited;
 #[cfg(target_os = "linux")]
 pub mod memory;

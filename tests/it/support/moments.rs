@@ -1,11 +1,13 @@
 //! Many plays at random moments, some side by side, whose moments can be played again.
 //!
-//! `STRESS_SEED=N` plays the moments of an earlier run again.
+//! The night has other moments each time; `STRESS_SEED=N` plays those of one night again.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use ralph_speckit::world;
+
+use super::amounts::few_or_all;
 
 /// How many plays there are, how many run side by side (they wait most of the time), and the latest moment.
 pub struct Moments {
@@ -26,7 +28,7 @@ impl Moments {
     ///
     /// If that is still so at the last time: without this, a runner that never gets so far would pass.
     pub fn play(&self, one: impl Fn(u64, Duration) -> u64 + Sync) -> u64 {
-        let seed = number("STRESS_SEED").unwrap_or_else(|| world::now().millis());
+        let seed = number("STRESS_SEED").unwrap_or_else(|| few_or_all(1, world::now().millis()));
         println!("the seed is {seed}");
         let (mut latest, mut sum) = (self.latest, 0);
         for _ in 0..ROUNDS {

@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 use ralph_speckit::world::Deadline;
 
 use super::hearing::hear_all_signals;
+use super::left_out::left_out;
 use super::limited::{Ended, PATIENCE};
 
 /// The key that interrupts.
@@ -21,7 +22,7 @@ pub struct Terminal {
 
 impl Terminal {
     /// Starts a line of shell on a terminal, with the folder and the environment of a command; `None` where there is no `script`,
-    /// with a printed line, or another one than that of Linux.
+    /// and says so, or another one than that of Linux.
     pub fn running(line: &str, place: &Command) -> Option<Self> {
         if !cfg!(target_os = "linux") {
             return None;
@@ -38,7 +39,7 @@ impl Terminal {
         let mut child = match command.spawn() {
             Ok(child) => child,
             Err(error) => {
-                println!("left out, `script` cannot be started: {error}");
+                left_out(&format!("`script` cannot be started: {error}"));
                 return None;
             }
         };

@@ -73,19 +73,27 @@ impl Witness {
         }
     }
 
+    /// Fails where a process holds the pipe now.
+    #[cfg(unix)]
+    #[track_caller]
+    pub fn is_over(&self) {
+        use std::io::Read;
+        use std::os::unix::fs::OpenOptionsExt;
+        let at_once = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+        let mut pipe = File::options().read(true).custom_flags(at_once).open(&self.path).unwrap();
+        pipe.read_to_end(&mut Vec::new()).expect("a process of the tree is still alive");
+        self.wait_for_the_end();
+    }
+
     /// Waits until the last process that holds the pipe is gone.
-    pub fn wait_for_the_end(&self, patience: Duration) {
-        self.said_within(patience);
+    pub fn wait_for_the_end(&self) {
+        self.all();
     }
 
     /// Waits for the end, and returns all that was said since the last wait.
     pub fn all(&self) -> Vec<String> {
-        self.said_within(PATIENCE)
-    }
-
-    fn said_within(&self, patience: Duration) -> Vec<String> {
         use std::sync::mpsc::RecvTimeoutError;
-        let deadline = ralph_speckit::world::Deadline::after(patience);
+        let deadline = ralph_speckit::world::Deadline::after(PATIENCE);
         let mut all = Vec::new();
         loop {
             match self.heard.recv_timeout(deadline.left()) {

@@ -1,0 +1,51 @@
+//! A feature's list as everybody shows it: the tasks that its loop is about, and open what is ticked and not proved.
+
+use std::path::Path;
+
+use crate::engine::tasks::TaskList;
+use crate::feature::project::{Feature, Project};
+use crate::feature::settings::Settings;
+use crate::feature::snapshot::FeatureSnapshot;
+use crate::judge::TickJudge;
+use crate::session::proof::standing as judge_of_now;
+use crate::session::task_log::refused;
+use crate::store::loops::{Asked, Record};
+use crate::store::pins::PinState;
+
+pub fn as_counted(
+    project: &Project,
+    feature: &Feature,
+    standing: &PinState,
+    record: Option<&Record>,
+) -> FeatureSnapshot {
+    let asked = asked(&project.root, standing, record);
+    let mut snapshot = FeatureSnapshot::of_loop(feature, standing, &asked);
+    if let Some(list) = &snapshot.tasks {
+        let judge = judge_of_now(project, feature).ok();
+        let open = not_proved(judge.as_ref(), (project, feature, record), list);
+        snapshot.open_again(&open);
+    }
+    snapshot
+}
+
+/// What was asked of a loop, or would be of the next one by the settings.
+pub fn asked(root: &Path, standing: &PinState, record: Option<&Record>) -> Asked {
+    if standing.pin().is_some() || record.is_some() {
+        return standing.asked(record).cloned().unwrap_or_default();
+    }
+    let settings = Settings::read(root).unwrap_or_default();
+    let optional = settings.chosen.include_optional().unwrap_or_default();
+    Asked { optional, ..Asked::default() }
+}
+
+/// The ticked tasks that count as open: nobody has found them proved in the live loop, or before the end of the last.
+pub fn not_proved(
+    judge: Option<&TickJudge>,
+    (project, feature, record): (&Project, &Feature, Option<&Record>),
+    list: &TaskList,
+) -> Vec<String> {
+    let ended = record.filter(|record| !record.ledger.is_live());
+    let refused = ended.map(|ended| refused(project, feature, ended)).unwrap_or_default();
+    let live = judge.map(|judge| judge.not_proved(list)).unwrap_or_default();
+    refused.into_iter().chain(live).collect()
+}
