@@ -12,12 +12,11 @@ use crate::feature::project::{Feature, Project};
 use crate::feature::settings::{SETTINGS, Settings, come_with_the_repository};
 use crate::judge::{TickJudge, promised};
 use crate::refusal::Refusal;
-use crate::store::loops::{Claim, Record, VerifyCommands};
+use crate::store::loops::{Loops, Record, VerifyCommands};
 use crate::store::names::{ArmedBy, LoopKind};
-use crate::store::pins::{LoopLimits, Pin, PinKey, PinState, PinnedEnd, Pins};
+use crate::store::pins::{LoopLimits, Pin, PinKey, PinState, Pins};
 use crate::store::receipts::Receipts;
 use crate::store::trust;
-use crate::store::undo::Undo;
 use crate::system::processes;
 use crate::text;
 
@@ -29,13 +28,19 @@ const BLANKS: usize = 16;
 
 /// Who armed the loop of this record.
 pub fn standing(root: &Path, record: &Record) -> PinState {
-    let by_person = matches!(record.armed_by, ArmedBy::Command | ArmedBy::Terminal);
-    let found = Pins::of(root).and_then(|pins| match record.kind {
+    let pin = match record.kind {
         LoopKind::Task => Ok(record.armed.as_deref().cloned()),
-        _ => pins.read(PinKey::Feature(&record.about)),
-    });
-    match PinState::found(found) {
-        PinState::Nobody if by_person => PinState::Lost(not_found(root, record)),
+        _ => Loops::of(root).pin(&record.about),
+    };
+    standing_by(root, record, pin)
+}
+
+/// The same where the pin has been read.
+pub fn standing_by(root: &Path, record: &Record, pin: io::Result<Option<Pin>>) -> PinState {
+    let by_person = record.armed_by.is_person() || record.armed_by == ArmedBy::Lost;
+    let is_over = matches!(&pin, Ok(Some(pin)) if pin.ended.is_some());
+    match PinState::found(Pins::of(root).and(pin)) {
+        PinState::Nobody if by_person && !is_over => PinState::Lost(not_found(root, record)),
         // Where there is no such place, nothing can be read there later either.
         PinState::Unknown(why) if by_person && Pins::of(root).is_err() => PinState::Lost(why),
         standing => standing,
@@ -49,14 +54,14 @@ fn not_found(root: &Path, record: &Record) -> String {
     };
     let path = Pins::of(root).map(|pins| pins.beside(&(name + ".json")).display().to_string());
     format!(
-        "`{}` does not exist: a version before 1.0.0 armed the loop and kept nothing there, or it was removed, or `HOME` or `XDG_STATE_HOME` is another now",
+        "`{}` does not have it: a version before 1.0.0 armed the loop and kept nothing there, or it was removed, or `HOME` or `XDG_STATE_HOME` is another now",
         path.unwrap_or_default()
     )
 }
 
 /// Who armed the live loop of a feature.
 pub fn standing_of_feature(root: &Path, feature: &str) -> PinState {
-    PinState::of_feature(root, feature)
+    PinState::found(Pins::of(root).and_then(|_| Loops::of(root).pin(feature)))
 }
 
 /// What was armed by the run of `spool ralph` that works on a feature at the moment, `None` without one.
@@ -108,43 +113,10 @@ pub fn may_end(root: &Path, record: &Record, standing: &PinState, end: &Verdict)
     }
 }
 
-/// Writes outside of the project why the loop of a feature has ended, before its record says so. Does nothing for a loop that
-/// no person armed, and for that of a task, which has its end in the record; an error where the pin cannot be changed.
-pub fn end(root: &Path, record: &Record, reason: &TerminalReason, words: &str) -> io::Result<()> {
-    let whose = PinKey::Feature(&record.about);
-    if record.kind == LoopKind::Task || !Pins::has(root, whose) {
-        return Ok(());
-    }
-    let end = PinnedEnd { reason: reason.clone(), words: words.to_owned() };
-    Pins::of(root)?.end(whose, &record.session, record.armed_at, end)
-}
-
-/// The same for somebody who ends the loop of a record from outside of a stop: a pin that cannot be read or
-/// changed is removed.
-pub fn end_now(
-    root: &Path,
-    record: &Record,
-    reason: &TerminalReason,
-    words: &str,
-) -> io::Result<()> {
-    let whose = PinKey::Feature(&record.about);
-    end(root, record, reason, words).or_else(|_| Pins::of(root)?.discard(whose))
-}
-
-/// Removes what was pinned for an ended loop. One that cannot be removed says itself that the loop
-/// has ended.
-pub fn unpin(root: &Path, record: &Record) {
-    if record.kind == LoopKind::Task {
-        if record.moved_to.is_empty() {
-            let _ = promise_judge(root, record).and_then(|judge| judge.receipts.end_run());
-        }
-        return;
-    }
-    let Ok(pins) = Pins::of(root) else { return };
-    let whose = PinKey::Feature(&record.about);
-    let pin = pins.agreed(whose, record.armed_at).ok().flatten();
-    if pin.is_some_and(|pin| pin.is_for(&record.session)) {
-        let _ = pins.close(whose, record.armed_at);
+/// Removes what was kept for the promise of a ralph loop that has ended.
+pub fn end_promise(root: &Path, record: &Record) {
+    if record.kind == LoopKind::Task && record.moved_to.is_empty() {
+        let _ = promise_judge(root, record).and_then(|judge| judge.receipts.end_run());
     }
 }
 
@@ -154,39 +126,6 @@ pub fn promise_judge(root: &Path, record: &Record) -> io::Result<TickJudge> {
     let first = record.adopted.as_ref().map_or(&record.session, |adopted| &adopted.from);
     let receipts = Receipts::named(root, &["session-", first].concat())?;
     Ok(promised::promise_judge(root, receipts, record.armed_at))
-}
-
-/// Removes the pin of a feature's loop whose session begins another loop; `undo` can put it back.
-pub fn remove(root: &Path, claim: &Claim, undo: &mut Undo) -> io::Result<()> {
-    let (Ok(pins), whose) = (Pins::of(root), PinKey::Feature(&claim.about)) else { return Ok(()) };
-    undo.remember(&pins.path(whose))?;
-    undo.remember(&pins.verify_path(whose))?;
-    pins.close(whose, claim.armed_at)
-}
-
-/// Makes the session of a record the one that drives the loop that a person armed in a terminal.
-pub fn bind(root: &Path, record: &Record) -> io::Result<()> {
-    let whose = PinKey::Feature(&record.about);
-    if !Pins::has(root, whose) {
-        return Ok(());
-    }
-    Pins::of(root)?.change(whose, record.armed_at, |pin| pin.session.clone_from(&record.session))
-}
-
-/// Gives the loop of a feature that a person armed to the session that takes the loop over: from here on it is that session's.
-/// The pin that was changed, as it was, `None` where there was none. A pin that cannot be read stays where it is.
-pub fn carry(root: &Path, record: &Record, to: &str) -> io::Result<Option<Pin>> {
-    let PinState::Armed(pin) = standing(root, record) else { return Ok(None) };
-    if record.kind == LoopKind::Task {
-        return Ok(None);
-    }
-    carry_back(root, &Pin { session: to.to_owned(), ..Pin::clone(&pin) })?;
-    Ok(Some(*pin))
-}
-
-/// Puts the pin of a loop back that [`carry`] has moved.
-pub fn carry_back(root: &Path, pin: &Pin) -> io::Result<()> {
-    Pins::of(root)?.update(PinKey::Feature(&pin.about), pin)
 }
 
 /// Fails where a person armed the loop of this record, and nobody can get to what was

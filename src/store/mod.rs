@@ -4,7 +4,6 @@
 //! that are missing.
 
 pub(crate) mod amend;
-pub(crate) mod claim;
 pub(crate) mod client;
 pub(crate) mod closing;
 pub mod due;

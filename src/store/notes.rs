@@ -13,10 +13,12 @@ use crate::world;
 
 /// The version that these files carry.
 pub const VERSION: u32 = 1;
-/// The most that is read of a record or a claim, in bytes.
+/// The most that is read of a record, in bytes.
 pub(super) const MOST: u64 = 1 << 20;
 /// The most entries that are read of a folder with one entry a session.
 pub(super) const MOST_SESSIONS: usize = 100_000;
+/// Where the notes on the loops of a project are, relative to its root.
+pub(super) const NOTES: &str = ".claude/ralph";
 /// Where the journal of loops is that no session has taken yet.
 pub const TERMINAL: &str = "terminal";
 

@@ -33,7 +33,10 @@ pub fn state_home() -> io::Result<PathBuf> {
 /// it cannot be read, or when somebody else could have written it.
 pub(super) fn load_private<T: DeserializeOwned>(path: &Path, most: u64) -> io::Result<Option<T>> {
     let value = read_private(path, most)?.map(|bytes| serde_json::from_slice(&bytes)).transpose();
-    value.map_err(|error| in_file(path, &error.to_string()))
+    value.map_err(|error| {
+        let error = in_file(path, &error.to_string());
+        io::Error::new(io::ErrorKind::InvalidData, error)
+    })
 }
 
 /// The same, as its bytes.
@@ -43,6 +46,7 @@ pub(super) fn read_private(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>
         Ok(meta) if !files::is_own_and_closed(&meta) => {
             return Err(in_file(path, "others than you can write or read it (chmod 600)"));
         }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         _ => {}
     }
     match read::read(path, most) {
