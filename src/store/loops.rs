@@ -193,14 +193,13 @@ impl Loops {
 
     /// The pins of all features whose loops live.
     pub fn live_pins(&self) -> Vec<Pin> {
-        let named = |name: String| Some(name.strip_prefix("feature-")?.to_owned());
-        let kept = names_in(self.records.folder()).filter_map(named);
-        let claims = below(&self.folder, &["claims"]);
-        let names = kept.chain(names_in(&claims));
-        let names = names.filter_map(|name| Some(name.strip_suffix(".json")?.to_owned()));
-        let mut names = sorted(names.collect(), Ord::cmp);
-        names.dedup();
-        let pins = names.into_iter().filter_map(|name: String| self.pin(&name).ok().flatten());
+        let of_pin = |file: String| Some(file.strip_prefix("feature-")?.to_owned());
+        let kept = names_in(self.records.folder()).filter_map(of_pin);
+        let files = kept.chain(names_in(&below(&self.folder, &["claims"])));
+        let features = files.filter_map(|file| Some(file.strip_suffix(".json")?.to_owned()));
+        let mut features: Vec<String> = sorted(features.collect(), Ord::cmp);
+        features.dedup();
+        let pins = features.iter().filter_map(|feature| self.pin(feature).ok().flatten());
         pins.filter(|pin| pin.ended.is_none()).collect()
     }
 

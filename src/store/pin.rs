@@ -36,24 +36,19 @@ pub struct Pin {
     /// How it was armed.
     pub armed_by: ArmedBy,
     /// The process of the runner, 0 for a loop that has none.
-    #[serde(skip_serializing_if = "is_default")]
     pub process: u32,
     /// Commands that must pass, in this order.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<Check>,
     /// The command that tells the person of an end, and that they are needed; empty for none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub notify: String,
     /// How many tasks have a Verify command that may be run.
-    #[serde(skip_serializing_if = "is_default")]
     pub verify: usize,
     /// The file with the task list that the Verify commands come from, relative to the project.
     pub list: String,
     /// The limits of a feature's loop.
-    #[serde(skip_serializing_if = "is_default")]
     pub limits: LoopLimits,
     /// How well each task of its list has to be proved.
-    #[serde(skip_serializing_if = "is_default")]
     pub proof: LeastProof,
     /// Patterns of files that nobody but a person may change.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -68,7 +63,6 @@ pub struct Pin {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asked: Option<Box<Asked>>,
     /// The settings of the project when it was armed.
-    #[serde(skip_serializing_if = "is_default")]
     pub settings: SettingsThen,
     /// Why the loop ended, `None` while it lives: no late stop brings it back, only arming does.
     #[serde(skip_serializing_if = "Option::is_none")]
