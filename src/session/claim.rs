@@ -42,11 +42,14 @@ pub fn unowned(context: &StopContext<'_>, earlier: Option<&Record>) -> io::Resul
         take(context, &feature)?;
         return Ok(Unowned::HasLoop(None));
     }
-    if let Some(pin) = &pin
-        && let Some(answer) = allowed(pin, earlier, &event.session)
-    {
+    let beside = |pin: &Option<Pin>| {
+        let pin = pin.as_ref()?;
+        let answer = allowed(pin, earlier, &event.session)?;
         note_allowed(loops, pin, earlier, &event.session);
-        return Ok(Unowned::Answer(answer));
+        Some(Unowned::Answer(answer))
+    };
+    if let Some(answer) = beside(&pin) {
+        return Ok(answer);
     }
     let Some(snapshot) =
         FeatureSnapshot::read_by(&feature, *deadline).filter(FeatureSnapshot::in_execution)
@@ -55,6 +58,10 @@ pub fn unowned(context: &StopContext<'_>, earlier: Option<&Record>) -> io::Resul
     };
     if let Err(error) = snapshot.opened() {
         return Ok(Unowned::Answer(HookAnswer::silent().log(&error.to_string())));
+    }
+    let pin = pin.or_else(|| loops.noted(&feature.name));
+    if let Some(answer) = beside(&pin) {
+        return Ok(answer);
     }
     // Whether anything would be said at all is known without writing a byte.
     let mut trial = fresh_record(context, &feature, pin.as_ref(), earlier);
@@ -122,7 +129,7 @@ fn note_allowed(loops: &Loops, pin: &Pin, earlier: Option<&Record>, session: &st
 /// ended the loop as well. The loop is this session's once its pin says so.
 fn take(context: &StopContext<'_>, feature: &Feature) -> io::Result<Option<HookAnswer>> {
     let StopContext { loops, event, .. } = *context;
-    let pin = loops.found(&feature.name)?;
+    let pin = loops.found(&feature.name)?.or_else(|| loops.noted(&feature.name));
     let folder = loops.session(&event.session)?;
     let earlier = folder.record()?;
     let (earlier, session) = (earlier.as_ref(), event.session.as_str());
@@ -154,12 +161,8 @@ fn fresh_record(
     pin: Option<&Pin>,
     earlier: Option<&Record>,
 ) -> Record {
-    let StopContext { project, loops, event, .. } = *context;
-    let by = match pin {
-        Some(pin) => pin.armed_by.clone(),
-        None if loops.was_armed(&feature.name) => ArmedBy::Lost,
-        None => ArmedBy::Claim,
-    };
+    let StopContext { project, event, .. } = *context;
+    let by = pin.map_or(ArmedBy::Claim, |pin| pin.armed_by.clone());
     let pin = pin.cloned().unwrap_or_else(|| {
         // Earlier commits are no work of this loop.
         let log = commits::log_place(&project.root);

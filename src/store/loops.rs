@@ -219,9 +219,10 @@ impl Loops {
         self.pins().end(record, reason, words)
     }
 
-    /// Whether a person armed the loop of a feature whose pin is gone, as a note in the project says.
-    pub fn was_armed(&self, feature: &str) -> bool {
-        self.root().is_ok_and(|root| may_be_there(&marker(&root, feature)))
+    /// What the note in the project says of a loop that a person armed, for a session that finds no pin.
+    pub fn noted(&self, feature: &str) -> Option<Pin> {
+        let pin: Option<Pin> = load(&marker(&self.folder, feature)).ok()?;
+        pin.map(Pin::bare)
     }
 
     /// The record of the session that drives a feature, or did last.

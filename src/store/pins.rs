@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::lock::{Lock, PATIENCE};
-use super::notes::NOTES;
+use super::notes::{self, NOTES};
 use super::older;
 use super::pin::Asked;
 pub use super::pin::{LoopLimits, Pin, PinnedEnd, Root, SettingsThen};
@@ -140,7 +140,7 @@ impl Pins {
     pub fn files(&self, feature: &str) -> [PathBuf; 4] {
         let (whose, notes) = (PinKey::Feature(feature), below(&self.root, &[NOTES]));
         let claim = older::claim_path(&notes, feature);
-        [self.path(whose), self.verify_path(whose), marker(&self.root, feature), claim]
+        [self.path(whose), self.verify_path(whose), marker(&notes, feature), claim]
     }
 
     /// Makes the folder of the pins; an error where it cannot be made or leads into the project.
@@ -204,7 +204,7 @@ impl Pins {
         let [_, verify, marker, claim] = self.files(feature);
         let _ = remove_if_there(&claim);
         let _ = if pin.is_armed() {
-            write_private(&marker, b"", Flush::ToSystem)
+            notes::save(&marker, &pin.clone().bare())
         } else {
             remove_if_there(&marker)
         };
@@ -318,10 +318,10 @@ impl Pins {
     }
 }
 
-/// The note in the project that a person armed the loop of a feature. It is read where the pin is gone, and only makes what
-/// holds stricter.
-pub(super) fn marker(root: &Path, feature: &str) -> PathBuf {
-    below(root, &[NOTES, &["armed-", feature].concat()])
+/// The note in the project, in this folder, that a person armed the loop of a feature. It is read where the pin is gone: it arms
+/// nothing, and lets the sessions go that do not drive the loop.
+pub(super) fn marker(notes: &Path, feature: &str) -> PathBuf {
+    below(notes, &[&["armed-", feature].concat()])
 }
 
 /// The folder in which what is kept for the loops of a project is; it need not exist, and is not looked at.

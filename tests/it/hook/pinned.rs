@@ -923,6 +923,20 @@ fn a_session_takes_no_loop_whose_pin_is_gone() {
 }
 
 #[test]
+fn a_session_of_another_home_stops() {
+    let bench = armed();
+    let home = bench.outside().display().to_string();
+    for _ in 0..2 {
+        let stop = bench.stop("s2").variable("HOME", &home).run();
+        stop.silent().logged("Feature 001-login is driven by session s1");
+    }
+    assert!(works(&bench).is_block());
+    assert!(bench.cancel("s1", "").reason().contains("Loop cancelled"));
+    assert!(!bench.path(".claude/ralph/armed-001-login").exists());
+    bench.stop("s2").variable("HOME", &home).run().silent();
+}
+
+#[test]
 fn an_end_before_the_first_stop_is_told_although_its_record_is_missing() {
     let bench = Bench::ready();
     assert!(bench.spool().arg("start").finish().status.success());
