@@ -42,13 +42,12 @@ pub fn unowned(context: &StopContext<'_>, earlier: Option<&Record>) -> io::Resul
         take(context, &feature)?;
         return Ok(Unowned::HasLoop(None));
     }
-    let beside = |pin: &Option<Pin>| {
-        let pin = pin.as_ref()?;
-        let answer = allowed(pin, earlier, &event.session)?;
-        note_allowed(loops, pin, earlier, &event.session);
+    let beside = |pin: Option<&Pin>| {
+        let answer = allowed(pin?, earlier, &event.session)?;
+        note_allowed(loops, pin?, earlier, &event.session);
         Some(Unowned::Answer(answer))
     };
-    if let Some(answer) = beside(&pin) {
+    if let Some(answer) = beside(pin.as_ref()) {
         return Ok(answer);
     }
     let Some(snapshot) =
@@ -60,7 +59,7 @@ pub fn unowned(context: &StopContext<'_>, earlier: Option<&Record>) -> io::Resul
         return Ok(Unowned::Answer(HookAnswer::silent().log(&error.to_string())));
     }
     let pin = pin.or_else(|| loops.noted(&feature.name));
-    if let Some(answer) = beside(&pin) {
+    if let Some(answer) = beside(pin.as_ref()) {
         return Ok(answer);
     }
     // Whether anything would be said at all is known without writing a byte.

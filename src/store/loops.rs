@@ -195,7 +195,8 @@ impl Loops {
     pub fn live_pins(&self) -> Vec<Pin> {
         let of_pin = |file: String| Some(file.strip_prefix("feature-")?.to_owned());
         let kept = names_in(self.records.folder()).filter_map(of_pin);
-        let files = kept.chain(names_in(&below(&self.folder, &["claims"])));
+        let claims = below(&self.folder, &["claims"]);
+        let files = kept.chain(names_in(&claims));
         let features = files.filter_map(|file| Some(file.strip_suffix(".json")?.to_owned()));
         let mut features: Vec<String> = sorted(features.collect(), Ord::cmp);
         features.dedup();

@@ -19,9 +19,7 @@ pub use super::pin::{LoopLimits, Pin, PinnedEnd, Root, SettingsThen};
 use super::private::{in_file, load_private, make_private, refuse_inside, save, state_home};
 use super::read::below;
 use super::record::Record;
-use super::write::{
-    Flush, LEFT_ALONE, is_full, remove_all_leftovers, remove_if_there, write_private,
-};
+use super::write::{LEFT_ALONE, is_full, remove_all_leftovers, remove_if_there};
 use crate::engine::fields::read_fields;
 use crate::engine::{TerminalReason, hash_of};
 use crate::world::WallTime;
