@@ -220,7 +220,7 @@ impl Loops {
         self.pins().end(record, reason, words)
     }
 
-    /// What the note in the project says of a loop that a person armed, for a session that finds no pin.
+    /// What the note in the project says of a live loop, for a session that finds no pin.
     pub fn noted(&self, feature: &str) -> Option<Pin> {
         let pin: Option<Pin> = load(&marker(&self.folder, feature)).ok()?;
         pin.map(Pin::bare)

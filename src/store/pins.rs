@@ -201,7 +201,7 @@ impl Pins {
     fn note(&self, feature: &str, pin: &Pin) {
         let [_, verify, marker, claim] = self.files(feature);
         let _ = remove_if_there(&claim);
-        let _ = if pin.is_armed() {
+        let _ = if pin.ended.is_none() {
             notes::save(&marker, &pin.clone().bare())
         } else {
             remove_if_there(&marker)
@@ -316,8 +316,8 @@ impl Pins {
     }
 }
 
-/// The note in the project, in this folder, that a person armed the loop of a feature. It is read where the pin is gone: it arms
-/// nothing, and lets the sessions go that do not drive the loop.
+/// The note of a live loop in this folder of the project. It is read where the pin is gone: it arms nothing, and lets the sessions
+/// go that do not drive the loop.
 pub(super) fn marker(notes: &Path, feature: &str) -> PathBuf {
     below(notes, &[&["armed-", feature].concat()])
 }
