@@ -82,7 +82,7 @@ pub fn has_loop(root: &Path, own: Option<&str>) -> bool {
     let loops = Loops::of(root);
     match own {
         Some(own) => loops.knows(own),
-        None => !loops.live_claims().is_empty() || !live_ralph(&loops).is_empty(),
+        None => !loops.live_pins().is_empty() || !live_ralph(&loops).is_empty(),
     }
 }
 

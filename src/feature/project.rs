@@ -238,9 +238,9 @@ impl Project {
             return Ok(feature);
         }
         self.on_shelf(name).or_else(|error| {
-            let claim = Loops::of(&self.root).claim(name).filter(|claim| claim.closed.is_none());
-            let claimed = claim.and_then(|claim| self.feature_at(&claim.folder).ok());
-            claimed.filter(|feature| feature.name == name).ok_or(error)
+            let pin = Loops::of(&self.root).live_pin(name);
+            let driven = pin.and_then(|pin| self.feature_at(pin.feature_folder()).ok());
+            driven.filter(|feature| feature.name == name).ok_or(error)
         })
     }
 
@@ -312,9 +312,9 @@ impl Project {
             }
         }
         // A loop may drive a feature that nothing names any more.
-        for claim in Loops::of(&self.root).live_claims() {
-            if found.iter().all(|feature| feature.name != claim.about)
-                && let Ok(feature) = self.feature_at(&claim.folder)
+        for pin in Loops::of(&self.root).live_pins() {
+            if found.iter().all(|feature| feature.name != pin.about)
+                && let Ok(feature) = self.feature_at(pin.feature_folder())
             {
                 found.push(feature);
             }

@@ -72,8 +72,7 @@ fn project(event: &HookEvent) -> Option<Project> {
     };
     let cwd = event.cwd.clone();
     let found = cwd.as_deref().and_then(around);
-    let knows_it = found.as_ref().is_some_and(|project| knows(project, session));
-    if knows_it && found.as_ref().is_some_and(|project| is_kept_in(project, session)) {
+    if found.as_ref().is_some_and(|project| is_kept_in(project, session)) {
         return found;
     }
     // The agent may have changed its folder: its loop is where the session started, mostly one of the folders just
@@ -89,9 +88,10 @@ fn project(event: &HookEvent) -> Option<Project> {
         Some(near) => {
             // Anybody can make notes in a folder; an arming is only found where a person armed.
             let has_its = |start: &Project| {
-                is_kept_in(start, session) || (!knows_it && knows(start, session))
+                is_kept_in(start, session) || (!knows(&near, session) && knows(start, session))
             };
-            start.filter(has_its).or(Some(near))
+            let is_meant = start.as_ref().is_some_and(has_its);
+            if is_meant { start } else { Some(near) }
         }
     }
 }

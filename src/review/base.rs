@@ -39,13 +39,12 @@ pub fn known_loop(project: &Project, feature: &Feature) -> Option<KnownLoop> {
 
 fn in_session(project: &Project, feature: &Feature) -> Option<KnownLoop> {
     let loops = Loops::of(&project.root);
-    let claim = loops.claim(&feature.name)?;
-    let record = claim.session.as_deref().and_then(|session| loops.peek(session));
-    let checked = record.and_then(|record| record.assignment?.checked);
-    let checks = checked.map(|checked| checked.results).unwrap_or_default();
-    let log = LogPlace { length: claim.commits_from.unwrap_or_default(), line: claim.commits_line };
+    let pin = loops.found(&feature.name).ok()??;
+    let checked = loops.peek(&pin.session).and_then(|record| record.assignment?.checked);
+    let checks = checked.map(|it| it.results).unwrap_or_default();
+    let log = LogPlace { length: pin.commits_from.unwrap_or_default(), line: pin.commits_line };
     let head = head_at(&project.root, log).unwrap_or_default();
-    Some(KnownLoop { armed_at: claim.armed_at, head, checks })
+    Some(KnownLoop { armed_at: pin.armed_at, head, checks })
 }
 
 fn of_runner(project: &Project, feature: &Feature) -> Option<KnownLoop> {

@@ -1,9 +1,9 @@
 //! Adopting: the loop of a session that is gone continues in another session, with its contract, its ledger and its
 //! notes.
 //!
-//! The new record is written first and counts for nothing. One write then moves the loop: into the old record of a
-//! ralph loop, into the pin of a feature, or into the claim of a feature that no person armed. Before this write the
-//! loop is where it was; after it the loop has moved. Never do two sessions have the loop, and never none.
+//! The new record is written first and counts for nothing. One write then moves the loop: the new session is named in the old
+//! record of a task's loop, or in the pin of a feature's loop. A process that dies before this write leaves the loop where it
+//! was; one that dies after it has moved the loop. Never do two sessions have the loop, and never none.
 
 use std::fmt::Write;
 use std::io;
@@ -20,11 +20,12 @@ use crate::session::life;
 use crate::session::messages::task as messages;
 use crate::session::pinned;
 use crate::session::record::{length_of, path_of};
-use crate::session::select::{drives, live};
+use crate::session::select::live;
 use crate::store::closing::end_entry;
 use crate::store::journal::Entry;
-use crate::store::loops::{Adopted, Claim, LastMessage, Loops, Record, Session};
+use crate::store::loops::{Adopted, LastMessage, Loops, Record, Session};
 use crate::store::names::{JournalEvent, LoopKind};
+use crate::store::pins::PinKey;
 use crate::store::read;
 use crate::store::undo::Undo;
 use crate::store::write::{Flush, write_private};
@@ -81,9 +82,10 @@ pub fn adopt(project: &Project, adopter: Adopter<'_>) -> Result<Taken, Refusal> 
     let gone = || Refusal::NoLoop(format!("session {from} has no loop any more"));
     let record = old.record()?;
     let record = record.filter(|record| record.ledger.is_live()).ok_or_else(gone)?;
-    // A claim that cannot be opened does not say whose the loop is.
-    let claim = loops.read_claim(&record.about)?;
-    if !drives(claim.as_ref(), &record) {
+    // A pin that cannot be read says nothing about whose the loop is.
+    let is_feature = record.kind != LoopKind::Task;
+    let pin = if is_feature { loops.pin(&record.about)? } else { None };
+    if pin.as_ref().is_some_and(|pin| !pin.is_live_in(&record.session)) {
         return Err(gone());
     }
     if adopter.silence == Silence::Needed && !is_left_behind(&loops, &record) {
@@ -109,21 +111,16 @@ pub fn adopt(project: &Project, adopter: Adopter<'_>) -> Result<Taken, Refusal> 
         replaced = Some(replace(&loops, &own, &mut undo)?);
     }
     let arrived = prepare(&old, &new, &record, adopter)?;
-    let root = &project.root;
-    let carried = pinned::carry(root, &record, adopter.session)?;
-    let mut left = record;
-    if let Err(error) = move_over(&loops, &old, &mut left, claim, adopter.session) {
-        // If the pin cannot be put back, the loop has moved all the same.
-        if carried.is_none_or(|pin| pinned::carry_back(root, &pin).is_ok()) {
-            return Err(error.into());
-        }
+    let left = left_for(adopter.session, record);
+    if is_feature {
+        undo.remember(&loops.pins().path(PinKey::Feature(&left.about)))?;
+        loops.pins().take(&arrived)?;
+    } else {
+        old.save(&left)?;
     }
     // The loop has moved; the rest only tidies up.
     undo.keep();
     let tidied = tidy(&old, &new, &left, &arrived, replaced);
-    if tidied.is_ok() {
-        pinned::unpin(&project.root, &left);
-    }
     let contract = contract(project, &arrived, &new);
     let mut line = format!(
         "Loop taken over from session {from} at iteration {}: {}.",
@@ -235,24 +232,14 @@ fn prepare(
     Ok(arriving)
 }
 
-fn move_over(
-    loops: &Loops,
-    old: &Session,
-    left: &mut Record,
-    claim: Option<Claim>,
-    to: &str,
-) -> io::Result<()> {
-    let claim = Claim {
-        session: Some(to.to_owned()),
-        armed_at: left.armed_at,
-        ..claim.unwrap_or_default()
-    };
+/// The record of the session that has lost the loop to this one.
+fn left_for(to: &str, mut left: Record) -> Record {
     let seen = Observation { demand: Some(Demand::Stopped), ..Observation::default() };
     left.ledger.ended = ends(&left.ledger, &seen);
     left.words = format!("session {to} took it over");
     left.unnotified = true;
     to.clone_into(&mut left.moved_to);
-    if left.kind == LoopKind::Task { old.save(left) } else { loops.write_claim(&claim) }
+    left
 }
 
 /// Notes the move on both sides; the loop has moved without these notes, too.

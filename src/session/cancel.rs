@@ -47,14 +47,15 @@ pub fn summary(project: &Project, feature: &Feature) -> Option<String> {
     let snapshot = FeatureSnapshot::read(feature)?;
     let standing = pinned::standing_of_feature(&project.root, &feature.name);
     let loops = Loops::of(&project.root);
-    let (claim, record) = (loops.claim(&feature.name), loops.of_feature(&feature.name));
+    let (pin, record) =
+        (loops.found(&feature.name).ok().flatten(), loops.of_feature(&feature.name));
     let mut snapshot = snapshot.under(&standing, record.as_ref(), Deadline::after(Duration::ZERO));
     let refused = record.iter().flat_map(|record| refused(project, feature, record));
     snapshot.open_again(&refused.collect::<Vec<_>>());
     let place = snapshot.place();
     let done = if place.named { place.words() } else { place.done.to_string() };
-    // The state file counts from 1, and alone knows the iterations if no loop of this program ran.
-    let iterations = match (&claim, record) {
+    // Counted from 1 in the state file, which alone knows where no loop of this program ran.
+    let iterations = match (&pin, record) {
         (None, None) => snapshot.state.global_iteration(),
         (_, record) => record.map_or(0, |record| record.ledger.iterations),
     };
@@ -92,12 +93,12 @@ pub fn cancel_task(loops: &Loops, session: &str) -> Result<Option<String>, Refus
 
 /// Ends a feature's loop and removes its state file in one step.
 ///
-/// The claim stays as a tombstone: no stop under way brings the loop back.
+/// The pin stays, so that no stop under way brings the loop back.
 pub fn cancel_feature(project: &Project, feature: &Feature) -> Result<CancelledFeature, Refusal> {
     let loops = Loops::of(&project.root);
     let before = summary(project, feature);
-    let claim = loops.claim(&feature.name);
-    let is_over = claim.is_none_or(|claim| claim.closed.is_some());
+    let found = loops.found(&feature.name);
+    let is_over = found.is_ok_and(|pin| pin.is_none_or(|pin| pin.ended.is_some()));
     if before.is_none() && is_over {
         return Err(Refusal::NoLoop(format!(
             "nothing to cancel: feature `{}` has no loop and no state file",
@@ -122,9 +123,9 @@ pub fn cancel_feature(project: &Project, feature: &Feature) -> Result<CancelledF
         cleanup.push_str(unnoted);
     }
     let summary = before.unwrap_or_else(|| format!("Feature: {}", feature.name));
-    // Read again: somebody may have ended the loop meanwhile.
-    let closed = loops.claim(&feature.name).and_then(|claim| claim.closed);
-    let ended_before =
-        closed.filter(|_| ended.is_none()).map_or_else(String::new, |end| end.as_str().to_owned());
+    // Read again: whoever had it may have ended it in the meantime.
+    let end = loops.pin(&feature.name).ok().flatten().and_then(|pin| pin.ended);
+    let end = end.filter(|_| ended.is_none());
+    let ended_before = end.map_or_else(String::new, |end| end.reason.name().to_owned());
     Ok(CancelledFeature { summary, cleanup, ended_before })
 }

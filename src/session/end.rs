@@ -5,13 +5,15 @@ use std::time::Duration;
 
 use crate::checks::{NOTICE_LIMIT, PersonNotice};
 use crate::engine::{Demand, Ledger, Observation, TerminalReason, ends};
+use crate::evidence::task_list::TASKS;
 use crate::feature::project::{Feature, Project};
 use crate::session::messages::feature::checks_at_end;
 use crate::session::notices;
 use crate::session::pinned;
+use crate::session::record::new_record;
 use crate::store::closing::{EndNotice, Unnoted, close_record, end_entry, unnoted};
-use crate::store::loops::{Claim, Loops, Record, TERMINAL, is_session_id};
-use crate::store::names::{ArmedBy, EndName};
+use crate::store::loops::{Loops, Record, TERMINAL, is_session_id};
+use crate::store::names::ArmedBy;
 use crate::store::pins::{Pin, PinState};
 
 /// The time to wait for a stop under way: no stop holds the session's folder for longer.
@@ -51,10 +53,11 @@ impl LateNotice {
     }
 }
 
-/// Closes the claim on a feature, then ends the record of its session.
+/// Ends the pin of a feature and the record of the session that drives it, in that order.
 ///
-/// `seen` says why; `session` has the loop if nobody has claimed the feature yet. The result: the engine's reason, or
-/// `None` if nothing ends or no loop lives. After an error the loop is as before.
+/// `seen` says why, `session` is whose loop it is when no session has it yet. Returns the reason
+/// that the engine gave, `None` when the observation ends nothing or no loop lives. On an error the loop
+/// is as it was.
 pub fn end_feature(
     project: &Project,
     feature: &Feature,
@@ -65,43 +68,32 @@ pub fn end_feature(
     let loops = Loops::of(&project.root);
     let standing = pinned::standing_of_feature(&project.root, &feature.name);
     let lock = loops.lock()?;
-    let claim = loops.read_claim(&feature.name)?.unwrap_or_default();
-    let owner = claim.session.clone().or_else(|| session.map(str::to_owned));
-    let Some(reason) = ends(&Ledger::default(), seen) else {
+    let mut pin = loops.found_or_aside(&feature.name)?.unwrap_or_default();
+    let Some(reason) = ends(&Ledger::default(), seen).filter(|_| pin.ended.is_none()) else {
         return Ok(None);
     };
-    if claim.closed.is_some() {
-        return Ok(None);
+    if pin.session.is_empty() {
+        session.unwrap_or_default().clone_into(&mut pin.session);
     }
-    if let Some(record) = owner.as_deref().and_then(|owner| loops.peek(owner)) {
+    if let Some(record) = loops.peek(&pin.session) {
         pinned::reachable(&project.root, &record)?;
     }
-    let closed = Claim {
-        session: owner.clone(),
-        about: feature.name.clone(),
-        folder: feature.relative.clone(),
-        closed: Some(EndName::of(&reason)),
-        words: words_of(&reason, standing.pin()),
-        reason: Some(reason.clone()),
-        ..claim
+    pin.about.clone_from(&feature.name);
+    pin.list = format!("{}/{TASKS}", feature.relative);
+    let (words, owner) = (words_of(&reason, standing.pin()), pin.session.clone());
+    let closed = pin.closed(reason.clone(), &words);
+    loops.save_pin(&closed)?;
+    // From here on it has ended: the next stop of the session reads that in the pin.
+    let noted = if is_session_id(&owner) {
+        end_record(&loops, &closed, (&reason, &words), telling)
+    } else {
+        loops.note(TERMINAL, &end_entry(&feature.name, 0, &reason, &words))
     };
-    let session = owner.clone().filter(|owner| is_session_id(owner)).unwrap_or_default();
-    let (about, armed_at) = (closed.about.clone(), closed.armed_at);
-    let its = Record { session, about, armed_at, ..Record::default() };
-    pinned::end_now(&project.root, &its, &reason, &closed.words)?;
-    loops.write_claim(&closed)?;
-    // The loop has ended: the claim has the reason, and the session's next stop reads it.
-    let noted = match owner.filter(|owner| is_session_id(owner)) {
-        Some(owner) => end_record(&loops, &owner, &closed, &reason, telling),
-        None => loops.note(TERMINAL, &end_entry(&feature.name, 0, &reason, &closed.words)),
-    };
-    if noted.is_ok() {
-        pinned::unpin(&project.root, &its);
-    }
     drop(lock);
     let late = (telling == EndNotice::AtNextStop).then(|| {
-        let session = closed.session.unwrap_or_else(|| TERMINAL.to_owned());
-        LateNotice::of(loops, Record { session, ..its }, standing, &reason)
+        let session = if owner.is_empty() { TERMINAL.to_owned() } else { owner };
+        let about = feature.name.clone();
+        LateNotice::of(loops, Record { session, about, ..Record::default() }, standing, &reason)
     });
     Ok(Some(EndedLoop { reason, unnoted: unnoted(noted), late }))
 }
@@ -132,7 +124,7 @@ pub fn end_task(
     };
     let words = words_of(&reason, standing.pin());
     let unnoted = close_record(&folder, &mut record, &reason, &words, telling)?;
-    pinned::unpin(root, &record);
+    pinned::end_promise(root, &record);
     drop(folder);
     if telling == EndNotice::AtNextStop {
         LateNotice::of(loops.clone(), record.clone(), standing, &reason).tell();
@@ -146,16 +138,15 @@ fn words_of(reason: &TerminalReason, pin: Option<&Pin>) -> String {
     left.map_or_else(|| reason.to_string(), |left| format!("{reason}; {left}"))
 }
 
-/// Writes the claim's end into the record of the feature's session.
+/// Writes an end into the record of the session that drives the feature.
 fn end_record(
     loops: &Loops,
-    owner: &str,
-    claim: &Claim,
-    reason: &TerminalReason,
+    pin: &Pin,
+    (reason, words): (&TerminalReason, &str),
     telling: EndNotice,
 ) -> io::Result<()> {
-    let folder = match loops.session(owner) {
-        // The stop that holds the session's folder, or the next one, sees the closed claim.
+    let folder = match loops.session(&pin.session) {
+        // The stop that holds the session's folder, or the next one, sees the ended pin.
         Err(error)
             if *reason == TerminalReason::Cancelled && error.kind() == io::ErrorKind::TimedOut =>
         {
@@ -165,54 +156,17 @@ fn end_record(
     };
     let record = folder.record_or_aside()?;
     if record.as_ref().is_some_and(Record::is_live_ralph) {
-        // The session has gone on to a ralph loop, which is another one.
-        return folder.note(&end_entry(&claim.about, 0, reason, &claim.words));
+        // The session has gone on to a task of its own: that loop is another one.
+        return folder.note(&end_entry(&pin.about, 0, reason, words));
     }
-    let mut record = match record.filter(|record| record.about == claim.about) {
-        Some(record) => record,
-        // The agent spoke before its session's first stop: the loop is this session's.
-        None => crate::session::record::new_record(claim, owner, &ArmedBy::Claim, None),
-    };
-    claim.about.clone_into(&mut record.about);
-    claim.folder.clone_into(&mut record.folder);
+    // An agent that speaks before its session has ever stopped: the loop is this session's.
+    let mut record = record
+        .filter(|record| record.about == pin.about)
+        .unwrap_or_else(|| new_record(pin, &pin.session, &ArmedBy::Claim, None));
+    pin.feature_folder().clone_into(&mut record.folder);
     if record.ledger.is_live() {
-        let unnoted = close_record(&folder, &mut record, reason, &claim.words, telling)?;
+        let unnoted = close_record(&folder, &mut record, reason, words, telling)?;
         return unnoted.map_or(Ok(()), |why| Err(io::Error::other(why)));
     }
     Ok(())
-}
-
-/// Writes an end into this session's record that did not get there, because its writer died or a disk was full. `true`:
-/// there was one, and it is written now.
-///
-/// `claim` was read without the lock, and is read again with it.
-pub fn complete_end(loops: &Loops, claim: &Claim, session: &str) -> io::Result<bool> {
-    if !is_to_be_told(claim, session) {
-        return Ok(false);
-    }
-    let _lock = loops.lock()?;
-    let claim = loops.read_claim(&claim.about)?.filter(|claim| is_to_be_told(claim, session));
-    let Some((claim, reason)) = claim.and_then(|claim| Some((claim.clone(), claim.reason?))) else {
-        return Ok(false);
-    };
-    // A later loop of this session, or this loop's end, is there already.
-    let is_there = |record: &Record| {
-        record.is_live_ralph()
-            || record.armed_at > claim.armed_at
-            || (!record.ledger.is_live()
-                && record.about == claim.about
-                && record.armed_at == claim.armed_at)
-    };
-    if loops.peek(session).as_ref().is_some_and(is_there) {
-        return Ok(false);
-    }
-    end_record(loops, session, &claim, &reason, EndNotice::AtNextStop)?;
-    Ok(true)
-}
-
-/// The person of this session must hear of the end that closed this claim. Whoever cancels knows.
-fn is_to_be_told(claim: &Claim, session: &str) -> bool {
-    claim.closed.is_some()
-        && claim.session.as_deref() == Some(session)
-        && claim.reason.as_ref().is_some_and(|reason| *reason != TerminalReason::Cancelled)
 }

@@ -32,7 +32,7 @@ use crate::session::pinned;
 use crate::session::proof::judge_of;
 use crate::session::task_log::receipts_of;
 use crate::store::closing::{EndNotice, close_record};
-use crate::store::loops::{Claim, Loops, OpenTasks, Record};
+use crate::store::loops::{Loops, OpenTasks, Record};
 use crate::store::pins::PinState;
 use crate::store::receipts::{Receipt, Receipts, Witness};
 use crate::store::settled::PATIENCE;
@@ -91,31 +91,12 @@ pub fn left_alone(
     FeatureSnapshot::read_by(&snapshot.feature, context.deadline).unwrap_or(snapshot)
 }
 
-/// The feature with the loop's limits, or the answer if the claim or missing files have ended the loop. `snapshot` was
-/// read before the lock.
+/// The feature under the limits of its loop, or the answer where files that are gone have
+/// ended the loop. `snapshot` are the files as they were read before the lock.
 pub fn enter(
     session: &mut StopSession<'_>,
-    claim: Claim,
     snapshot: Option<FeatureSnapshot>,
 ) -> io::Result<Entered> {
-    let about = session.record.about.clone();
-    if let Some(owner) = claim.session.filter(|owner| *owner != session.record.session) {
-        let line = format!("Feature {about} is driven by session {owner} now");
-        let answer = session.close(&Demand::Stopped, &line)?;
-        let lost = Record { moved_to: owner, ..session.record.clone() };
-        let message = ends::moved_message(&lost).unwrap_or_default();
-        return Ok(Entered::Answer(answer.also_notify(&message)));
-    }
-    if let Some(reason) = claim.reason.filter(|reason| *reason != TerminalReason::Cancelled) {
-        // The process that ended the loop died before the record had the end, which keeps its name and words.
-        let (record, telling) = (&mut session.record, EndNotice::AtNextStop);
-        close_record(&session.folder, record, &reason, &claim.words, telling)?;
-        return session.report_end().map(|told| Entered::Answer(told.unwrap_or_default()));
-    }
-    if let Some(reason) = claim.closed {
-        let line = format!("The loop of feature {about} has ended ({reason})");
-        return session.close(&Demand::Cancelled, &line).map(Entered::Answer);
-    }
     let Some(snapshot) = snapshot.or_else(|| session.snapshot_without_state()) else {
         return session.state_gone().map(Entered::Answer);
     };
@@ -490,11 +471,11 @@ impl StopSession<'_> {
         Ok(HookAnswer::notify(&message).log(&line))
     }
 
-    /// Ends the loop for a reason outside of the work; only the log says so.
-    fn close(&mut self, demand: &Demand, line: &str) -> io::Result<HookAnswer> {
+    /// Ends the loop for a reason that lies outside the work; only the log says so.
+    pub fn close(&mut self, demand: &Demand, line: &str) -> io::Result<HookAnswer> {
         let seen = Observation { demand: Some(demand.clone()), ..Observation::default() };
         if let Some(reason) = ends(&self.record.ledger, &seen) {
-            pinned::end(&self.context.project.root, &self.record, &reason, line)?;
+            self.end_pin(&reason, line)?;
             close_record(&self.folder, &mut self.record, &reason, line, EndNotice::Done)?;
         }
         Ok(HookAnswer::silent().log(line))

@@ -41,7 +41,7 @@ pub fn join(project: &Project, feature: &Feature, id: &str, after: &str) -> Resu
         let written = pins.change(whose, pin.armed_at, |pin| pin.asked = asked);
         return written.map_err(|error| cannot_join(after, &pins.path(whose), &error));
     }
-    let session = loops.claim(&feature.name).and_then(|claim| claim.session).unwrap_or_default();
+    let session = loops.live_pin(&feature.name).map(|pin| pin.session).unwrap_or_default();
     let folder = loops.session_within(&session, PATIENCE)?;
     if let Some(mut record) = folder.record()? {
         record.asked = asked;

@@ -12,12 +12,11 @@ use crate::feature::project::{Feature, Project};
 use crate::feature::settings::{SETTINGS, Settings, come_with_the_repository};
 use crate::judge::{TickJudge, promised};
 use crate::refusal::Refusal;
-use crate::store::loops::{Claim, Record, VerifyCommands};
+use crate::store::loops::{Loops, Record, VerifyCommands};
 use crate::store::names::{ArmedBy, LoopKind};
-use crate::store::pins::{LoopLimits, Pin, PinKey, PinState, PinnedEnd, Pins};
+use crate::store::pins::{LoopLimits, Pin, PinKey, PinState, Pins};
 use crate::store::receipts::Receipts;
 use crate::store::trust;
-use crate::store::undo::Undo;
 use crate::system::processes;
 use crate::text;
 
@@ -28,14 +27,20 @@ const MESSAGE: usize = 9_000;
 const BLANKS: usize = 16;
 
 pub fn standing(root: &Path, record: &Record) -> PinState {
-    let by_person = matches!(record.armed_by, ArmedBy::Command | ArmedBy::Terminal);
-    let found = Pins::of(root).and_then(|pins| match record.kind {
+    let pin = match record.kind {
         LoopKind::Task => Ok(record.armed.as_deref().cloned()),
-        _ => pins.read(PinKey::Feature(&record.about)),
-    });
-    match PinState::found(found) {
-        PinState::Nobody if by_person => PinState::Lost(not_found(root, record)),
-        // Without a place outside of the project, nothing can be read there later either.
+        _ => Loops::of(root).pin(&record.about),
+    };
+    standing_by(root, record, pin)
+}
+
+/// The same where the pin has been read.
+pub fn standing_by(root: &Path, record: &Record, pin: io::Result<Option<Pin>>) -> PinState {
+    let by_person = record.armed_by.is_person() || record.armed_by == ArmedBy::Lost;
+    let is_over = matches!(&pin, Ok(Some(pin)) if pin.ended.is_some());
+    match PinState::found(Pins::of(root).and(pin)) {
+        PinState::Nobody if by_person && !is_over => PinState::Lost(not_found(root, record)),
+        // Where there is no such place, nothing can be read there later either.
         PinState::Unknown(why) if by_person && Pins::of(root).is_err() => PinState::Lost(why),
         standing => standing,
     }
@@ -48,13 +53,13 @@ fn not_found(root: &Path, record: &Record) -> String {
     };
     let path = Pins::of(root).map(|pins| pins.beside(&(name + ".json")).display().to_string());
     format!(
-        "`{}` does not exist: a version before 1.0.0 armed the loop and kept nothing there, or it was removed, or `HOME` or `XDG_STATE_HOME` is another now",
+        "`{}` does not have it: a version before 1.0.0 armed the loop and kept nothing there, or it was removed, or `HOME` or `XDG_STATE_HOME` is another now",
         path.unwrap_or_default()
     )
 }
 
 pub fn standing_of_feature(root: &Path, feature: &str) -> PinState {
-    PinState::of_feature(root, feature)
+    PinState::found(Pins::of(root).and_then(|_| Loops::of(root).pin(feature)))
 }
 
 /// The arming by the runner that works on a feature now; `None` without one.
@@ -105,41 +110,10 @@ pub fn may_end(root: &Path, record: &Record, standing: &PinState, end: &Verdict)
     }
 }
 
-/// Writes the end of a feature's loop into its pin, before the record has the end. Does nothing if no person armed the
-/// loop, or for a ralph loop, whose record has the end. An error if the pin cannot be changed.
-pub fn end(root: &Path, record: &Record, reason: &TerminalReason, words: &str) -> io::Result<()> {
-    let whose = PinKey::Feature(&record.about);
-    if record.kind == LoopKind::Task || !Pins::has(root, whose) {
-        return Ok(());
-    }
-    let end = PinnedEnd { reason: reason.clone(), words: words.to_owned() };
-    Pins::of(root)?.end(whose, &record.session, record.armed_at, end)
-}
-
-/// The same from outside of a stop: a pin that cannot be read or changed is removed.
-pub fn end_now(
-    root: &Path,
-    record: &Record,
-    reason: &TerminalReason,
-    words: &str,
-) -> io::Result<()> {
-    let whose = PinKey::Feature(&record.about);
-    end(root, record, reason, words).or_else(|_| Pins::of(root)?.discard(whose))
-}
-
-/// Removes the pin of an ended loop. A pin that stays says itself that the loop has ended.
-pub fn unpin(root: &Path, record: &Record) {
-    if record.kind == LoopKind::Task {
-        if record.moved_to.is_empty() {
-            let _ = promise_judge(root, record).and_then(|judge| judge.receipts.end_run());
-        }
-        return;
-    }
-    let Ok(pins) = Pins::of(root) else { return };
-    let whose = PinKey::Feature(&record.about);
-    let pin = pins.agreed(whose, record.armed_at).ok().flatten();
-    if pin.is_some_and(|pin| pin.is_for(&record.session)) {
-        let _ = pins.close(whose, record.armed_at);
+/// Removes what was kept for the promise of a ralph loop that has ended.
+pub fn end_promise(root: &Path, record: &Record) {
+    if record.kind == LoopKind::Task && record.moved_to.is_empty() {
+        let _ = promise_judge(root, record).and_then(|judge| judge.receipts.end_run());
     }
 }
 
@@ -151,40 +125,8 @@ pub fn promise_judge(root: &Path, record: &Record) -> io::Result<TickJudge> {
     Ok(promised::promise_judge(root, receipts, record.armed_at))
 }
 
-/// Removes the pin of a feature whose session begins another loop; `undo` can put it back.
-pub fn remove(root: &Path, claim: &Claim, undo: &mut Undo) -> io::Result<()> {
-    let (Ok(pins), whose) = (Pins::of(root), PinKey::Feature(&claim.about)) else { return Ok(()) };
-    undo.remember(&pins.path(whose))?;
-    undo.remember(&pins.verify_path(whose))?;
-    pins.close(whose, claim.armed_at)
-}
-
-/// Gives a loop that a person armed in a terminal to this record's session.
-pub fn bind(root: &Path, record: &Record) -> io::Result<()> {
-    let whose = PinKey::Feature(&record.about);
-    if !Pins::has(root, whose) {
-        return Ok(());
-    }
-    Pins::of(root)?.change(whose, record.armed_at, |pin| pin.session.clone_from(&record.session))
-}
-
-/// Gives the loop of a feature to the adopting session. The result: the pin before the change, or `None` without a pin.
-/// A pin that cannot be read stays.
-pub fn carry(root: &Path, record: &Record, to: &str) -> io::Result<Option<Pin>> {
-    let PinState::Armed(pin) = standing(root, record) else { return Ok(None) };
-    if record.kind == LoopKind::Task {
-        return Ok(None);
-    }
-    carry_back(root, &Pin { session: to.to_owned(), ..Pin::clone(&pin) })?;
-    Ok(Some(*pin))
-}
-
-/// Undoes [`carry`].
-pub fn carry_back(root: &Path, pin: &Pin) -> io::Result<()> {
-    Pins::of(root)?.update(PinKey::Feature(&pin.about), pin)
-}
-
-/// Fails if a person armed this loop, and the arming is out of reach from here: the loop would not be over.
+/// Fails where a person armed the loop of this record, and nobody can get to what was
+/// armed from here: the loop would not be over.
 pub fn reachable(root: &Path, record: &Record) -> io::Result<()> {
     match standing(root, record) {
         PinState::Lost(why) | PinState::Unknown(why) if Pins::of(root).is_err() => {

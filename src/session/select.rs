@@ -3,8 +3,9 @@
 use crate::feature::project::{Feature, Project, printable};
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::refusal::Refusal;
-use crate::store::loops::{Claim, Loops, Record};
+use crate::store::loops::{Loops, Record};
 use crate::store::names::LoopKind;
+use crate::store::pins::Pin;
 use crate::text;
 
 /// The addition if no session has a loop yet.
@@ -30,12 +31,10 @@ pub enum Meant {
     Feature(Feature),
 }
 
-/// Live loops by session. The claim says where a feature's loop lives.
+/// The live loops of a project, by session. A feature's loop lives where its pin says so.
 pub fn live(loops: &Loops) -> Vec<Record> {
     let mut records = records(loops);
-    records.retain(|record| {
-        record.ledger.is_live() && drives(loops.claim(&record.about).as_ref(), record)
-    });
+    records.retain(|record| record.ledger.is_live() && drives(loops, record));
     records
 }
 
@@ -49,12 +48,10 @@ fn records(loops: &Loops) -> Vec<Record> {
     loops.sessions().into_iter().filter_map(|session| loops.peek(&session)).collect()
 }
 
-/// The record drives its loop. The claim says where a feature's loop lives.
-pub fn drives(claim: Option<&Claim>, record: &Record) -> bool {
-    record.kind == LoopKind::Task
-        || claim.is_some_and(|claim| {
-            claim.closed.is_none() && claim.session.as_ref() == Some(&record.session)
-        })
+/// Whether the loop is this record's: that of a feature is where its pin says, as long as that can be read.
+pub fn drives(loops: &Loops, record: &Record) -> bool {
+    let is_its = |pin: Pin| pin.is_live_in(&record.session);
+    record.kind == LoopKind::Task || loops.pin(&record.about).ok().flatten().is_none_or(is_its)
 }
 
 /// The named session's loop, this session's, or the only live one.
@@ -162,7 +159,7 @@ pub fn armed_features(project: &Project, loops: &Loops) -> Vec<Feature> {
 }
 
 fn lives(loops: &Loops, feature: &Feature) -> bool {
-    loops.claim(&feature.name).is_some_and(|claim| claim.closed.is_none())
+    loops.live_pin(&feature.name).is_some()
 }
 
 fn line(record: &Record) -> String {

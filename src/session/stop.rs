@@ -4,20 +4,21 @@
 use std::io;
 use std::time::Duration;
 
-use super::claim::{Unowned, close_claim, unowned};
+use super::claim::{Unowned, unowned};
 use super::context::{ChecksRun, StopContext, StopSession, waited_for, waiting_with_message};
 use super::feature::{Entered, FeatureStop};
 use super::notices::{self, Notice};
 use super::{continuing, feature, task};
 use crate::checks::{ReviewCall, run_each, run_review};
 use crate::engine::{
-    Check, CheckResult, Contract, Evaluation, Judgement, Observation, Pending, TerminalReason,
-    Verdict, Waiting, evaluate,
+    Check, CheckResult, Contract, Demand, Evaluation, Judgement, Observation, Pending,
+    TerminalReason, Verdict, Waiting, evaluate,
 };
 use crate::evidence::progress::{LookMoment, outdated, still};
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::hosts::HookAnswer;
 use crate::judge::ticks::Ticks;
+use crate::session::messages::ends;
 use crate::session::messages::landing::JOURNALED;
 use crate::session::messages::shortfall::of_check;
 use crate::session::messages::task::title;
@@ -27,10 +28,10 @@ use crate::session::record::path_of;
 use crate::store::closing::{EndNotice, close_record};
 use crate::store::journal::Entry;
 use crate::store::lock::Lock;
-use crate::store::loops::{Checked, Claim, Record};
+use crate::store::loops::{Checked, Record};
 use crate::store::names::{EndName, JournalEvent, LoopKind, VerdictName};
 use crate::store::pausing::resume_after_failure;
-use crate::store::pins::{LoopLimits, PinState};
+use crate::store::pins::{LoopLimits, Pin, PinnedEnd};
 use crate::text;
 use crate::world::{self, Deadline, FileTime, Stopwatch};
 
@@ -74,10 +75,13 @@ enum Judged {
 
 /// Answers a stop: in the session's own loop, or in one without an owner.
 pub fn answer(context: &StopContext<'_>) -> io::Result<HookAnswer> {
-    if let Some(answer) = own_loop(context, None)? {
+    let session = &context.event.session;
+    let is_known = context.loops.knows(session);
+    if is_known && let Some(answer) = own_loop(context, None)? {
         return Ok(answer);
     }
-    match unowned(context)? {
+    let earlier = if is_known { context.loops.peek(session) } else { None };
+    match unowned(context, earlier.as_ref())? {
         Unowned::Answer(answer) => Ok(answer),
         Unowned::HasLoop(snapshot) => {
             Ok(own_loop(context, snapshot.map(|snapshot| *snapshot))?.unwrap_or_default())
@@ -110,8 +114,12 @@ fn look(
     checks: Option<ChecksRun>,
 ) -> io::Result<Look> {
     let (root, session) = (&context.project.root, &context.event.session);
-    let Some(record) = to_judge(context) else {
-        return without_loop(context);
+    // The loop as it is before the lock: one that lives, or whose end is still to be reported.
+    let before = context.loops.peek(session);
+    let Some(record) = before.filter(|record| record.ledger.is_live() || record.unnotified) else {
+        // One that cannot be read is an error.
+        context.loops.session(session)?.record()?;
+        return Ok(Look::NoLoop);
     };
     // Files are read before the lock is taken: other sessions must not wait for a writer.
     let is_task = record.kind == LoopKind::Task;
@@ -133,20 +141,25 @@ fn look(
     else {
         return Ok(Look::NoLoop);
     };
-    let standing = pinned::standing(root, &record);
-    // The pin says whose the loop is. A loop that was armed in a terminal must be taken first.
-    let pin = standing.pin().filter(|_| !is_task);
-    if record.ledger.is_live() && pin.is_some_and(|pin| pin.session.is_empty()) {
-        return Ok(Look::NoLoop);
+    let pin = if is_task {
+        Ok(record.armed.as_deref().cloned())
+    } else {
+        context.loops.pin(&record.about)
+    };
+    let kept = pin.as_ref().ok().and_then(Option::clone).filter(|_| !is_task);
+    let standing = pinned::standing_by(root, &record, pin);
+    let is_open = |pin: &Pin| record.ledger.is_live() && pin.ended.is_none();
+    if let Some(pin) = kept.as_ref().filter(|pin| is_open(pin)) {
+        // The pin says whose the loop is. One that was armed in a terminal is taken first.
+        if pin.session.is_empty() {
+            return Ok(Look::NoLoop);
+        }
+        if pin.session == *session && pin.armed_at != record.armed_at {
+            // Whoever armed it again may have been killed between the record and the pin.
+            record.armed_at = pin.armed_at;
+            record.armed_by.clone_from(&pin.armed_by);
+        }
     }
-    let own = pin.filter(|pin| pin.session == *session);
-    if let Some(pin) = own.filter(|_| record.ledger.is_live()) {
-        // A new arming may have been killed between record and pin.
-        record.armed_at = pin.armed_at;
-        record.armed_by.clone_from(&pin.armed_by);
-    }
-    let claim =
-        if is_task || own.is_some() { None } else { context.loops.read_claim(&record.about)? };
     if is_task && record.ralph().is_none() {
         return Ok(Look::NoLoop);
     }
@@ -154,7 +167,10 @@ fn look(
     if !stop.record.ledger.is_live() {
         return Ok(stop.report_end()?.map_or(Look::NoLoop, Look::Answered));
     }
-    match stop.judge(claim, snapshot, checks)? {
+    if let Some(answer) = kept.map(|pin| stop.over(&pin)).transpose()?.flatten() {
+        return Ok(Look::Answered(stop.leave(answer)));
+    }
+    match stop.judge(snapshot, checks)? {
         Judged::Answer(answer) => Ok(Look::Answered(stop.leave(answer))),
         Judged::RunChecks(pending, ticks) => {
             // Checks run without a lock: a cancel in the meantime counts.
@@ -165,25 +181,9 @@ fn look(
     }
 }
 
-/// The session's loop before the lock: a live one, or one whose end is not reported yet.
-fn to_judge(context: &StopContext<'_>) -> Option<Record> {
-    let session = &context.event.session;
-    let record = if context.loops.knows(session) { context.loops.peek(session) } else { None };
-    record.filter(|record| record.ledger.is_live() || record.unnotified)
-}
-
-fn without_loop(context: &StopContext<'_>) -> io::Result<Look> {
-    let session = &context.event.session;
-    if context.loops.knows(session) {
-        // An unreadable record is an error.
-        context.loops.session(session)?.record()?;
-    }
-    Ok(Look::NoLoop)
-}
-
-/// Runs the checks of this session's loop. The journal names the running check, and a lock is held meanwhile: `spool
-/// status` shows the check, because the client's own line cannot change. A check that passed before a file changed runs
-/// again.
+/// Runs the checks of this session's loop and returns their results, with what was observed before. The
+/// journal names the one that runs, and a lock is held as long as it does: `spool status` shows it, because
+/// the client's own line cannot change. Those that had passed before a file changed run once more.
 fn run_checks(
     context: &StopContext<'_>,
     pending: Pending,
@@ -249,25 +249,12 @@ fn run_checks(
 impl StopSession<'_> {
     fn judge(
         &mut self,
-        claim: Option<Claim>,
         snapshot: Option<FeatureSnapshot>,
         mut checks: Option<ChecksRun>,
     ) -> io::Result<Judged> {
-        if let PinState::Ended(end) = &self.standing {
-            // The process that ended the loop died before the record had the end, which keeps its name and words.
-            let (record, end) = (&mut self.record, end.clone());
-            if end.reason == TerminalReason::Cancelled {
-                close_record(&self.folder, record, &end.reason, &end.words, EndNotice::Done)?;
-                let what = if record.kind == LoopKind::Task { "" } else { "feature " };
-                let line = format!("The loop of {what}{} has ended (cancelled)", record.about);
-                return Ok(Judged::Answer(HookAnswer::silent().log(&line)));
-            }
-            close_record(&self.folder, record, &end.reason, &end.words, EndNotice::AtNextStop)?;
-            return Ok(Judged::Answer(self.report_end()?.unwrap_or_default()));
-        }
         let mut kind = StopKind::Task;
         if self.record.kind != LoopKind::Task {
-            match feature::enter(self, claim.unwrap_or_default(), snapshot)? {
+            match feature::enter(self, snapshot)? {
                 Entered::Answer(answer) => return Ok(Judged::Answer(answer)),
                 Entered::Feature(stop) => kind = StopKind::Feature(stop),
             }
@@ -293,7 +280,35 @@ impl StopSession<'_> {
         }
     }
 
-    /// Takes in the end of the iteration before.
+    /// The answer where the pin says that the loop has ended, or is another session's.
+    fn over(&mut self, pin: &Pin) -> io::Result<Option<HookAnswer>> {
+        let about = self.record.about.clone();
+        if pin.session != self.record.session && !pin.session.is_empty() {
+            let line = format!("Feature {about} is driven by session {} now", pin.session);
+            let answer = self.close(&Demand::Stopped, &line)?;
+            let lost = Record { moved_to: pin.session.clone(), ..self.record.clone() };
+            let message = ends::moved_message(&lost).unwrap_or_default();
+            return Ok(Some(answer.also_notify(&message)));
+        }
+        let Some(PinnedEnd { reason, words }) = &pin.ended else { return Ok(None) };
+        // An arming that was broken off has closed the pin, and whoever cancels knows of it. Any other end was on its way.
+        let is_told = *reason == TerminalReason::Cancelled || pin.armed_at < self.record.armed_at;
+        let telling = if is_told { EndNotice::Done } else { EndNotice::AtNextStop };
+        close_record(&self.folder, &mut self.record, reason, words, telling)?;
+        let line = format!("The loop of feature {about} has ended ({})", reason.name());
+        let told = self.report_end()?;
+        Ok(Some(told.unwrap_or_else(|| HookAnswer::silent().log(&line))))
+    }
+
+    /// Writes into the pin why the loop ended, before its record says so; a task has its end in the record alone.
+    pub fn end_pin(&self, reason: &TerminalReason, words: &str) -> io::Result<()> {
+        if self.record.kind == LoopKind::Task {
+            return Ok(());
+        }
+        self.context.loops.end_pin(&self.record, reason, words)
+    }
+
+    /// Takes in when the iteration before ended.
     fn begin(&mut self) {
         let marks = &mut self.record.marks;
         marks.begin(self.folder.written_at(), self.record.ledger.settled);
@@ -378,7 +393,7 @@ impl StopSession<'_> {
             notices.extend(stop.other_phase(&mut self.record, &self.standing));
         }
         if let Verdict::End(reason) = &verdict {
-            pinned::end(root, &self.record, reason, &self.record.words)?;
+            self.end_pin(reason, &self.record.words)?;
         }
         self.folder.save(&self.record)?;
         let noted = self.note(kind, contract, &seen, &verdict).and_then(|()| {
@@ -490,27 +505,20 @@ impl StopSession<'_> {
         Ok(Some(answer.alert(&self.record.about, reason.name(), &message)))
     }
 
-    /// Releases the session's folder. An ended loop gives up its feature, too.
+    /// Gives the session's folder back.
     fn leave(self, answer: HookAnswer) -> HookAnswer {
         let Self { context, folder, record, standing } = self;
-        // Arming and canceling lock the project first, then the session.
         drop(folder);
         if !record.ledger.is_live() {
-            pinned::unpin(&context.project.root, &record);
+            pinned::end_promise(&context.project.root, &record);
+            context.loops.remove_leftovers();
         }
-        let closed = match record.kind {
-            LoopKind::Task => Ok(()),
-            _ => close_claim(context.loops, &record, standing.pin()),
-        };
-        // All is written and no lock is held: nobody waits for the person's program.
+        // Nobody waits for a program of the person's: all is written, and no lock is held.
         if let Some(alert) = &answer.alert {
             let patience = context.deadline.left() + NOTICE_PATIENCE;
             notices::tell(context.loops, &record, standing.pin(), &alert.notice, patience);
         }
-        match closed {
-            Ok(()) => answer,
-            Err(error) => answer.log(&format!("The claim cannot be closed: {error}")),
-        }
+        answer
     }
 }
 

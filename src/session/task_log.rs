@@ -119,10 +119,10 @@ impl<'a> Books<'a> {
                     "make the folder writable, or try again when no other program writes there",
                 )
             })?;
-        let claim = loops
-            .read_claim(&feature.name)
+        let pin = loops
+            .found(&feature.name)
             .map_err(|error| Refusal::new(error.to_string(), "make it readable, then try again"))?;
-        let owner = claim.and_then(|claim| claim.session).filter(|owner| is_session_id(owner));
+        let owner = pin.map(|pin| pin.session).filter(|owner| is_session_id(owner));
         let owner = owner.unwrap_or_else(|| TERMINAL.to_owned());
         // A killed program left a file that nobody needs.
         remove_dead_leftovers(&feature.folder, &[TASKS, STATE, PROGRESS]);
@@ -520,7 +520,7 @@ pub fn armed_verify(
     let commands = match (&standing, pins) {
         (PinState::Armed(pin), Ok(pins)) => pins.verify(whose, pin).map_err(|why| why.to_string()),
         (PinState::Lost(why) | PinState::Unknown(why), Ok(_)) => Err(why.clone()),
-        (PinState::Ended(_) | PinState::Nobody, _) => {
+        (PinState::Nobody, _) => {
             return unarmed("no person armed a loop for it".to_owned());
         }
         // Without a place outside of the project, nothing was kept there.
@@ -540,7 +540,8 @@ pub fn armed_verify(
 
 /// Why the feature's loop ended; `None` while it lives, or if there never was one.
 pub fn over(project: &Project, feature: &Feature) -> Option<EndName> {
-    Loops::of(&project.root).claim(&feature.name)?.closed
+    let pin = Loops::of(&project.root).pin(&feature.name).ok()??;
+    pin.ended.map(|end| EndName::of(&end.reason))
 }
 
 pub fn read_list(feature: &Feature) -> Result<(TaskList, Vec<u8>), Refusal> {

@@ -1,8 +1,5 @@
-//! A project's loops: `<project>/.claude/ralph/`, with a folder and a journal for each session, and a claim for each
-//! feature.
-//!
-//! A *record*, outside of the project, is a session's loop with its ledger. A *claim* says which session drives a
-//! feature. A closed claim is a tombstone: no late stop brings its loop back, only arming does.
+//! The loops of a project. Outside of it are the *record* of each session, a loop with its ledger, and the *pin* of each
+//! feature, which says whose the loop is; in `<project>/.claude/ralph/` one folder a session with its journal.
 
 use std::fs;
 use std::io;
@@ -11,7 +8,6 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-pub use super::claim::{Claim, LetGo};
 pub use super::lock::PATIENCE;
 pub use super::notes::{TERMINAL, VERSION, is_session_id, put_aside};
 pub use super::pins::VerifyCommands;
@@ -20,32 +16,46 @@ pub use super::record::{
 };
 pub use super::session::{OpenTasks, Session};
 
-use super::claim;
 use super::journal::{self, Entry};
 use super::lock::Lock;
-use super::names::JournalEvent;
-use super::notes::{MOST_SESSIONS, NotLoaded, in_file, load, save};
-use super::pins::{kept_in, may_be_there};
+use super::names::{JournalEvent, LoopKind};
+use super::notes::{MOST_SESSIONS, NOTES, in_file, load, save};
+use super::pins::{Pin, PinKey, Pins, kept_in, marker, may_be_there};
 use super::private::state_home;
 use super::read::{self, below};
 use super::session::{Records, changed_at, record_path};
 use super::write::{
     Flush, LEFT_ALONE, is_private_folder, make_private_folder, remove_all_leftovers, write_private,
 };
+use crate::engine::TerminalReason;
+use crate::engine::fields::read_fields;
 use crate::engine::order::{places, sorted};
 use crate::system::files::real_path;
 use crate::world::{self, FileTime, WallTime};
 
-/// Relative to the project's root.
-const FOLDER: &str = ".claude/ralph";
-/// Notes of sessions that were let go.
+/// The name of the file with the sessions that were allowed to stop.
 const LET_GO: &str = "let-go.json";
 /// Notes that are kept.
 const MOST_LET_GO: usize = 8;
 /// Attempts at an action whose result was removed meanwhile.
 const TRIES: usize = 50;
 
-/// `let-go.json`, the latest first.
+/// A session that stopped and was allowed to, because the loop of the feature is another session's.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct LetGo {
+    /// The session that stopped.
+    pub session: String,
+    /// The feature.
+    pub about: String,
+    /// The session that drives it.
+    pub owner: String,
+    /// When it was allowed to stop for the first time.
+    pub at: WallTime,
+}
+
+read_fields!(LetGo { session, about, owner, at });
+
+/// `let-go.json`, as the file has it, the latest first.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct NotedLetGo {
@@ -67,13 +77,13 @@ impl Loops {
 
     /// `home` is the folder outside of every project; `None` for none.
     pub fn kept_at(root: &Path, home: Option<&Path>) -> Self {
-        let folder = below(root, &[FOLDER]);
+        let folder = below(root, &[NOTES]);
         Self { records: Records::of(root, folder.clone(), home), folder }
     }
 
     /// The project ever had a loop. Opens no file.
     pub fn are_in(root: &Path) -> bool {
-        may_be_there(&below(root, &[FOLDER]))
+        may_be_there(&below(root, &[NOTES]))
     }
 
     /// The session ever had a loop in this project. Opens no file.
@@ -145,55 +155,81 @@ impl Loops {
         read::read(&path, 256 << 20).map(|content| content.bytes).unwrap_or_default()
     }
 
-    /// `None` if there is no claim to read.
-    pub fn claim(&self, feature: &str) -> Option<Claim> {
-        let noted = load(&self.claim_path(feature).ok()?).ok().flatten();
-        self.as_armed(feature, noted)
+    /// The pin of a feature, `None` when there is none; an error for one that cannot be read.
+    pub fn pin(&self, feature: &str) -> io::Result<Option<Pin>> {
+        self.records.pins().read(PinKey::Feature(feature))
+    }
+
+    /// The same; of a pin that is gone, what the live record of a session says.
+    pub fn found(&self, feature: &str) -> io::Result<Option<Pin>> {
+        let pin = self.pin(feature)?;
+        Ok(pin.or_else(|| self.recorded(feature)))
+    }
+
+    /// What the live record of a session says of a feature's loop.
+    pub fn recorded(&self, feature: &str) -> Option<Pin> {
+        let is_its = |record: &Record| {
+            record.kind != LoopKind::Task && record.about == feature && record.ledger.is_live()
+        };
+        let mut records = self.sessions().into_iter().filter_map(|session| self.peek(&session));
+        records.find(is_its).map(|record| record.bare_pin())
+    }
+
+    /// The same for somebody who ends the loop: a pin that cannot be read is moved aside.
+    pub fn found_or_aside(&self, feature: &str) -> io::Result<Option<Pin>> {
+        self.found(feature).or_else(|_| {
+            put_aside(&self.pins().path(PinKey::Feature(feature)))?;
+            self.found(feature)
+        })
+    }
+
+    /// The pin of a loop that lives, `None` where none lives or none can be read.
+    pub fn live_pin(&self, feature: &str) -> Option<Pin> {
+        self.found(feature).ok().flatten().filter(|pin| pin.ended.is_none())
+    }
+
+    /// The pins of all features whose loops live.
+    pub fn live_pins(&self) -> Vec<Pin> {
+        let of_pin = |file: String| Some(file.strip_prefix("feature-")?.to_owned());
+        let kept = names_in(self.records.folder()).filter_map(of_pin);
+        let claims = below(&self.folder, &["claims"]);
+        let files = kept.chain(names_in(&claims));
+        let features = files.filter_map(|file| Some(file.strip_suffix(".json")?.to_owned()));
+        let mut features: Vec<String> = sorted(features.collect(), Ord::cmp);
+        features.dedup();
+        let pins = features.iter().filter_map(|feature| self.pin(feature).ok().flatten());
+        pins.filter(|pin| pin.ended.is_none()).collect()
+    }
+
+    /// The pins of the features.
+    pub fn pins(&self) -> Pins {
+        self.records.pins()
+    }
+
+    /// Writes the pin of a feature whole.
+    pub fn save_pin(&self, pin: &Pin) -> io::Result<()> {
+        self.records.make();
+        self.pins().update(PinKey::Feature(&pin.about), pin)
+    }
+
+    /// Writes why the loop of a record ended into the pin of its feature, before the record says so.
+    pub fn end_pin(&self, record: &Record, reason: &TerminalReason, words: &str) -> io::Result<()> {
+        self.pins().end(record, reason, words)
+    }
+
+    /// What the note in the project says of a live loop, for a session that finds no pin.
+    pub fn noted(&self, feature: &str) -> Option<Pin> {
+        let pin: Option<Pin> = load(&marker(&self.folder, feature)).ok()?;
+        pin.map(Pin::bare)
     }
 
     /// The record of the session that drives the feature, or did last.
     pub fn of_feature(&self, feature: &str) -> Option<Record> {
-        let record = self.peek(&self.claim(feature)?.session?);
+        let record = self.peek(&self.found(feature).ok()??.session);
         record.filter(|record| record.about == feature)
     }
 
-    pub fn live_claims(&self) -> Vec<Claim> {
-        let found = read::entries(&below(&self.folder, &["claims"]), MOST_SESSIONS).entries;
-        let claims = found.iter().filter_map(|entry| {
-            let noted: Claim = load(&entry.path()).ok().flatten()?;
-            let feature = noted.about.clone();
-            self.as_armed(&feature, Some(noted))
-        });
-        claims.filter(|claim| claim.closed.is_none()).collect()
-    }
-
-    /// The claim, for somebody who acts on it: a claim that cannot be opened is an error.
-    pub fn read_claim(&self, feature: &str) -> io::Result<Option<Claim>> {
-        claim::read_claim(&self.folder, feature)
-    }
-
-    /// The claim by the note in the project, where an agent can write.
-    pub fn noted_claim(&self, feature: &str) -> io::Result<Option<Claim>> {
-        claim::noted_claim(&self.folder, feature)
-    }
-
-    /// Corrects a noted claim by the feature's open pin.
-    pub fn as_armed(&self, feature: &str, noted: Option<Claim>) -> Option<Claim> {
-        claim::as_armed(&self.folder, feature, noted)
-    }
-
-    /// A broken claim is moved aside first.
-    pub fn write_claim(&self, claim: &Claim) -> io::Result<()> {
-        let path = self.claim_path(&claim.about)?;
-        match load::<Claim>(&path) {
-            Ok(_) => {}
-            Err(NotLoaded::Broken) => drop(put_aside(&path)?),
-            Err(NotLoaded::Unopened(error)) => return Err(error),
-        }
-        save(&path, &Claim { version: VERSION, ..claim.clone() })
-    }
-
-    /// Sessions that were let go at a stop, the latest first.
+    /// The sessions that were allowed to stop because a loop is another's, the latest first.
     pub fn let_go(&self) -> Vec<LetGo> {
         let noted: Option<NotedLetGo> = load(&below(&self.folder, &[LET_GO])).ok().flatten();
         noted.unwrap_or_default().sessions
@@ -222,9 +258,9 @@ impl Loops {
         save(&below(&self.folder, &[LET_GO]), &NotedLetGo { version: VERSION, sessions })
     }
 
-    /// The lock for taking and ending claims.
+    /// The lock under which loops are taken and given up.
     ///
-    /// Also removes what killed programs have left: no stop pays for that.
+    /// What programs that were killed have left is removed at the same time.
     pub fn lock(&self) -> io::Result<Lock> {
         self.create()?;
         let lock = take_lock(&self.folder, PATIENCE)?;
@@ -232,7 +268,8 @@ impl Loops {
         Ok(lock)
     }
 
-    fn remove_leftovers(&self) {
+    /// Removes what programs that were killed have left.
+    pub fn remove_leftovers(&self) {
         for folder in [&self.folder, &self.records.kept] {
             remove_all_leftovers(folder, LEFT_ALONE);
         }
@@ -253,7 +290,7 @@ impl Loops {
         patience: Duration,
     ) -> io::Result<Lock> {
         again_where_removed(|| self.create())?;
-        let instead = self.claim_path(feature)?.with_extension("lock");
+        let instead = below(&self.folder, &[&["feature-", feature, ".lock"].concat()]);
         Lock::take_folder(folder, &instead, patience).map_err(|error| in_file(folder, &error))
     }
 
@@ -322,10 +359,9 @@ impl Loops {
 
     /// Makes the folder, with a `.gitignore` for all of it; refuses a link out of the project.
     fn create(&self) -> io::Result<()> {
-        let claims = below(&self.folder, &["claims"]);
-        if !self.are_made(&claims) {
+        if !self.is_made() {
             let root = self.root()?;
-            for folder in [&below(&root, &[".claude"]), &self.folder, &claims] {
+            for folder in [&below(&root, &[".claude"]), &self.folder] {
                 make_inside(&root, folder)?;
             }
         }
@@ -336,23 +372,16 @@ impl Loops {
         write_private(&ignored, b"*\n", Flush::ToSystem).map_err(|error| in_file(&ignored, &error))
     }
 
-    /// The folders are as they were made: the path of the lower one is real, so no link is on the way, and both are
-    /// closed to others. Nearly always one look is enough.
-    fn are_made(&self, claims: &Path) -> bool {
-        let is_real = |real: PathBuf| real.as_os_str() == claims.as_os_str();
-        real_path(claims).is_ok_and(is_real)
-            && is_private_folder(&self.folder)
-            && is_private_folder(claims)
+    /// Whether the folder is there as it was made: its path is real, so no link is on the way, and others may not enter it.
+    /// Nearly always it is so, and one look is enough.
+    fn is_made(&self) -> bool {
+        let is_real = |real: PathBuf| real.as_os_str() == self.folder.as_os_str();
+        real_path(&self.folder).is_ok_and(is_real) && is_private_folder(&self.folder)
     }
 
     /// An error if the project is gone.
     pub fn root(&self) -> io::Result<PathBuf> {
         real_path(self.folder.ancestors().nth(2).unwrap_or(&self.folder))
-    }
-
-    /// An error if the feature's name cannot name a file.
-    pub fn claim_path(&self, feature: &str) -> io::Result<PathBuf> {
-        claim::claim_path(&self.folder, feature)
     }
 }
 

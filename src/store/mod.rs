@@ -3,7 +3,6 @@
 //! An unreadable file is never overwritten. A JSON file keeps unknown fields, and loads without missing ones.
 
 pub(crate) mod amend;
-pub(crate) mod claim;
 pub(crate) mod client;
 pub(crate) mod closing;
 pub mod due;

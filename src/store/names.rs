@@ -99,6 +99,8 @@ names! {
         Session = "session",
         /// By a person, where nothing can be kept outside of the project: it has no pin.
         Unkept = "unkept",
+        /// By a person, and what was armed is not found.
+        Lost = "lost",
         /// By a person who started `spool ralph`.
         Runner = "runner",
         /// By nobody: a session found a state file that asks for a loop.
@@ -239,6 +241,13 @@ names! {
         Refused = "refused",
         /// It was made, and the loop ended with it.
         Accepted = "accepted",
+    }
+}
+
+impl ArmedBy {
+    /// Whether a person armed the loop, and was shown what may be run.
+    pub fn is_person(&self) -> bool {
+        matches!(self, Self::Command | Self::Terminal | Self::Runner)
     }
 }
 

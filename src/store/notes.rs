@@ -12,11 +12,13 @@ use super::write::{Flush, write_private};
 use crate::world;
 
 pub const VERSION: u32 = 1;
-/// Bytes read of a record or a claim.
+/// The most that is read of a record, in bytes.
 pub(super) const MOST: u64 = 1 << 20;
 /// Entries read of a folder with one entry for each session.
 pub(super) const MOST_SESSIONS: usize = 100_000;
-/// The folder with the journal of loops that no session has taken yet.
+/// Where the notes on the loops of a project are, relative to its root.
+pub(super) const NOTES: &str = ".claude/ralph";
+/// Where the journal of loops is that no session has taken yet.
 pub const TERMINAL: &str = "terminal";
 
 /// A session id that may name a folder: letters, digits, `.`, `_`, `-`, at most 128.

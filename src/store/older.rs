@@ -1,17 +1,18 @@
-//! Reads a session's loop in the form of version 1.0.0: a record in the project, and outside of it a pin, which
-//! outranks the record, and a file with a mark for each iteration. Nothing writes this form.
+//! A loop as version 1.0.0 kept it: a record in the project, a claim that says whose a feature's loop is, and outside of the
+//! project a pin that outranks both, and a file with a mark for each iteration. All this is read here, and written nowhere.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 
-use super::names::{LoopKind, PausedBy};
+use super::names::{ArmedBy, EndName, LoopKind, PausedBy};
 use super::notes::load_whole;
-use super::pin::Pin;
+use super::pin::{Pin, PinnedEnd};
 use super::private::{in_file, load_private};
 use super::read::{self, below};
 use super::record::{Assignment, Notified, Pause, Record};
+use crate::engine::fields::read_fields;
 use crate::engine::{Contract, TerminalReason};
 use crate::world::{self, WallTime};
 
@@ -19,7 +20,62 @@ pub(super) const OPEN_TASKS: &str = "open-tasks.txt";
 /// Bytes read of a pin or a count.
 const MOST: u64 = 1 << 20;
 
-/// A session's record in the project.
+/// Which session drove a feature.
+#[derive(Default)]
+struct Claim {
+    session: Option<String>,
+    folder: String,
+    armed_at: WallTime,
+    armed_by: ArmedBy,
+    commits_from: Option<u64>,
+    commits_line: u64,
+    closed: Option<EndName>,
+    words: String,
+    reason: Option<TerminalReason>,
+}
+
+read_fields!(Claim {
+    session,
+    folder,
+    armed_at,
+    armed_by,
+    commits_from,
+    commits_line,
+    closed,
+    words,
+    reason,
+});
+
+/// The path of the claim on a feature.
+pub(super) fn claim_path(notes: &Path, feature: &str) -> PathBuf {
+    below(notes, &["claims", &[feature, ".json"].concat()])
+}
+
+/// The pin of a feature's loop as its claim has it, `None` when there is none. What is in the project arms nothing.
+pub(super) fn claim(notes: &Path, feature: &str) -> io::Result<Option<Pin>> {
+    let claim: Option<Claim> = load_whole(&claim_path(notes, feature))?;
+    Ok(claim.map(|claim| {
+        let ended = |_| PinnedEnd {
+            reason: claim.reason.unwrap_or(TerminalReason::Stopped),
+            words: claim.words,
+        };
+        Pin {
+            version: 1,
+            about: feature.to_owned(),
+            session: claim.session.unwrap_or_default(),
+            list: [&claim.folder, "/tasks.md"].concat(),
+            armed_at: claim.armed_at,
+            armed_by: claim.armed_by,
+            commits_from: claim.commits_from,
+            commits_line: claim.commits_line,
+            ended: claim.closed.map(ended),
+            ..Pin::default()
+        }
+        .bare()
+    }))
+}
+
+/// The path of a session's record in the project.
 pub(super) fn path(notes: &Path, session: &str) -> PathBuf {
     below(notes, &[session, "loop.json"])
 }
@@ -44,7 +100,7 @@ pub(super) fn record(
             io::Error::new(io::ErrorKind::InvalidData, error)
         })
     });
-    let is_here = |pin: &Pin| Path::new(&pin.project) == root && pin.session == session;
+    let is_here = |pin: &Pin| Path::new(&pin.project.0) == root && pin.session == session;
     let Some(mut pin) = pin.transpose()?.filter(is_here) else { return Ok(left) };
     let told: Option<Notified> = taken(&mut pin, "told");
     let paused: Option<bool> = taken(&mut pin, "paused");

@@ -1,6 +1,7 @@
-//! What a person armed: the content of a pin, and of the record of a ralph loop.
+//! The pin of a loop: whose the loop is, and what a person armed. A task's pin is in the record of its session.
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::due::ExtensionHooks;
@@ -13,17 +14,25 @@ use crate::engine::{Check, TerminalReason};
 use crate::text;
 use crate::world::WallTime;
 
+/// Whose a loop is, and what a person armed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Pin {
     pub version: u32,
     /// The project's real root.
-    pub project: String,
+    pub project: Root,
     /// The feature, the change, or the first words of the task.
     pub about: String,
     /// The session; empty if no session had the loop at arming.
     pub session: String,
     /// The loop's record has the same time.
     pub armed_at: WallTime,
+    /// How long the repository's log of its head was then, in bytes; `None` where nobody looked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commits_from: Option<u64>,
+    /// The hash of the last line that this log had then; 0 for none, and where nobody looked.
+    #[serde(skip_serializing_if = "is_default")]
+    pub commits_line: u64,
+    /// How it was armed.
     pub armed_by: ArmedBy,
     /// The runner's process; 0 without a runner.
     pub process: u32,
@@ -52,7 +61,7 @@ pub struct Pin {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asked: Option<Box<Asked>>,
     pub settings: SettingsThen,
-    /// Why the loop ended; `None` while it is armed. Kept until the loop's record has the end.
+    /// Why the loop ended, `None` while it lives: no late stop brings it back, only arming does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended: Option<PinnedEnd>,
     /// Fields of another version, kept.
@@ -61,10 +70,30 @@ pub struct Pin {
 }
 
 read_fields!(Pin {
-    version, project, about, session, armed_at, armed_by, process, checks, notify, verify, list,
-    limits, proof, protect, hooks, converge, asked, settings, ended,
+    version, project, about, session, armed_at, commits_from, commits_line, armed_by, process, checks, notify,
+    verify, list, limits, proof, protect, hooks, converge, asked, settings, ended,
 } kept more);
 
+/// The project's real root. It stands in a list: version 1.0.0 wants a text there, and refuses the file by its name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Root(pub String);
+
+impl Serialize for Root {
+    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        [&self.0].serialize(out)
+    }
+}
+
+impl<'de> Deserialize<'de> for Root {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(reader)?;
+        let root = value.get(0).unwrap_or(&value).as_str();
+        root.map(|root| Self(root.to_owned()))
+            .ok_or_else(|| D::Error::custom("`project` is no path"))
+    }
+}
+
+/// Why a loop ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PinnedEnd {
     pub reason: TerminalReason,
@@ -128,7 +157,46 @@ impl Pin {
         self.list.rsplit_once('/').map_or("", |(folder, _)| folder)
     }
 
-    /// This session drives the loop, or no session does.
+    /// Whether the loop lives, and a person armed it.
+    pub fn is_armed(&self) -> bool {
+        self.ended.is_none() && self.armed_by.is_person()
+    }
+
+    /// Whose the loop is, without what was armed.
+    #[must_use]
+    pub fn bare(self) -> Self {
+        let armed_by = if self.armed_by.is_person() { ArmedBy::Lost } else { self.armed_by };
+        let Self { version, project, about, session, armed_at, .. } = self;
+        let Self { commits_from, commits_line, list, ended, .. } = self;
+        Self {
+            version,
+            project,
+            about,
+            session,
+            armed_at,
+            commits_from,
+            commits_line,
+            armed_by,
+            list,
+            ended,
+            ..Self::default()
+        }
+    }
+
+    /// The same loop when it has ended; the next arming proposes its limits.
+    #[must_use]
+    pub fn closed(self, reason: TerminalReason, words: &str) -> Self {
+        let (armed_by, limits) = (self.armed_by.clone(), self.limits);
+        let ended = Some(PinnedEnd { reason, words: words.to_owned() });
+        Self { armed_by, limits, ended, ..self.bare() }
+    }
+
+    /// Whether the loop lives, and this session drives it.
+    pub fn is_live_in(&self, session: &str) -> bool {
+        self.ended.is_none() && self.session == session
+    }
+
+    /// Whether this session drives the loop, or none does.
     pub fn is_for(&self, session: &str) -> bool {
         self.session.is_empty() || self.session == session
     }

@@ -1,7 +1,8 @@
-//! Pins: what a person armed, kept outside of the project, out of reach of a repository and of the agent.
+//! Pins: whose a loop is, and what a person armed, kept outside of the project, where no file of a repository and no edit
+//! of the agent gets. Where nothing can be kept there, a feature's pin is in the project, and arms nothing.
 //!
-//! A feature's pin has the name of the feature, and says which session drives the loop. A ralph loop's pin is in its
-//! session's record. An end is written into the pin before it is written into the record.
+//! Each loop of a feature has a pin, also one that nobody armed; that of a task's loop is in the record of its session. An end
+//! is written into the pin before it is written into the record, and the ended pin stays: only arming brings the loop back.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -9,21 +10,24 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use super::lock::{Lock, PATIENCE};
+use super::notes::{self, NOTES};
+use super::older;
 use super::pin::Asked;
-pub use super::pin::{LoopLimits, Pin, PinnedEnd, SettingsThen};
+pub use super::pin::{LoopLimits, Pin, PinnedEnd, Root, SettingsThen};
 use super::private::{in_file, load_private, make_private, refuse_inside, save, state_home};
 use super::read::below;
 use super::record::Record;
 use super::write::{LEFT_ALONE, is_full, remove_all_leftovers, remove_if_there};
 use crate::engine::fields::read_fields;
-use crate::engine::hash_of;
+use crate::engine::{TerminalReason, hash_of};
 use crate::world::WallTime;
 
 pub const VERSION: u32 = 1;
-/// Bytes of a pin, read or written.
+/// The version that a pin carries.
+const PIN_VERSION: u32 = 2;
+/// The most that is read or written of a pin, in bytes.
 const MOST: u64 = 1 << 20;
 /// Bytes of Verify commands, read or written: more than a task list may have.
 const MOST_VERIFY: u64 = 64 << 20;
@@ -45,9 +49,7 @@ read_fields!(Verify { version, armed_at, commands });
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum PinState {
     Armed(Box<Pin>),
-    /// A person, and the loop has ended; its notes may not say so yet.
-    Ended(Box<PinnedEnd>),
-    /// A person, by the loop's own notes, but its pin is missing: the words say where.
+    /// A person, as the loop's record says, and no pin is found: the words say where it is missing.
     Lost(String),
     /// No person: no command of the repository runs, and the default limits hold.
     #[default]
@@ -71,16 +73,11 @@ pub struct Pins {
 }
 
 impl PinState {
-    /// Who armed the feature's live loop.
-    pub fn of_feature(root: &Path, feature: &str) -> Self {
-        Self::found(Pins::of(root).and_then(|pins| pins.read(PinKey::Feature(feature))))
-    }
-
+    /// What a pin says that was looked for.
     pub fn found(pin: io::Result<Option<Pin>>) -> Self {
         match pin {
-            Ok(Some(Pin { ended: Some(end), .. })) => Self::Ended(Box::new(end)),
-            Ok(Some(pin)) => Self::Armed(Box::new(pin)),
-            Ok(None) => Self::Nobody,
+            Ok(Some(pin)) if pin.is_armed() => Self::Armed(Box::new(pin)),
+            Ok(_) => Self::Nobody,
             Err(error) => Self::Unknown(error.to_string()),
         }
     }
@@ -89,7 +86,7 @@ impl PinState {
     pub fn pin(&self) -> Option<&Pin> {
         match self {
             Self::Armed(pin) => Some(pin),
-            Self::Ended(_) | Self::Lost(_) | Self::Nobody | Self::Unknown(_) => None,
+            Self::Lost(_) | Self::Nobody | Self::Unknown(_) => None,
         }
     }
 
@@ -117,18 +114,28 @@ impl Pins {
         Ok(Self { root: root.to_owned(), folder })
     }
 
-    /// A pin's file exists. Opens no file, and does not ask whether the pin may be used.
-    pub fn has(root: &Path, whose: PinKey<'_>) -> bool {
-        kept_in(root).is_ok_and(|folder| {
-            may_be_there(&below(&folder, &[&[&whose.name(), ".json"].concat()]))
-        })
+    /// The pins in this folder, which is the one in the project where nothing can be kept outside of it.
+    pub(super) fn at(root: &Path, folder: &Path) -> Self {
+        Self { root: root.to_owned(), folder: folder.to_owned() }
+    }
+
+    /// Whether the agent cannot write them by editing files of the project.
+    fn are_outside(&self) -> bool {
+        !self.folder.starts_with(&self.root)
     }
 
     pub fn path(&self, whose: PinKey<'_>) -> PathBuf {
         below(&self.folder, &[&[&whose.name(), ".json"].concat()])
     }
 
-    /// An error if the folder cannot be made, or leads into the project.
+    /// The files that change with the pin of a feature: the pin, its commands, and the notes in the project.
+    pub fn files(&self, feature: &str) -> [PathBuf; 4] {
+        let (whose, notes) = (PinKey::Feature(feature), below(&self.root, &[NOTES]));
+        let claim = older::claim_path(&notes, feature);
+        [self.path(whose), self.verify_path(whose), marker(&notes, feature), claim]
+    }
+
+    /// Makes the folder of the pins; an error where it cannot be made or leads into the project.
     pub fn make(&self) -> io::Result<()> {
         make_private(&self.folder)?;
         refuse_inside(&self.root, &self.folder)
@@ -164,22 +171,47 @@ impl Pins {
         save(&self.verify_path(whose), &verify, MOST_VERIFY)
     }
 
-    /// Writes a pin; its Verify commands stay.
+    /// Writes a pin alone; its Verify commands stay as they are while the loop lives.
     pub fn update(&self, whose: PinKey<'_>, pin: &Pin) -> io::Result<()> {
-        self.make()?;
+        if self.are_outside() {
+            self.make()?;
+        }
         self.put(whose, pin, &self.lock()?)
     }
 
     fn put(&self, whose: PinKey<'_>, pin: &Pin, _: &Lock) -> io::Result<()> {
         remove_all_leftovers(&self.folder, LEFT_ALONE);
-        let project = self.root.to_string_lossy().into_owned();
-        save(&self.path(whose), &Pin { version: VERSION, project, ..pin.clone() }, MOST)
+        let project = Root(self.root.to_string_lossy().into_owned());
+        let path = self.checked(whose)?;
+        save(&path, &Pin { version: PIN_VERSION, project, ..pin.clone() }, MOST)?;
+        if let PinKey::Feature(feature) = whose {
+            self.note(feature, pin);
+        }
+        Ok(())
+    }
+
+    /// Brings the notes in the project up to date, and removes the Verify commands of a loop that ended. None of this counts
+    /// while the pin is there.
+    fn note(&self, feature: &str, pin: &Pin) {
+        let [_, verify, marker, claim] = self.files(feature);
+        let _ = remove_if_there(&claim);
+        let _ = if pin.ended.is_none() {
+            notes::save(&marker, &pin.clone().bare())
+        } else {
+            remove_if_there(&marker)
+        };
+        let is_its = |verify: Verify| verify.armed_at == pin.armed_at;
+        if pin.ended.is_some()
+            && load_private(&verify, MOST_VERIFY).is_ok_and(|it| it.is_some_and(is_its))
+        {
+            let _ = remove_if_there(&verify);
+        }
     }
 
     /// Arming and a stop of a session that loses its loop write the same pin. The holder of this lock takes no other
     /// lock.
     fn lock(&self) -> io::Result<Lock> {
-        Lock::take_folder(&self.folder, &self.folder.join("lock"), PATIENCE)
+        Lock::take_folder(&self.folder, &self.folder.join("pins.lock"), PATIENCE)
     }
 
     /// Changes the pin of the loop armed at this time, if there is one.
@@ -196,21 +228,22 @@ impl Pins {
         if pin == before { Ok(()) } else { self.put(whose, &pin, &lock) }
     }
 
-    /// Writes an end into the pin of the loop armed at this time, if this session or none drives it. On a full disk the
-    /// pin stays, and is removed once the notes have the end.
-    pub fn end(
-        &self,
-        whose: PinKey<'_>,
-        session: &str,
-        armed_at: WallTime,
-        end: PinnedEnd,
-    ) -> io::Result<()> {
-        let written = self.change(whose, armed_at, |pin| {
-            if pin.is_for(session) {
-                pin.ended.get_or_insert(end);
-            }
-        });
-        match written {
+    /// Makes the session of a record the one that drives the loop.
+    pub fn take(&self, record: &Record) -> io::Result<()> {
+        let (whose, lock) = (PinKey::Feature(&record.about), self.lock()?);
+        let pin = self.read(whose)?.unwrap_or_else(|| record.bare_pin());
+        self.put(whose, &Pin { session: record.session.clone(), ..pin }, &lock)
+    }
+
+    /// Writes why the loop of a record ended, unless it has ended before, was armed again, or is another session's. On a disk
+    /// that is full, the record alone says so.
+    pub fn end(&self, record: &Record, reason: &TerminalReason, words: &str) -> io::Result<()> {
+        let (whose, lock) = (PinKey::Feature(&record.about), self.lock()?);
+        let pin = self.read(whose)?.unwrap_or_else(|| record.bare_pin());
+        if !pin.is_for(&record.session) || pin.armed_at != record.armed_at || pin.ended.is_some() {
+            return Ok(());
+        }
+        match self.put(whose, &pin.closed(reason.clone(), words), &lock) {
             Err(error) if is_full(&error) => Ok(()),
             written => written,
         }
@@ -218,12 +251,31 @@ impl Pins {
 
     /// `None` for no pin. An error names a file that cannot be read, or is not the person's own.
     pub fn read(&self, whose: PinKey<'_>) -> io::Result<Option<Pin>> {
-        let path = self.path(whose);
-        let pin: Option<Pin> = self.load(&path, MOST)?;
-        match pin {
-            Some(pin) if pin.project == self.root.to_string_lossy() => Ok(Some(pin)),
-            _ => Ok(None),
+        let pin: Option<Pin> = load_private(&self.checked(whose)?, MOST)?;
+        let mut pin = pin.filter(|pin| pin.project.0 == self.root.to_string_lossy());
+        if let PinKey::Feature(feature) = whose
+            && pin.as_ref().is_none_or(|pin| pin.version < PIN_VERSION)
+        {
+            pin = match (pin, older::claim(&below(&self.root, &[NOTES]), feature)) {
+                (None, claim) => claim?,
+                (Some(pin), Ok(Some(Pin { commits_from, commits_line, .. }))) => {
+                    Some(Pin { commits_from, commits_line, ..pin })
+                }
+                (pin, _) => pin,
+            };
         }
+        // What is in the project arms nothing.
+        Ok(if self.are_outside() { pin } else { pin.map(Pin::bare) })
+    }
+
+    /// The path of a pin; an error when its name cannot name a file.
+    fn checked(&self, whose: PinKey<'_>) -> io::Result<PathBuf> {
+        let path = self.path(whose);
+        // Names come out of files, too: only one that names nothing but a file is taken.
+        if path.parent() != Some(&self.folder) {
+            return Err(io::Error::other("the name of a loop cannot name a file"));
+        }
+        Ok(path)
     }
 
     /// The pin of the loop armed at this time; `None` if no person armed it.
@@ -237,7 +289,7 @@ impl Pins {
             return Ok(VerifyCommands::new());
         }
         let path = self.verify_path(whose);
-        match self.load::<Verify>(&path, MOST_VERIFY)? {
+        match load_private::<Verify>(&path, MOST_VERIFY)? {
             Some(verify) if verify.armed_at == pin.armed_at => Ok(verify.commands),
             Some(_) => Err(in_file(&path, "it belongs to another arming")),
             None => Err(in_file(&path, "it does not exist")),
@@ -249,24 +301,18 @@ impl Pins {
         if self.agreed(whose, armed_at)?.is_none() {
             return Ok(());
         }
-        self.discard(whose)
-    }
-
-    pub fn discard(&self, whose: PinKey<'_>) -> io::Result<()> {
         let _lock = self.lock()?;
         for path in [self.path(whose), self.verify_path(whose)] {
             remove_if_there(&path).map_err(|error| in_file(&path, &error.to_string()))?;
         }
         Ok(())
     }
+}
 
-    fn load<T: DeserializeOwned>(&self, path: &Path, most: u64) -> io::Result<Option<T>> {
-        let value = load_private(path, most)?;
-        if value.is_some() {
-            refuse_inside(&self.root, path)?;
-        }
-        Ok(value)
-    }
+/// The note of a live loop in this folder of the project. It is read where the pin is gone: it arms nothing, and lets the sessions
+/// go that do not drive the loop.
+pub(super) fn marker(notes: &Path, feature: &str) -> PathBuf {
+    below(notes, &[&["armed-", feature].concat()])
 }
 
 /// The folder outside of the project for its loops. Does not look whether it exists.
@@ -395,6 +441,39 @@ mod tests {
             let error = pins.write(WHOSE, &Pin::default(), &VerifyCommands::new()).unwrap_err();
             assert!(error.to_string().contains("lies in the project"), "{error}");
         }
+    }
+
+    #[test]
+    fn version_1_0_0_refuses_a_pin_by_its_name() {
+        #[derive(Debug, serde::Deserialize)]
+        struct Older {
+            project: String,
+        }
+
+        let (_scratch, pins) = place();
+        armed(&pins);
+        let path = pins.path(WHOSE);
+        let refused = load_private::<Older>(&path, MOST).unwrap_err().to_string();
+        assert!(refused.contains("feature-001-login.json"), "{refused}");
+        // What that version wrote is read.
+        let mut pin: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        pin["project"] = pin["project"][0].clone();
+        pin["version"] = 1.into();
+        write_private(&path, pin.to_string().as_bytes(), Flush::ToDisk).unwrap();
+        let older: Older = load_private(&path, MOST).unwrap().unwrap();
+        assert_eq!(older.project, pins.root.to_string_lossy());
+        assert_eq!(pins.read(WHOSE).unwrap().unwrap().checks[0].run, "cargo test");
+    }
+
+    #[test]
+    fn an_ended_pin_keeps_nothing_that_was_armed() {
+        let (_scratch, pins) = place();
+        let mut pin = armed(&pins);
+        pin.limits.max_iterations = 7;
+        pins.update(WHOSE, &pin.closed(TerminalReason::Cancelled, "cancelled")).unwrap();
+        let pin = pins.read(WHOSE).unwrap().unwrap();
+        assert_eq!((pin.checks.len(), pin.verify, pin.limits.max_iterations), (0, 0, 7));
+        assert!(!pin.is_armed() && !pins.verify_path(WHOSE).exists());
     }
 
     #[test]

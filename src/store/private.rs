@@ -31,7 +31,10 @@ pub fn state_home() -> io::Result<PathBuf> {
 /// `None` for no file. An error names a file that cannot be read, or that somebody else could have written.
 pub(super) fn load_private<T: DeserializeOwned>(path: &Path, most: u64) -> io::Result<Option<T>> {
     let value = read_private(path, most)?.map(|bytes| serde_json::from_slice(&bytes)).transpose();
-    value.map_err(|error| in_file(path, &error.to_string()))
+    value.map_err(|error| {
+        let error = in_file(path, &error.to_string());
+        io::Error::new(io::ErrorKind::InvalidData, error)
+    })
 }
 
 pub(super) fn read_private(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
@@ -40,6 +43,7 @@ pub(super) fn read_private(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>
         Ok(meta) if !files::is_own_and_closed(&meta) => {
             return Err(in_file(path, "others than you can write or read it (chmod 600)"));
         }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         _ => {}
     }
     match read::read(path, most) {

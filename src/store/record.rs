@@ -244,7 +244,22 @@ impl Record {
         if self.words.is_empty() { waits() } else { self.words.clone() }
     }
 
-    /// `None` if this is no ralph loop.
+    /// The pin of a feature's loop whose own is gone: it says whose the loop is, and arms nothing.
+    pub fn bare_pin(&self) -> Pin {
+        Pin {
+            about: self.about.clone(),
+            session: self.session.clone(),
+            armed_at: self.armed_at,
+            armed_by: self.armed_by.clone(),
+            commits_from: Some(self.commits_read),
+            commits_line: self.commits_line,
+            list: [&self.folder, "/tasks.md"].concat(),
+            ..Pin::default()
+        }
+        .bare()
+    }
+
+    /// What a ralph loop was asked for, `None` when this is no ralph loop.
     pub fn ralph(&self) -> Option<&Assignment> {
         self.assignment.as_deref().filter(|_| self.kind == LoopKind::Task)
     }

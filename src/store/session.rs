@@ -9,13 +9,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::claim::read_claim;
 use super::journal::{self, Entry};
 use super::lock::Lock;
 use super::names::LoopKind;
 use super::notes::{MOST, NotLoaded, in_file, is_session_id, put_aside, read_ours, save};
 use super::older;
-use super::pins::{kept_below, may_be_there};
+use super::pins::{PinKey, Pins, kept_below, may_be_there};
 use super::private::{make_private, read_private};
 use super::read::below;
 use super::record::{Record, VERSION};
@@ -58,6 +57,24 @@ impl Records {
         if may_be_there(&self.kept) { &self.kept } else { &self.notes }
     }
 
+    /// The root of the project.
+    fn root(&self) -> &Path {
+        self.notes.ancestors().nth(2).unwrap_or(&self.notes)
+    }
+
+    /// The pins of the features' loops, beside the records.
+    pub(super) fn pins(&self) -> Pins {
+        Pins::at(self.root(), self.folder())
+    }
+
+    /// Makes the folder; where it cannot be made, the records are in the project.
+    pub(super) fn make(&self) {
+        if !may_be_there(&self.kept) {
+            let _instead = make_private(&self.kept);
+        }
+    }
+
+    /// The path of a session's record.
     pub(super) fn path(&self, session: &str) -> PathBuf {
         record_path(self.folder(), session)
     }
@@ -70,7 +87,7 @@ impl Records {
     /// `None` for no record. An error names a file that cannot be read.
     pub(super) fn load(&self, session: &str) -> io::Result<Option<Record>> {
         let folder = self.folder();
-        let root = self.notes.ancestors().nth(2).unwrap_or(&self.notes);
+        let root = self.root();
         let older = |pin| older::record((&self.kept, root, &self.notes), session, pin);
         let Some(bytes) = read_private(&record_path(folder, session), MOST)? else {
             return older(None);
@@ -100,13 +117,17 @@ impl Records {
         let Some(adopted) = record.adopted.as_ref().filter(|_| record.ledger.is_live()) else {
             return Ok(Some(record));
         };
-        let has_left = if record.kind == LoopKind::Task {
+        let pin = match record.kind {
+            LoopKind::Task => None,
+            // The record itself may be good.
+            _ => self.pins().read(PinKey::Feature(&record.about)).map_err(io::Error::other)?,
+        };
+        let has_left = if let Some(pin) = pin {
+            pin.session == session
+        } else {
             let from = Some(&adopted.from).filter(|from| is_session_id(from) && **from != session);
             let left = from.map(|from| self.load(from)).transpose()?.flatten();
             left.is_none_or(|left| left.armed_at != record.armed_at || !left.ledger.is_live())
-        } else {
-            let claim = read_claim(&self.notes, &record.about)?;
-            claim.is_some_and(|claim| claim.session.as_deref() == Some(session))
         };
         Ok(has_left.then_some(record))
     }
@@ -150,9 +171,8 @@ impl Session {
     }
 
     pub fn save(&self, record: &Record) -> io::Result<()> {
-        let notes = &self.records.notes;
-        let root = notes.ancestors().nth(2).unwrap_or(notes).to_string_lossy().into_owned();
-        self.make();
+        let root = self.records.root().to_string_lossy().into_owned();
+        self.records.make();
         let record = Record { version: VERSION, project: vec![root], ..record.clone() };
         save(&self.record_path(), &record)?;
         // The clock of the project's files may be another one.
@@ -160,12 +180,7 @@ impl Session {
         Ok(())
     }
 
-    fn make(&self) {
-        if !may_be_there(&self.records.kept) {
-            let _instead = make_private(&self.records.kept);
-        }
-    }
-
+    /// The path of the record.
     pub fn record_path(&self) -> PathBuf {
         self.records.path(&self.id)
     }
@@ -187,7 +202,7 @@ impl Session {
     }
 
     fn write_open_tasks(&self, parts: &[&[u8]]) -> io::Result<()> {
-        self.make();
+        self.records.make();
         let path = self.open_tasks_path();
         write_private_parts(&path, parts, Flush::ToSystem).map_err(|error| in_file(&path, &error))
     }

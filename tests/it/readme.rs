@@ -13,7 +13,8 @@ use ralph_speckit::session::arguments::feature::FeatureRequest;
 use ralph_speckit::session::arguments::task::USAGE;
 use ralph_speckit::settings::{IMPLEMENT, LOOP, Setting};
 use ralph_speckit::store::journal::Entry;
-use ralph_speckit::store::loops::{Claim, Record};
+use ralph_speckit::store::loops::Record;
+use ralph_speckit::store::pins::Pin;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -294,7 +295,7 @@ fn every_field_of_every_file_is_documented() {
     let document = text("docs/reference/files.md");
     let mut fields: Vec<String> = Vec::new();
     fields.extend(fields_of(&Record::default()));
-    fields.extend(fields_of(&Claim::default()));
+    fields.extend(fields_of(&Pin::default()));
     fields.extend(fields_of(&Entry::default()));
     fields.extend(fields_of(&Ledger::default()));
     let schema: Value = serde_json::from_str(&text("schemas/speckit-state.schema.json")).unwrap();

@@ -1,5 +1,6 @@
 //! Arms the loop of a feature: state file, record, and the bond between feature and session.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use crate::engine::order::map_of;
 use crate::engine::proof::LeastProof;
 use crate::engine::scope::in_runs;
 use crate::engine::tasks::TaskList;
-use crate::engine::{Check, Ledger, ReviewWhen};
+use crate::engine::{Check, Ledger, ReviewWhen, TerminalReason};
 use crate::evidence::commits;
 use crate::evidence::task_list::{self, TASKS, TaskFile};
 use crate::feature::lists::others_in_words;
@@ -36,12 +37,12 @@ use crate::session::select::drives;
 use crate::session::task_log::refused;
 use crate::settings::{Chosen, table};
 use crate::store::journal::Entry;
-use crate::store::loops::{Asked, Claim, Loops, Record, VerifyCommands};
-use crate::store::names::{ArmedBy, EndName, JournalEvent, LoopKind};
+use crate::store::loops::{Asked, Loops, Record, VerifyCommands, put_aside};
+use crate::store::names::{ArmedBy, JournalEvent, LoopKind};
 use crate::store::pins::{LoopLimits, Pin, PinKey, PinState, Pins, SettingsThen};
 use crate::store::receipts::Receipts;
 use crate::text::{self, counted};
-use crate::world::{self, Deadline};
+use crate::world::{self, Deadline, WallTime};
 
 /// Shown if an agent may have armed the loop.
 const NOT_A_PERSON: &str = "It was armed inside of an agent's session, so no check and no Verify command is run for it, and the default limits hold: type /speckit:implement, or run `spool start` in a terminal of your own.";
@@ -101,9 +102,8 @@ pub fn arm(
     let last = arming.pins.as_ref().ok().and_then(|pins| last_limits(pins, &feature));
     notes.extend(lower_limits(&mut state, &tasks, request, last));
     fill(&mut state, &feature, &tasks, request);
-    let mut claim = claim_of(project, &feature, armer);
     let commands = verify_commands(&tasks, &text, armer);
-    let mut pin = pin_of(&feature, &state, &chosen, &claim, armer);
+    let mut pin = pin_of(project, (&feature, &state), &chosen, armer);
     pin.settings = SettingsThen { hash: settings.digest, tracked };
     pin.checks = settings.checks;
     if has_review {
@@ -129,32 +129,19 @@ pub fn arm(
     let has_checks = !pin.checks.is_empty() || !commands.is_empty();
     let no_checks = if has_checks || !armer.is_person() { "" } else { NO_CHECKS };
     let shown = [no_checks, &runs, &judges].concat();
-    claim.armed_by.clone_from(arming.by);
+    pin.armed_by.clone_from(arming.by);
     notes.extend(unkept);
     notes.extend(Some(NOT_A_PERSON.to_owned()).filter(|_| !armer.is_person()));
     notes.extend(taken_from);
-    notes.extend(bind(&mut arming, earlier, (&feature, &claim), &state, &pin, &refused)?);
+    notes.extend(bind(&mut arming, earlier, (&feature, &pin), &state, &refused)?);
     let path = feature.folder.join(STATE);
     state.write(&feature).map_err(|error| Refusal::unwritable(&path, &error))?;
-    let is_named = arming.open(key, &pin)?;
-    notes.extend(note_claim(&arming, &claim, is_named)?);
-    let not_noted = arming.finish(armed_entry(&claim, armer, &pin, &commands));
+    arming.loops.save_pin(&pin)?;
+    let not_noted = arming.finish(armed_entry(armer, &pin, &commands));
     notes.extend(Some(not_noted.trim_start().to_owned()).filter(|note| !note.is_empty()));
     // The loop lives: an error from here on refuses nothing.
     notes.extend(keep_out(&feature.folder));
     Ok(armed(&feature, &tasks, pin.limits, shown, &notes, &gate))
-}
-
-/// Why the claim was not written, if the pin names the session: the session has its loop then, whatever its note says.
-fn note_claim(
-    arming: &Arming<'_>,
-    claim: &Claim,
-    is_named: bool,
-) -> Result<Option<String>, Refusal> {
-    match arming.loops.write_claim(claim).map_err(Refusal::from) {
-        Err(why) if is_named => Ok(Some(why.to_string())),
-        written => written.map(|()| None),
-    }
 }
 
 fn review_of(set: Option<Check>, when: Option<ReviewWhen>) -> Check {
@@ -280,21 +267,7 @@ fn asked_notes(tasks: &TaskList, asked: &Selection, refused: &[String]) -> Vec<S
     notes
 }
 
-fn claim_of(project: &Project, feature: &Feature, armer: Armer<'_>) -> Claim {
-    let log = commits::log_place(&project.root);
-    Claim {
-        session: armer.session.map(str::to_owned),
-        about: feature.name.clone(),
-        folder: feature.relative.clone(),
-        armed_at: world::now(),
-        armed_by: armer.by.clone(),
-        commits_from: Some(log.length),
-        commits_line: log.line,
-        ..Claim::default()
-    }
-}
-
-/// The limits of the person's last arming.
+/// The limits that a person armed this feature with before.
 fn last_limits(pins: &Pins, feature: &Feature) -> Option<LoopLimits> {
     pins.read(PinKey::Feature(&feature.name)).ok()?.map(|pin| pin.limits)
 }
@@ -334,13 +307,12 @@ fn tasks_of(
 
 /// The content of the feature's pin.
 fn pin_of(
-    feature: &Feature,
-    state: &State,
+    project: &Project,
+    (feature, state): (&Feature, &State),
     chosen: &Chosen,
-    claim: &Claim,
     armer: Armer<'_>,
 ) -> Pin {
-    let person = armer.is_person();
+    let (person, log) = (armer.is_person(), commits::log_place(&project.root));
     let limits = LoopLimits {
         max_iterations: state.max_global_iterations(),
         max_task_iterations: state.max_task_iterations(),
@@ -348,8 +320,10 @@ fn pin_of(
     };
     Pin {
         about: feature.name.clone(),
-        session: claim.session.clone().unwrap_or_default(),
-        armed_at: claim.armed_at,
+        session: armer.session.unwrap_or_default().to_owned(),
+        armed_at: world::now(),
+        commits_from: Some(log.length),
+        commits_line: log.line,
         armed_by: armer.by.clone(),
         notify: chosen.notify(),
         list: format!("{}/{TASKS}", feature.relative),
@@ -388,11 +362,9 @@ fn taken_from(
     armer: Armer<'_>,
     request: &FeatureRequest,
 ) -> Result<Option<String>, Refusal> {
-    let claim = loops.claim(&feature.name).filter(|claim| claim.closed.is_none());
-    let other = claim.and_then(|claim| claim.session);
-    let Some(other) = other.filter(|other| Some(other.as_str()) != armer.session) else {
-        return Ok(None);
-    };
+    let pin = loops.live_pin(&feature.name).filter(|pin| !pin.session.is_empty());
+    let other = pin.map(|pin| pin.session).filter(|other| Some(other.as_str()) != armer.session);
+    let Some(other) = other else { return Ok(None) };
     let record = loops.peek(&other).filter(|record| record.ledger.is_live());
     let is_there = record.is_some_and(|record| {
         record.armed_by != ArmedBy::Claim && !life::of(loops, &record).leaves_behind(&record)
@@ -410,9 +382,7 @@ fn taken_from(
 /// The files that arming writes.
 fn changed_files(arming: &Arming<'_>, project: &Project, feature: &Feature) -> Vec<PathBuf> {
     let mut paths = vec![feature.folder.join(STATE)];
-    let whose = PinKey::Feature(&feature.name);
-    paths.extend(arming.pins.iter().flat_map(|pins| [pins.path(whose), pins.verify_path(whose)]));
-    paths.extend(arming.loops.claim_path(&feature.name));
+    paths.extend(arming.loops.pins().files(&feature.name));
     let folder = arming.folder.iter();
     paths.extend(folder.flat_map(|folder| [folder.open_tasks_path(), folder.record_path()]));
     let receipts = Receipts::of(&project.root, &feature.name, &list_of(feature));
@@ -420,27 +390,37 @@ fn changed_files(arming: &Arming<'_>, project: &Project, feature: &Feature) -> V
     paths
 }
 
-/// Makes the session drive the feature, and ends the session's own loop. The result: a line for the person about that
-/// loop. The claim written here opens the loop. Until then no stop blocks a session, even if a file cannot be put back.
+/// Makes the session the one that drives the feature, and ends the loop that it had. Returns what the person is
+/// told about that one. The pin opens the loop: the ended one that is left here holds until the whole pin is written, and no
+/// stop blocks a session by it, also where nothing can be put back any more.
 fn bind(
     arming: &mut Arming<'_>,
     earlier: Option<Record>,
-    (feature, claim): (&Feature, &Claim),
+    (feature, pin): (&Feature, &Pin),
     state: &State,
-    pin: &Pin,
     refused: &[String],
 ) -> Result<Option<String>, Refusal> {
-    let live = arming.loops.read_claim(&feature.name)?.filter(|before| before.closed.is_none());
-    // Also without a change: a note that cannot be written refuses while all can be undone.
-    let closed = || Claim { closed: Some(EndName::Stopped), ..claim.clone() };
-    arming.loops.write_claim(&live.unwrap_or_else(closed))?;
+    let before = match arming.loops.pin(&feature.name) {
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+            let path = arming.loops.pins().path(PinKey::Feature(&feature.name));
+            let aside = put_aside(&path)?;
+            arming.undo.renamed(&path, &aside);
+            None
+        }
+        found => found?,
+    };
+    if before.is_none_or(|before| before.ended.is_some()) {
+        // Older than the record: nobody has to hear of this end.
+        let (session, armed_at) = (String::new(), WallTime::default());
+        let none = Pin { session, armed_at, ..pin.clone() };
+        arming.loops.save_pin(&none.closed(TerminalReason::Stopped, "armed in part"))?;
+    }
     if arming.folder.is_none() {
         return Ok(None);
     }
     // A loop that another session adopted lives on there.
     let is_other = |own: &Record| {
-        own.is_live_ralph()
-            || (own.about != feature.name && drives(arming.loops.claim(&own.about).as_ref(), own))
+        own.is_live_ralph() || (own.about != feature.name && drives(&arming.loops, own))
     };
     let mut note = None;
     if let Some(own) = earlier.filter(|own| own.ledger.is_live() && is_other(own)) {
@@ -452,7 +432,7 @@ fn bind(
         arming.replace(&own)?;
     }
     let Armer { session, transcript, .. } = arming.armer;
-    let mut record = new_record(claim, session.unwrap_or_default(), arming.by, transcript);
+    let mut record = new_record(pin, session.unwrap_or_default(), arming.by, transcript);
     record.had_list = true;
     record.asked.clone_from(&pin.asked);
     // The work at the start: the first stop can tell what has changed.
@@ -481,16 +461,16 @@ fn verify_commands(tasks: &TaskList, text: &[u8], armer: Armer<'_>) -> VerifyCom
     map_of(commands)
 }
 
-fn armed_entry(claim: &Claim, armer: Armer<'_>, pin: &Pin, commands: &VerifyCommands) -> Entry {
+fn armed_entry(armer: Armer<'_>, pin: &Pin, commands: &VerifyCommands) -> Entry {
     let named = pinned::checks_in_words(&pin.checks);
     let mut what = pinned::in_short(pin.checks.len(), &named, commands.len());
     if !pin.converge.is_empty() {
         what += &[", /", &pin.converge, " before the end"].concat();
     }
     Entry {
-        at: claim.armed_at,
+        at: pin.armed_at,
         event: JournalEvent::Armed,
-        about: claim.about.clone(),
+        about: pin.about.clone(),
         words: format!("armed by {}: {what}", armer.by),
         ..Entry::default()
     }

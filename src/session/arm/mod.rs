@@ -17,8 +17,8 @@ use crate::session::pinned;
 use crate::store::closing::{end_entry, not_noted, unnoted};
 use crate::store::journal::Entry;
 use crate::store::lock::Lock;
-use crate::store::loops::{Claim, Loops, PATIENCE, Record, Session, TERMINAL, VerifyCommands};
-use crate::store::names::{ArmedBy, EndName, LoopKind};
+use crate::store::loops::{Loops, PATIENCE, Record, Session, TERMINAL, VerifyCommands};
+use crate::store::names::{ArmedBy, LoopKind};
 use crate::store::pins::{Pin, PinKey, Pins};
 use crate::store::undo::Undo;
 
@@ -126,16 +126,8 @@ impl<'a> Arming<'a> {
         Ok((shown, unkept))
     }
 
-    /// Writes the pin, if it can be kept: from here on the loop is armed. `true`: the pin names the session.
-    fn open(&self, key: PinKey<'_>, pin: &Pin) -> io::Result<bool> {
-        let is_kept = self.armer.is_person() && *self.by != ArmedBy::Unkept;
-        let Some(pins) = self.pins.as_ref().ok().filter(|_| is_kept) else { return Ok(false) };
-        pins.update(key, pin)?;
-        Ok(self.armer.session.is_some())
-    }
-
-    /// Leaves everything in place: the loop is armed. The result: a line for the person about a missing entry in the
-    /// journal, or nothing.
+    /// Leaves everything in place: the loop is armed, whatever the journal has. Returns the line for the person on
+    /// entries that are not in the journal, empty where they are.
     fn finish(self, entry: Entry) -> String {
         let Self { armer, loops, undo, mut entries, .. } = self;
         undo.keep();
@@ -151,12 +143,10 @@ pub fn replace(loops: &Loops, live: &Record, undo: &mut Undo) -> io::Result<Entr
     let entry =
         end_entry(&live.about, live.ledger.iterations, &reason, "another loop takes its place");
     if live.kind != LoopKind::Task
-        && let Some(claim) = loops.read_claim(&live.about)?
-        && claim.session.as_ref() == Some(&live.session)
+        && let Some(pin) = loops.found(&live.about)?.filter(|pin| pin.is_live_in(&live.session))
     {
-        undo.remember(&loops.claim_path(&live.about)?)?;
-        pinned::remove(&loops.root()?, &claim, undo)?;
-        loops.write_claim(&Claim { closed: Some(EndName::of(&reason)), ..claim })?;
+        loops.pins().files(&live.about).iter().try_for_each(|path| undo.remember(path))?;
+        loops.save_pin(&pin.closed(reason, &entry.words))?;
     }
     Ok(entry.with_sums(&live.ledger))
 }

@@ -15,7 +15,7 @@ use crate::session::messages::task as messages;
 use crate::session::pinned;
 use crate::session::record::new_record;
 use crate::store::journal::Entry;
-use crate::store::loops::{Assignment, Claim, Record, Session, VerifyCommands};
+use crate::store::loops::{Assignment, Record, Session, VerifyCommands};
 use crate::store::names::{ArmedBy, JournalEvent, LoopKind};
 use crate::store::pins::{Pin, SettingsThen};
 use crate::store::read;
@@ -144,12 +144,12 @@ fn record_of(
 ) -> Record {
     let (start, head) = (Fingerprint::default(), commits::log_place(place.root));
     let long = task.chars().count() > messages::SHORT;
-    let claim = Claim {
+    let pin = Pin {
         about: messages::title(task),
         armed_at: world::now(),
         commits_from: Some(head.length),
         commits_line: head.line,
-        ..Claim::default()
+        ..Pin::default()
     };
     let session = armer.session.unwrap_or_default();
     Record {
@@ -163,7 +163,7 @@ fn record_of(
             ultrawork: place.flavour == Flavour::Ultrawork,
             ..Assignment::default()
         })),
-        ..new_record(&claim, session, armer.by, armer.transcript)
+        ..new_record(&pin, session, armer.by, armer.transcript)
     }
 }
 

@@ -27,9 +27,6 @@ pub fn lines(
     let pin = match standing {
         PinState::Armed(pin) => pin,
         PinState::Nobody => return text + "nobody; no check and no Verify command is run for it\n",
-        PinState::Ended(end) => {
-            return format!("  The loop has ended: {}\n", text::line(&end.words));
-        }
         PinState::Lost(why) | PinState::Unknown(why) => {
             let why = text::line(why);
             return format!("{text}whom is unknown, so no command is run for it: {why}\n");

@@ -22,7 +22,7 @@ use crate::session::pinned;
 use crate::session::task_log::receipts_of;
 use crate::store::loops::{LetGo, Loops, VerifyCommands};
 use crate::store::names::EndName;
-use crate::store::pins::{PinKey, PinState, Pins};
+use crate::store::pins::{Pin, PinKey, PinState, Pins};
 use crate::system::names;
 use crate::text::counted;
 use crate::text::{LARGEST, title};
@@ -163,24 +163,24 @@ impl FeaturesReport {
 
 impl FeatureReport {
     fn of(project: &Project, feature: &Feature, loops: &Loops, current: bool) -> Self {
-        let claim = loops.claim(&feature.name);
+        // One that cannot be read is a loop all the same.
+        let pin = loops
+            .found(&feature.name)
+            .unwrap_or_else(|_| loops.recorded(&feature.name).or_else(|| Some(Pin::default())));
         let armed = pinned::standing_of_feature(&project.root, &feature.name);
         let pinned_to = armed.pin().map(|pin| pin.session.as_str());
-        let owner = claim.as_ref().and_then(|claim| claim.session.as_deref());
-        let record = owner.and_then(|session| loops.peek(session));
+        let record = pin.as_ref().and_then(|pin| loops.peek(&pin.session));
         let record = record.filter(|record| {
             record.about == feature.name && (pinned_to.is_none() || record.ledger.is_live())
         });
-        // By the session's notes, otherwise by the claim.
-        let ended = record.as_ref().and_then(|record| record.ledger.ended.as_ref());
-        let closed = claim.as_ref().and_then(|claim| claim.closed.clone());
-        let end = ended.map(EndName::of).or(closed);
-        let why = ended.or_else(|| claim.as_ref()?.reason.as_ref()).cloned();
-        let told = claim.as_ref().map(|claim| &claim.words);
-        let words = record.as_ref().filter(|_| ended.is_some()).map(|record| &record.words);
-        let words = words.or(told).cloned().unwrap_or_default();
+        // As the session's record says, otherwise the pin.
+        let ended = record.as_ref().and_then(|it| Some((it.ledger.ended.as_ref()?, &it.words)));
+        let pinned = || pin.as_ref()?.ended.as_ref().map(|end| (&end.reason, &end.words));
+        let (why, words) = ended.or_else(pinned).unzip();
+        let end = why.map(EndName::of);
+        let (why, words) = (why.cloned(), words.cloned().unwrap_or_default());
         let is_bound = pinned_to.is_some_and(|session| !session.is_empty());
-        let lives = claim.is_some() && end.is_none();
+        let lives = pin.is_some() && end.is_none();
         let standing = match &record {
             Some(record) if lives => pinned::standing(&project.root, record),
             None if lives => armed,
@@ -191,7 +191,7 @@ impl FeatureReport {
         });
         let snapshot = as_counted(project, feature, &standing, record.as_ref());
         let noted = record.as_ref().map(|record| record.armed_at);
-        let armed_at = noted.or_else(|| claim.as_ref().map(|claim| claim.armed_at));
+        let armed_at = noted.or_else(|| pin.as_ref().map(|pin| pin.armed_at));
         let armed_at = armed_at.unwrap_or_default();
         let place = snapshot.place();
         let open = snapshot.tasks.iter().flat_map(TaskList::open);
@@ -216,7 +216,7 @@ impl FeatureReport {
             record,
         };
         Self {
-            r#loop: claim.is_some().then(|| SessionLoop::of(&project.root, loops, found)),
+            r#loop: pin.is_some().then(|| SessionLoop::of(&project.root, loops, found)),
             proofs: receipts_of(project, feature)
                 .map(|receipts| receipts.scoreboard(armed_at, snapshot.tasks.as_ref()))
                 .unwrap_or_default(),
@@ -310,13 +310,11 @@ pub fn write_proofs(text: &mut String, board: &Scoreboard) {
 
 /// Sessions that were let go since the feature's live loop was armed, because it is another session's.
 pub fn let_go(loops: &Loops, feature: &str) -> Vec<LetGo> {
-    let Some(claim) = loops.claim(feature).filter(|claim| claim.closed.is_none()) else {
-        return Vec::new();
-    };
+    let Some(pin) = loops.live_pin(feature) else { return Vec::new() };
     let mut sessions = loops.let_go();
-    sessions.retain(|one| {
-        let is_current = claim.session.as_ref() == Some(&one.owner) && one.session != one.owner;
-        one.about == feature && is_current && one.at >= claim.armed_at
+    sessions.retain(|it| {
+        let is_current = pin.session == it.owner && it.session != it.owner;
+        it.about == feature && is_current && it.at >= pin.armed_at
     });
     sessions
 }

@@ -245,7 +245,7 @@ fn in_the_place_of_the_loops_record() {
 
 #[cfg(unix)]
 #[test]
-fn in_the_place_of_the_claim() {
+fn in_the_place_of_an_older_claim() {
     let place = |bench: &Bench| bench.path(".claude/ralph/claims/001-login.json");
     insta::assert_snapshot!(said_about(place, going), @r"
     a pipe: block: Continue feature: 001-login (Task 2/3, Iter 2)

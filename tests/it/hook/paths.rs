@@ -2,8 +2,7 @@
 
 use crate::hook::outcome::Outcome;
 use crate::hook::support::{ALL_DONE, Bench, FEATURE, executing};
-use ralph_speckit::feature::project::Project;
-use ralph_speckit::session::task_log::Books;
+use crate::support::limited::Limited;
 use serde_json::json;
 use std::fmt::Write;
 use std::fs;
@@ -63,9 +62,9 @@ fn nfr_4_every_terminal_reason_that_a_stop_can_reach() {
         ("blocked", || {
             let bench = Bench::in_execution();
             bench.stop("s1").run().reason();
-            let project = Project::around(&bench.root).unwrap();
-            let feature = project.feature(FEATURE).unwrap();
-            Books::open(&project, &feature, None).unwrap().block("a key for the server").unwrap();
+            let mut spool = bench.spool();
+            spool.args(["task", "block", "a key for the server"]);
+            assert!(spool.env("CLAUDE_CODE_SESSION_ID", "s1").finish().status.success());
             stop(bench)
         }),
         ("corrupt_state", || {

@@ -90,6 +90,7 @@ fn a_session_that_was_not_held_is_told_of_where_a_person_looks() {
     assert!(status.contains("session s2 stopped ") && status.contains(words), "{status}");
     let mut doctor = bench.spool();
     doctor.arg("doctor").env("HOME", bench.outside());
+    doctor.env("XDG_STATE_HOME", bench.kept().parent().unwrap());
     let doctor = String::from_utf8(doctor.finish().stdout).unwrap();
     let words = "session s2 stopped and was not blocked: feature 001-login is driven by session s1";
     assert!(doctor.contains(words), "{doctor}");
