@@ -116,9 +116,7 @@ fn look_with(
     visit: &mut dyn FnMut(FoundFile<'_>) -> Go,
 ) -> Whole {
     // Nothing seen is not the same as nothing there.
-    let Some(top) = OpenFolder::at(root) else {
-        return Whole::Unfinished;
-    };
+    let Some(top) = OpenFolder::at(root) else { return Whole::Unfinished };
     let first = Part::of(Repository::around(root), Vec::new());
     let rules = Rc::clone(&first.found.rules);
     let mut walk = Walk {
@@ -284,9 +282,7 @@ impl Walk<'_> {
 
     fn folder(&mut self, folder: Folder) -> Result<(), Whole> {
         let path = folder.path.strip_suffix(b"/").unwrap_or_default();
-        let Some(open) = self.top.below(path) else {
-            return Ok(());
-        };
+        let Some(open) = self.top.below(path) else { return Ok(()) };
         if self.parts[folder.part].top != folder.path && open.has(c".git") {
             let found = Repository::at(&self.root.join(names::from_bytes(path)));
             return self.enter(folder.path, found);
@@ -372,9 +368,7 @@ impl Walk<'_> {
             self.folders.push(Folder { path, rules: Rc::clone(&folder.rules), part: folder.part });
             return Ok(());
         }
-        let Some(stat) = stat_of_file.or_else(|| entry.stat()) else {
-            return Ok(());
-        };
+        let Some(stat) = stat_of_file.or_else(|| entry.stat()) else { return Ok(()) };
         let changed = stat.changed();
         if changed < self.bounds.since {
             return self.count();
@@ -427,9 +421,7 @@ impl Walk<'_> {
         let place = path.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
         let (folder, name) = path.split_at(place);
         let stat = self.top.stat_of(path);
-        let Some(stat) = stat.filter(|_| !is_left_out(folder, name)) else {
-            return Ok(());
-        };
+        let Some(stat) = stat.filter(|_| !is_left_out(folder, name)) else { return Ok(()) };
         let changed = stat.changed();
         if changed < self.bounds.since || !stat.is_file() {
             return Ok(());

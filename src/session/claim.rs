@@ -110,9 +110,7 @@ fn allowed(claim: &Claim, earlier: Option<&Record>, session: &str) -> Option<Hoo
 
 /// Notes that a session stopped beside the loop of another one, for a person who wonders why.
 fn note_allowed(loops: &Loops, claim: Option<&Claim>, session: &str) {
-    let Some(claim) = claim.filter(|claim| claim.closed.is_none()) else {
-        return;
-    };
+    let Some(claim) = claim.filter(|claim| claim.closed.is_none()) else { return };
     let owner = claim.session.as_deref().filter(|owner| *owner != session);
     // No stop waits for a note, or fails without it.
     let _noted = owner.map(|owner| loops.note_let_go(session, &claim.about, owner));
@@ -197,9 +195,7 @@ fn fresh_record(
 /// Gives up the feature of a loop that has ended, unless another session has taken it by now. `pin` is what was
 /// armed for it, while it was open.
 pub fn close_claim(loops: &Loops, record: &Record, pin: Option<&Pin>) -> io::Result<()> {
-    let Some(reason) = &record.ledger.ended else {
-        return Ok(());
-    };
+    let Some(reason) = &record.ledger.ended else { return Ok(()) };
     let _lock = loops.lock()?;
     let mut noted = loops.read_claim(&record.about)?;
     let is_later = noted.as_ref().is_some_and(|claim| claim.armed_at > record.armed_at);
@@ -212,9 +208,7 @@ pub fn close_claim(loops: &Loops, record: &Record, pin: Option<&Pin>) -> io::Res
             && claim.armed_at == record.armed_at
             && claim.closed.is_none()
     });
-    let Some(claim) = claim else {
-        return Ok(());
-    };
+    let Some(claim) = claim else { return Ok(()) };
     let closed = Some(EndName::of(reason));
     loops.write_claim(&Claim { closed, words: record.words.clone(), ..claim })
 }

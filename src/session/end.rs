@@ -70,9 +70,7 @@ pub fn end_feature(
     let lock = loops.lock()?;
     let claim = loops.read_claim(&feature.name)?.unwrap_or_default();
     let owner = claim.session.clone().or_else(|| session.map(str::to_owned));
-    let Some(reason) = ends(&Ledger::default(), seen) else {
-        return Ok(None);
-    };
+    let Some(reason) = ends(&Ledger::default(), seen) else { return Ok(None) };
     if claim.closed.is_some() {
         return Ok(None);
     }
@@ -124,15 +122,11 @@ pub fn end_task(
     }
     // A stop that is being judged comes to its end first; a cancel is not to fail for that.
     let folder = loops.session_within(session, CANCEL_PATIENCE)?;
-    let Some(mut record) = folder.record()?.filter(Record::is_live_ralph) else {
-        return Ok(None);
-    };
+    let Some(mut record) = folder.record()?.filter(Record::is_live_ralph) else { return Ok(None) };
     pinned::reachable(root, &record)?;
     let standing = pinned::standing(root, &record);
     let seen = Observation { demand: Some(demand), ..Observation::default() };
-    let Some(reason) = ends(&record.ledger, &seen) else {
-        return Ok(None);
-    };
+    let Some(reason) = ends(&record.ledger, &seen) else { return Ok(None) };
     let words = words_of(&reason, standing.pin());
     let unnoted = close_record(&folder, &mut record, &reason, &words, telling)?;
     pinned::unpin(root, &record);

@@ -114,9 +114,7 @@ fn look(
     checks: Option<ChecksRun>,
 ) -> io::Result<Look> {
     let (root, session) = (&context.project.root, &context.event.session);
-    let Some(record) = to_judge(context) else {
-        return without_loop(context);
-    };
+    let Some(record) = to_judge(context) else { return without_loop(context) };
     // The files are read before the lock is taken: waiting for a writer makes no other session wait.
     let is_task = record.kind == LoopKind::Task;
     let waits = snapshot.is_none() && record.ledger.is_live() && checks.is_none();
@@ -530,9 +528,7 @@ fn output_of(results: &[CheckResult]) -> String {
 /// Marks a pause that this verdict waits for as reported and returns what the person reads of it; `None`
 /// when it was reported before.
 fn pause_to_report(record: &mut Record, verdict: &Verdict) -> Option<String> {
-    let Verdict::Wait(waiting) = verdict else {
-        return None;
-    };
+    let Verdict::Wait(waiting) = verdict else { return None };
     waiting.iter().find(|one| matches!(one, Waiting::Paused(_)))?;
     let message = pause::told(record)?;
     if let Some(pause) = record.paused.as_mut().filter(|pause| !pause.notified) {

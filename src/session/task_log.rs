@@ -339,9 +339,7 @@ impl<'a> Books<'a> {
     /// The repair for a failed task, when recovery is on and there is room for one more.
     fn repair(&mut self, task: &Task, why: &str) -> Result<Option<String>, Refusal> {
         let recovers = self.limits().recovery;
-        let Ok(state) = &mut self.state else {
-            return Ok(None);
-        };
+        let Ok(state) = &mut self.state else { return Ok(None) };
         let (original, depth) = self.list.original(task);
         let repairs_it =
             |other: &Task| other.fixes.as_ref().is_some_and(|id| id.eq_ignore_ascii_case(&task.id));
@@ -406,9 +404,7 @@ impl<'a> Books<'a> {
     fn write_state(&mut self) -> Result<(), Refusal> {
         let running = self.record_iterations().saturating_add(1);
         let part = part::within(&self.list, self.asked.as_ref());
-        let Ok(state) = &mut self.state else {
-            return Ok(());
-        };
+        let Ok(state) = &mut self.state else { return Ok(()) };
         let failed = part.next().first().map_or(0, |task| state.failures(&task.id));
         state.set("taskIndex", part.first_open());
         state.set("totalTasks", part.tasks.len());

@@ -142,9 +142,7 @@ impl<'a> YamlReader<'a> {
                 .strip_prefix('-')
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
         });
-        let Some((_, number)) = item else {
-            return Ok(());
-        };
+        let Some((_, number)) = item else { return Ok(()) };
         let what =
             "a `-` is indented deeper than the list, which makes it a part of the line above";
         let line = self.lines_before + number;

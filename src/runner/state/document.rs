@@ -86,9 +86,7 @@ pub(super) fn written(
 /// What a state file says, no matter who wrote it; an error in words when it is no such file.
 pub(super) fn parse(bytes: &[u8]) -> Result<ReadState, String> {
     let value: Value = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
-    let Value::Object(mut fields) = value else {
-        return Err("it holds no JSON object".to_owned());
-    };
+    let Value::Object(mut fields) = value else { return Err("it holds no JSON object".to_owned()) };
     if !["change_id", "worktree_name", "iterations"].iter().any(|it| fields.contains_key(*it)) {
         return Err("it is the file of another program".to_owned());
     }

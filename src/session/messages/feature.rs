@@ -440,9 +440,7 @@ pub fn failed_checks(results: Option<&[CheckResult]>) -> Option<String> {
 
 /// The text for a state file or task list that cannot be read (spec 003, AC-2.1).
 pub fn corrupt(snapshot: &FeatureSnapshot) -> String {
-    let Some(unreadable) = &snapshot.unreadable else {
-        return String::new();
-    };
+    let Some(unreadable) = &snapshot.unreadable else { return String::new() };
     let path = shortened(&unreadable.path.display().to_string());
     let what = if unreadable.path.ends_with(TASKS) { "task list" } else { "state file" };
     limited(format!(
@@ -477,9 +475,7 @@ pub fn open_tasks(snapshot: &FeatureSnapshot) -> String {
 
 /// The same in this many characters, but for the first one.
 fn open_tasks_within(snapshot: &FeatureSnapshot, most: usize) -> String {
-    let Some(list) = &snapshot.tasks else {
-        return String::new();
-    };
+    let Some(list) = &snapshot.tasks else { return String::new() };
     let open = list.open().count();
     if list.tasks.is_empty() {
         return "none, the list holds no task".to_owned();

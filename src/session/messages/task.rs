@@ -47,9 +47,7 @@ pub fn beginning(task: &str) -> String {
 
 /// The contract that the agent gets with its command: task, stopping rule, limits.
 pub fn start(record: &Record, folder: &Session) -> String {
-    let Some(assignment) = record.ralph() else {
-        return String::new();
-    };
+    let Some(assignment) = record.ralph() else { return String::new() };
     let mut text =
         format!("{}ralph-speckit: a loop is armed in this session.\n", flavour(assignment));
     let _ = write!(
@@ -102,9 +100,7 @@ fn promise_rules(text: &mut String, assignment: &Assignment, token: &str) {
 
 /// The limits of a loop in one line without a full stop.
 pub fn limits(record: &Record) -> String {
-    let Some(assignment) = record.ralph() else {
-        return String::new();
-    };
+    let Some(assignment) = record.ralph() else { return String::new() };
     let contract = &assignment.contract;
     let mut text = match contract.guardrails.max_iterations {
         Some(limit) => format!("Limit: {}", counted(limit.into(), "iteration")),
@@ -119,9 +115,7 @@ pub fn limits(record: &Record) -> String {
 
 /// The line that a person sees when the loop is armed.
 pub fn armed_line(record: &Record) -> String {
-    let Some(assignment) = record.ralph() else {
-        return String::new();
-    };
+    let Some(assignment) = record.ralph() else { return String::new() };
     let contract = &assignment.contract;
     let until = match &contract.token {
         Some(token) => format!("until {}", marker(token)),
@@ -158,9 +152,7 @@ pub fn go_on(
     missing: &[Shortfall],
     form: ContinueForm,
 ) -> String {
-    let Some(assignment) = record.ralph() else {
-        return String::new();
-    };
+    let Some(assignment) = record.ralph() else { return String::new() };
     let (ledger, contract) = (&record.ledger, &assignment.contract);
     let marker = contract.token.as_deref().map(marker);
     let mut text = flavour(assignment).to_owned();
@@ -193,9 +185,7 @@ pub fn go_on(
 
 /// The whole contract for a session after a compaction or a resume.
 pub fn reminder(record: &Record, folder: &Path) -> String {
-    let Some(assignment) = record.ralph() else {
-        return String::new();
-    };
+    let Some(assignment) = record.ralph() else { return String::new() };
     let mut text = format!(
         "{}ralph-speckit: a loop is armed in this session, {}.\n",
         flavour(assignment),
@@ -276,9 +266,7 @@ pub fn after_end(record: &Record) -> String {
 
 /// What a person should know about an accepted promise, empty when there was work before it.
 pub fn grounds(record: &Record) -> String {
-    let Some(assignment) = record.ralph() else {
-        return String::new();
-    };
+    let Some(assignment) = record.ralph() else { return String::new() };
     if !record.ledger.against.is_empty() {
         return [BY_WORD, &record.ledger.against].concat();
     }
