@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::style;
+use crate::style::{self, BAD};
 use crate::system::signals::SIGINT;
 use crate::system::terminal::{self, AsTerminal};
 use crate::text;
@@ -193,6 +193,11 @@ pub fn errors(words: Arguments<'_>, end: &str) {
     let mut stream = anstream::stderr().lock();
     // There is nobody left to tell.
     let _ = write!(stream, "{words}{end}").and_then(|()| stream.flush());
+}
+
+/// Shows why a command fails.
+pub fn error(why: &anyhow::Error) {
+    errln!("{BAD}error{BAD:#}: {why:#}");
 }
 
 /// The words with nothing in them that steers the terminal but our own styles: the last place through which

@@ -39,7 +39,6 @@ use clap::{Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::plugin::VERSION as PACKAGE_VERSION;
 use crate::print;
 use crate::runner::harness::demo::play_if_asked;
-use crate::style;
 use crate::text;
 use color::Colors;
 
@@ -142,7 +141,7 @@ pub fn main() -> ExitCode {
         SpoolCommand::Plugin(args) => plugin::run(&args),
     };
     print::exit_code(result.unwrap_or_else(|error| {
-        errln!("{}error{}: {error:#}", style::BAD.render(), style::BAD.render_reset());
+        print::error(&error);
         ExitCode::FAILURE
     }))
 }

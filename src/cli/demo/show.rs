@@ -64,8 +64,7 @@ impl Stage {
         if self.signals.wait(wait).is_some() {
             bail!("cut short");
         }
-        let (on, off) = (style.render(), style.render_reset());
-        outln!("{on}{}{off}", laid_out(lead, text.trim_end()));
+        outln!("{style}{}{style:#}", laid_out(lead, text.trim_end()));
         Ok(())
     }
 }

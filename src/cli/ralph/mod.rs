@@ -21,6 +21,7 @@ use crate::feature::settings::Settings;
 use crate::forms;
 use crate::forms::events::{EventForm, RunnerEvent};
 use crate::forms::runner::{RunnerForm, RunnerStatusForm};
+use crate::print;
 use crate::runner::driver;
 use crate::runner::exit;
 use crate::runner::options::file;
@@ -34,7 +35,7 @@ use crate::runner::target::{self, Change, ChangeKind, ChangeQuery, FoundChange, 
 use crate::session::arm::feature as arm;
 use crate::settings::{Chosen, table};
 use crate::store::read::Problem;
-use crate::style;
+use crate::style::WARN;
 use crate::text;
 
 pub use args::RalphArgs;
@@ -69,8 +70,7 @@ pub fn run(args: &RalphArgs) -> Result<ExitCode> {
             return Ok(ExitCode::from(choose::GaveUp::CODE));
         }
         Err(error) => {
-            let (bad, reset) = (style::BAD.render(), style::BAD.render_reset());
-            errln!("{bad}error{reset}: {error:#}");
+            print::error(&error);
             return Ok(ExitCode::from(exit::USAGE));
         }
     };
@@ -346,7 +346,7 @@ fn spec_kit(change: &Change, args: &RalphArgs) -> Result<SpecKitRules> {
 }
 
 fn warn(words: &str) {
-    errln!("{}warning{}: {words}", style::WARN.render(), style::WARN.render_reset());
+    errln!("{WARN}warning{WARN:#}: {words}");
 }
 
 /// The prompt for a change with a list, if the person gives none.

@@ -284,9 +284,7 @@ impl Driver<'_> {
             lines.push(format!("spool ralph --status --change {change}{place}"));
         }
         let words = format!(
-            "ralph: {}{word}{}: {}\n       {}",
-            style.render(),
-            style.render_reset(),
+            "ralph: {style}{word}{style:#}: {}\n       {}",
             state.words,
             lines.join("\n       ")
         );

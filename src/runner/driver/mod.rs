@@ -36,6 +36,7 @@ use crate::engine::{self, Converging, TerminalReason};
 use crate::exec::family;
 use crate::forms::events::RunnerEvent;
 use crate::forms::loops::LoopCheck;
+use crate::print;
 use crate::runner::exit;
 use crate::runner::options::{Options, time_in_words};
 use crate::runner::process;
@@ -65,7 +66,7 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
     let seats = match fallback::seats(options) {
         Ok(seats) => seats,
         Err(why) => {
-            show_error(&why);
+            print::error(&why);
             return Ok(ExitCode::from(exit::HARNESS_FAILED));
         }
     };
@@ -73,7 +74,7 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
     let plan = Plan::of(change, options);
     let mut driver = match Driver::new(&plan, seats, &signals) {
         Err(error) if error.is::<LockTaken>() => {
-            show_error(&error);
+            print::error(&error);
             return Ok(ExitCode::from(exit::TAKEN));
         }
         driver => driver?,
@@ -131,12 +132,6 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
     }
     driver.console.screen.close();
     end.map(ExitCode::from)
-}
-
-/// Shows why no loop begins.
-fn show_error(error: &anyhow::Error) {
-    let style = crate::style::BAD;
-    errln!("{}error{}: {error:#}", style.render(), style.render_reset());
 }
 
 /// Waits for the end of a killed runner's tree: two agents would work on the same files, and commits of the first would
