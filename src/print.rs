@@ -120,12 +120,17 @@ pub fn fitted(text: &str, size: Option<TerminalSize>) -> String {
 /// A line in as many of at most `width` columns as it needs, broken at blanks and beside wide characters, all but the
 /// first one indented. Colors have no width.
 fn wrapped(line: &str, width: usize) -> String {
+    let blanks = line.len() - line.trim_start_matches(' ').len();
+    indented(line, width, INDENT + blanks.min(width / 3))
+}
+
+/// A line wrapped in the same way, its further lines indented by so many columns.
+pub fn indented(line: &str, width: usize, indent: usize) -> String {
     let (text, end) = line.strip_suffix('\n').map_or((line, ""), |text| (text, "\n"));
     if shown_width(text) <= width {
         return line.to_owned();
     }
     let blanks = text.len() - text.trim_start_matches(' ').len();
-    let indent = INDENT + blanks.min(width / 3);
     let mut wrapped = " ".repeat(blanks);
     let mut column = blanks;
     for word in text[blanks..].split_inclusive(' ').flat_map(unbroken) {

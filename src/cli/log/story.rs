@@ -12,6 +12,7 @@ use crate::feature::project::printable;
 use crate::forms;
 use crate::forms::plain::JsonNumber;
 use crate::forms::story::{CallOutcome, CommitMessage, IterationStep, StepWord};
+use crate::print;
 use crate::runner::messages;
 use crate::runner::report as runners;
 use crate::runner::state::{changes_with_state, readable, time_of};
@@ -136,18 +137,8 @@ fn heading(out: &mut String, words: &str) {
 
 /// Wraps words between two columns of indent and the width.
 fn indented(out: &mut String, words: &str) {
-    let mut line = String::new();
-    for word in words.split_whitespace() {
-        if !line.is_empty() && text::columns(&line) + 1 + text::columns(word) > WIDTH - 2 {
-            let _ = writeln!(out, "  {line}");
-            line.clear();
-        }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    let _ = writeln!(out, "  {line}");
+    let words: Vec<&str> = words.split_whitespace().collect();
+    *out += &print::indented(&format!("  {}\n", words.join(" ")), WIDTH, 2);
 }
 
 fn steps(out: &mut String, story: &Story) {
