@@ -1,7 +1,6 @@
 //! Turns an iteration into an observation, and asks the engine for the verdict.
 
 use std::fs::File;
-use std::path::Path;
 use std::time::Duration;
 
 use super::agents::AgentRun;
@@ -232,13 +231,7 @@ impl Driver<'_> {
             }
             let prices = self.plan.options.prices.0.iter();
             call.arguments.extend(prices.map(|price| format!("--prices={price}")));
-            let mut in_review = false;
-            let result = self.check_one(review, (all, all), &mut Vec::new(), &mut |about| {
-                in_review = true;
-                let CheckPlace { supervisor, folder, interrupted } = about;
-                checks::run_review(supervisor, review, &call, folder, log, interrupted)
-            });
-            let result = result.map_err(|_| Stopped { in_review })?;
+            let result = self.check_one(review, (all, all), &mut Vec::new(), Some(&call), log)?;
             let counts_money = self.plan.contract.guardrails.max_cost.is_some();
             if counts_money && result.review.is_some_and(|used| used.tokens > 0 && used.cost == 0) {
                 self.console.screen.warn(
@@ -261,14 +254,10 @@ impl Driver<'_> {
         began: &mut Vec<FileTime>,
         log: &mut File,
     ) -> Result<Vec<CheckResult>, Stopped> {
-        let mut results = Vec::new();
-        for (check, number) in checks.iter().zip(1..) {
-            results.push(self.check_one(check, (number, all), began, &mut |about| {
-                let CheckPlace { supervisor, folder, interrupted } = about;
-                checks::run(supervisor, check, folder, log, interrupted)
-            })?);
-        }
-        Ok(results)
+        let numbered = checks.iter().zip(1..);
+        numbered
+            .map(|(check, number)| self.check_one(check, (number, all), began, None, log))
+            .collect()
     }
 
     fn check_one(
@@ -276,7 +265,8 @@ impl Driver<'_> {
         check: &Check,
         (number, all): (usize, usize),
         began: &mut Vec<FileTime>,
-        run: &mut dyn FnMut(CheckPlace<'_>) -> CheckResult,
+        review: Option<&ReviewCall>,
+        log: &mut File,
     ) -> Result<CheckResult, Stopped> {
         let words = format!("checking `{}` ({number} of {all})", check.run);
         self.files.state.doing.clone_from(&words);
@@ -297,11 +287,16 @@ impl Driver<'_> {
             console.wants_end()
         };
         let supervisor = &self.agents.supervisor;
-        let result = run(CheckPlace { supervisor, folder, interrupted: &mut interrupted });
+        let result = match review {
+            Some(call) => {
+                checks::run_review(supervisor, check, call, folder, log, &mut interrupted)
+            }
+            None => checks::run(supervisor, check, folder, log, &mut interrupted),
+        };
         self.console.screen.still();
         self.proofs.note_time(&check.run, &clock);
         if self.console.end_request().is_some() {
-            return Err(Stopped::default());
+            return Err(Stopped { in_review: review.is_some() });
         }
         let outcome = if result.passed { "passed" } else { "failed" };
         let line = format!("  `{}` {outcome}: {}", result.run, result.outcome);
@@ -335,13 +330,6 @@ enum ChecksSeen {
 pub(super) struct Stopped {
     /// A reader was at work and has used tokens.
     in_review: bool,
-}
-
-/// The place of a check, and what ends it early.
-struct CheckPlace<'a> {
-    supervisor: &'a Path,
-    folder: &'a Path,
-    interrupted: &'a mut dyn FnMut() -> bool,
 }
 
 /// What a person must do in the agent's words, cut for a message.
