@@ -6,6 +6,8 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use crate::engine::Grouped;
+
 /// What begins every message of ours.
 pub const OURS: &str = "Ralph-speckit: ";
 /// The most characters of one line.
@@ -112,15 +114,7 @@ pub fn json(text: &str) -> Cow<'_, str> {
 
 /// A number with commas, such as `1,234,567`.
 pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    Grouped(number).to_string()
 }
 
 /// A number with its thing, such as `1 file` or `2 files`.
