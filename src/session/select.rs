@@ -61,16 +61,17 @@ pub fn drives(claim: Option<&Claim>, record: &Record) -> bool {
         })
 }
 
-/// The loop that is to be paused: the named session's, this session's, or the only live one.
-pub fn to_pause(loops: &Loops, named: Option<&str>, own: Option<&str>) -> Result<Record, Refusal> {
-    select(live(loops), Wanted { noun: "loop", state: "live", named, own })
-}
-
-/// The loop that is to continue: the named session's, this session's, or the only paused one.
-pub fn to_resume(loops: &Loops, named: Option<&str>, own: Option<&str>) -> Result<Record, Refusal> {
-    let mut paused = live(loops);
-    paused.retain(|record| record.pause().is_some());
-    select(paused, Wanted { noun: "loop", state: "paused", named, own })
+/// The loop to pause, or the paused one to continue: the named session's, this session's, or the only one.
+pub fn to_steer(
+    loops: &Loops,
+    is_paused: bool,
+    named: Option<&str>,
+    own: Option<&str>,
+) -> Result<Record, Refusal> {
+    let mut found = live(loops);
+    found.retain(|record| !is_paused || record.pause().is_some());
+    let state = if is_paused { "paused" } else { "live" };
+    select(found, Wanted { noun: "loop", state, named, own })
 }
 
 /// The session that drives the live loop of a feature; an error when none does.
