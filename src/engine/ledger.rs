@@ -9,7 +9,6 @@ use super::verdict::TerminalReason;
 
 /// Only `decide` changes the ledger.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[expect(clippy::struct_excessive_bools, reason = "each says something else of the loop")]
 pub struct Ledger {
     /// The last judged iteration.
     pub iterations: u32,

@@ -89,7 +89,6 @@ read_fields!(Receipt {
 
 /// What the hook knows of a receipt.
 #[derive(Clone, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct KnownReceipt {
     /// When it was written.
     pub at: WallTime,

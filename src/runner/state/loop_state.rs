@@ -39,7 +39,6 @@ pub enum LoopStatus {
 /// A loop as its files show it; every field of spec 001 is there.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a field that programs read")]
 pub struct LoopState {
     /// Version of this file's form.
     pub version: u32,
@@ -142,7 +141,6 @@ pub struct LoopState {
 /// What one agent of a loop did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-#[expect(clippy::struct_excessive_bools, reason = "the form of the file is given")]
 pub struct AgentShare {
     /// The agent program.
     pub harness: String,
@@ -173,7 +171,6 @@ pub struct AgentShare {
 /// One iteration, as history keeps it; without `ended` it is still running, or its runner was killed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-#[expect(clippy::struct_excessive_bools, reason = "the form of the file is given")]
 pub struct Iteration {
     /// Its number, from 1 in each run.
     pub n: u32,
