@@ -58,7 +58,6 @@ pub fn block(text: &str) -> Cow<'_, str> {
 
 /// A text of several lines that a terminal only shows, as [`block`] does, but for these sequences of
 /// our own, which stay as they are.
-#[cfg(feature = "cli")]
 pub fn styled<'a>(text: &'a str, own: &[String]) -> Cow<'a, str> {
     if matches!(block(text), Cow::Borrowed(_)) {
         return Cow::Borrowed(text);
@@ -92,7 +91,6 @@ pub fn prose(text: &str) -> Cow<'_, str> {
 pub const LARGEST: u64 = (1 << 53) - 1;
 
 /// Returns JSON with everything escaped that a terminal would not just show; programs read the same from it.
-#[cfg(feature = "cli")]
 pub fn json(text: &str) -> Cow<'_, str> {
     use std::fmt::Write;
     let is_bare = |letter: char| letter != '\n' && (is_break(letter) || is_hidden(letter));
@@ -140,7 +138,6 @@ pub fn age(time: Duration) -> String {
 }
 
 /// A length of time in two units: `4.2 s`, `3 min 05 s`, `1 h 02 min`.
-#[cfg(feature = "cli")]
 pub fn lasted(time: Duration) -> String {
     let seconds = time.as_secs();
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
