@@ -9,9 +9,8 @@ use super::commits::last_commit;
 use super::ignored::{MOST, Repository, Rules, is_noise};
 use super::{index, work_trees};
 use crate::engine::hash_of;
-use crate::system::EntryKind;
 use crate::system::folders::{FileStat, FolderEntry, NameRoom, OpenFolder};
-use crate::system::names;
+use crate::system::{EntryKind, names};
 use crate::world::{Deadline, FileTime, WallTime};
 
 /// The loop's own files change at every iteration and prove nothing.

@@ -10,8 +10,6 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 
-use super::exit;
-use super::messages;
 use super::options::DoneWhen;
 use super::requests::Requests;
 use super::state::{
@@ -19,6 +17,7 @@ use super::state::{
     readable, tail, time_of,
 };
 use super::target::{ChangeQuery, FoundChange, find};
+use super::{exit, messages};
 use crate::engine::aside::{Aside, in_words};
 use crate::engine::scoreboard::Scoreboard;
 use crate::engine::tasks::TaskList;

@@ -13,10 +13,9 @@ use crate::forms;
 use crate::forms::plain::JsonNumber;
 use crate::forms::story::{CallOutcome, CommitMessage, IterationStep, StepWord};
 use crate::print;
-use crate::runner::messages;
-use crate::runner::report as runners;
 use crate::runner::state::{changes_with_state, readable, time_of};
 use crate::runner::story::{Story, WhichIteration};
+use crate::runner::{messages, report as runners};
 use crate::style::{BAD, BOLD, DIM, GOOD};
 use crate::text;
 

@@ -22,16 +22,13 @@ use crate::forms;
 use crate::forms::events::{EventForm, RunnerEvent};
 use crate::forms::runner::{RunnerForm, RunnerStatusForm};
 use crate::print;
-use crate::runner::driver;
-use crate::runner::exit;
-use crate::runner::options::file;
 use crate::runner::options::{
-    self, Counting, DoneWhen, Form, HarnessChoice, Layers, Options, ProjectTrust, resolve,
+    self, Counting, DoneWhen, Form, HarnessChoice, Layers, Options, ProjectTrust, file, resolve,
 };
 use crate::runner::report::{RunnerReport, only_live, select};
-use crate::runner::script;
 use crate::runner::state::{Context as Added, changes_with_state, make_state_folder};
 use crate::runner::target::{self, Change, ChangeKind, ChangeQuery, FoundChange, SpecKitRules};
+use crate::runner::{driver, exit, script};
 use crate::session::arm::feature as arm;
 use crate::settings::{Chosen, table};
 use crate::store::read::Problem;

@@ -7,9 +7,8 @@ use std::borrow::Cow;
 use std::fmt::Write;
 
 use super::insist::Insistence;
-use super::person;
 use super::shortfall::{NOT_CONVERGED, Reader, brief, explain, hooks_in_words, short};
-use super::{HONEST, needs_all};
+use super::{HONEST, needs_all, person};
 use crate::engine::scope::in_runs;
 use crate::engine::tasks::TaskList;
 use crate::engine::{Check, CheckResult, Contract, Guardrails, Ledger, Observation, Shortfall};

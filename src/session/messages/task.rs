@@ -6,9 +6,8 @@ use std::fmt::Write;
 use std::path::Path;
 
 use super::insist::Insistence;
-use super::person;
 use super::shortfall::{Reader, brief, explain};
-use super::{AFTER_COMPLETED, HONEST, NextStep, needs_all};
+use super::{AFTER_COMPLETED, HONEST, NextStep, needs_all, person};
 use crate::engine::promise::marker;
 use crate::engine::{Shortfall, TerminalReason, WithoutWork};
 use crate::feature::project::printable;

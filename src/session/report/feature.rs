@@ -24,8 +24,7 @@ use crate::store::loops::{LetGo, Loops, VerifyCommands};
 use crate::store::names::EndName;
 use crate::store::pins::{PinKey, PinState, Pins};
 use crate::system::names;
-use crate::text::counted;
-use crate::text::{LARGEST, title};
+use crate::text::{LARGEST, counted, title};
 
 /// What is said of a loop that waits for a person's approval.
 const AWAITS: &str =
