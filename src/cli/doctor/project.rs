@@ -18,10 +18,8 @@ pub fn check_project_switch(environment: &Environment) -> Finding {
     let name = "project";
     let start = &environment.working_folder;
     let Some(project) = Project::around(start) else {
-        return Finding::ok(
-            name,
-            "this folder is in no spec-kit project: there is nothing to switch off",
-        );
+        let what = "this folder is in no spec-kit project: there is nothing to switch off";
+        return Finding::ok(name, what);
     };
     let path = project.root.join(SETTINGS);
     let settings = match Settings::read(&project.root) {
@@ -33,18 +31,13 @@ pub fn check_project_switch(environment: &Environment) -> Finding {
     };
     if let Some(other) = misnamed(&project.root) {
         let what = format!("`{other}` is not the settings file: nothing in it counts");
-        return Finding::fail(
-            name,
-            what,
-            format!("did you mean `{SETTINGS}`? rename it, or remove it"),
-        );
+        let next = format!("did you mean `{SETTINGS}`? rename it, or remove it");
+        return Finding::fail(name, what, next);
     }
     if !settings.chosen.enabled() {
-        return Finding::warn(
-            name,
-            format!("the loop is switched off for this project, in `{}`", path.display()),
-            "set `enabled: true` there, or remove the file, when you want it back",
-        );
+        let what = format!("the loop is switched off for this project, in `{}`", path.display());
+        let next = "set `enabled: true` there, or remove the file, when you want it back";
+        return Finding::warn(name, what, next);
     }
     if !settings.chosen.spec_kit_command() {
         let what = "the loop is not switched off for this project; spec-kit's own command does not arm it (`spec_kit_command: false`), /speckit:implement does";
@@ -73,18 +66,12 @@ pub fn check_armed(environment: &Environment) -> Vec<Finding> {
     for report in loops.filter(|report| report.lives()) {
         let about = text::line(&report.about);
         checks.push(match &report.pin {
-            Some(pin) => Finding::ok(
-                name,
-                format!(
-                    "the loop of {about} was armed by {} with {}",
-                    text::line(pin.armed_by.as_str()),
-                    pinned::in_short(
-                        pin.checks.len(),
-                        &pinned::checks_in_words(&pin.checks),
-                        pin.verify
-                    )
-                ),
-            ),
+            Some(pin) => {
+                let by = text::line(pin.armed_by.as_str());
+                let checks = pinned::checks_in_words(&pin.checks);
+                let checks = pinned::in_short(pin.checks.len(), &checks, pin.verify);
+                Finding::ok(name, format!("the loop of {about} was armed by {by} with {checks}"))
+            }
             None => Finding::warn(
                 name,
                 format!("no person armed the loop of {about}: no command is run for it"),
