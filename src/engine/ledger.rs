@@ -78,38 +78,12 @@ pub struct Ledger {
     pub ended: Option<TerminalReason>,
 }
 
-read_fields!(Ledger {
-    iterations,
-    continued,
-    idle_stops,
-    unchanged,
-    settled,
-    tool_calls,
-    failed_calls,
-    commits,
-    commitless,
-    tokens,
-    cost,
-    failures,
-    denied,
-    answered,
-    more_calls,
-    written_tokens,
-    refused_claims,
-    against,
-    unseen_claims,
-    same_failure,
-    failure,
-    review_tokens,
-    review_cost,
-    review_cost_estimated,
-    reviewed,
-    left_list,
-    converging,
-    fingerprint,
-    unreadable,
-    ended
-});
+read_fields! { Ledger {
+    iterations, continued, idle_stops, unchanged, settled, tool_calls, failed_calls, commits,
+    commitless, tokens, cost, failures, denied, answered, more_calls, written_tokens,
+    refused_claims, against, unseen_claims, same_failure, failure, review_tokens, review_cost,
+    review_cost_estimated, reviewed, left_list, converging, fingerprint, unreadable, ended,
+} }
 
 impl Ledger {
     pub fn is_live(&self) -> bool {
