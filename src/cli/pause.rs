@@ -37,17 +37,14 @@ pub fn run(steering: Steering, args: &SteerArgs) -> Result<ExitCode> {
                     "an agent of the loop of `{change}` cannot pause it: nobody would resume it\n{IN_ITS_RUN}"
                 );
             }
-            let (request, words) = if is_pause {
-                (
-                    RunnerRequest::Pause,
-                    format!(
-                        "The loop of `{change}` pauses after its iteration.\n`spool resume --change {change}` continues it, `spool stop --change {change}` ends it."
-                    ),
+            ask(&runner, if is_pause { RunnerRequest::Pause } else { RunnerRequest::Resume })?;
+            let words = if is_pause {
+                format!(
+                    "The loop of `{change}` pauses after its iteration.\n`spool resume --change {change}` continues it, `spool stop --change {change}` ends it."
                 )
             } else {
-                (RunnerRequest::Resume, format!("The loop of `{change}` continues."))
+                format!("The loop of `{change}` continues.")
             };
-            ask(&runner, request)?;
             return args.answer.say(&words, &Steered::Change(&runner.root, &runner.change));
         }
         SelectedLoop::Session(project, session) => (project, session),

@@ -104,11 +104,8 @@ impl RunnerReport {
         let state = &self.state;
         let mut text = format!("Change: {}\n", printable(&self.change_id));
         if !self.unreadable.is_empty() {
-            line(
-                &mut text,
-                "State",
-                &format!("it cannot be read: {}", printable(&self.unreadable)),
-            );
+            let why = printable(&self.unreadable);
+            line(&mut text, "State", &format!("it cannot be read: {why}"));
         }
         self.write_loop(&mut text);
         let limit = match state.max_iterations {
@@ -187,12 +184,9 @@ impl RunnerReport {
         } else {
             format!("began {}", since(&state.started_at))
         };
-        format!(
-            "{}: {stands}, iteration {}{limit}, {} tokens, {when}",
-            printable(&self.change_id),
-            state.current_iteration,
-            self.tokens()
-        )
+        let (change, number) = (printable(&self.change_id), state.current_iteration);
+        let tokens = self.tokens();
+        format!("{change}: {stands}, iteration {number}{limit}, {tokens} tokens, {when}")
     }
 
     /// The loop has ended, or its state is unknown.
@@ -237,13 +231,9 @@ impl RunnerReport {
                 let _ = writeln!(text, "  Loop: {status} (process {}), began {began}", state.pid);
                 line(text, "Doing", &printable(&state.doing));
                 if let Some(at) = self.paused_since {
-                    let _ = writeln!(
-                        text,
-                        "  Pause: asked for {} ago; `spool resume --change {}` {}",
-                        age(at),
-                        printable(&self.change_id),
-                        if self.is_paused() { "continues the loop" } else { "cancels it" }
-                    );
+                    let does = if self.is_paused() { "continues the loop" } else { "cancels it" };
+                    let next = format!("spool resume --change {}", printable(&self.change_id));
+                    let _ = writeln!(text, "  Pause: asked for {} ago; `{next}` {does}", age(at));
                 }
             }
             LoopFormState::Dead => {

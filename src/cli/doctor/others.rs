@@ -14,13 +14,11 @@ pub fn check_other_loops(plugins: &[InstalledPlugin]) -> Finding {
     if others.is_empty() {
         return Finding::ok(name, "no other loop plugin is switched on");
     }
+    let commands = others.join("; claude plugin disable ");
     Finding::warn(
         name,
         format!("another loop may block the same session: `{}`", others.join("`, `")),
-        format!(
-            "use one loop at a time: claude plugin disable {}",
-            others.join("; claude plugin disable ")
-        ),
+        format!("use one loop at a time: claude plugin disable {commands}"),
     )
 }
 

@@ -55,11 +55,10 @@ pub fn check_armed(environment: &Environment) -> Vec<Finding> {
     let untrusted = Settings::read(&project.root)
         .is_ok_and(|settings| pinned::trusted(&project.root, &settings).is_err());
     if untrusted {
-        checks.push(Finding::fail(
-            name,
-            format!("`{SETTINGS}` came with the repository, and you have not trusted its commands"),
-            "read them with `spool trust`; until then no loop is armed",
-        ));
+        let found =
+            format!("`{SETTINGS}` came with the repository, and you have not trusted its commands");
+        let next = "read them with `spool trust`; until then no loop is armed";
+        checks.push(Finding::fail(name, found, next));
     }
     let features = FeaturesReport::of(&project).features;
     let loops = features.iter().filter_map(|feature| feature.r#loop.as_ref());
@@ -116,17 +115,14 @@ pub fn check_let_go(environment: &Environment) -> Option<Finding> {
     let project = Project::around(&environment.working_folder)?;
     let loops = Loops::of(&project.root);
     let mut features = project.features().into_iter();
-    let (feature, session) = features
+    let (feature, gone) = features
         .find_map(|feature| Some((let_go(&loops, &feature.name).into_iter().next()?, feature)))
-        .map(|(session, feature)| (feature.name, session))?;
-    Some(Finding::warn(
-        "let-go",
-        format!(
-            "session {} stopped and was not blocked: feature {} is driven by session {}",
-            one_line(&session.session),
-            one_line(&feature),
-            one_line(&session.owner)
-        ),
-        "type /speckit:implement in the session that should continue it",
-    ))
+        .map(|(gone, feature)| (feature.name, gone))?;
+    let [session, feature, owner] =
+        [&gone.session, &feature, &gone.owner].map(|name| one_line(name));
+    let found = format!(
+        "session {session} stopped and was not blocked: feature {feature} is driven by session {owner}"
+    );
+    let next = "type /speckit:implement in the session that should continue it";
+    Some(Finding::warn("let-go", found, next))
 }

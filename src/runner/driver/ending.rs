@@ -152,13 +152,9 @@ impl Driver<'_> {
         }
         let (change, state) = (&self.plan.change, &self.files.state);
         let next = self.what_next(reason);
-        let words = format!(
-            "{}: {} · {} · {} {next}",
-            exit::status(reason).word(),
-            change.id,
-            state.words,
-            counted(state.current_iteration.into(), "iteration")
-        );
+        let status = exit::status(reason).word();
+        let iterations = counted(state.current_iteration.into(), "iteration");
+        let words = format!("{status}: {} · {} · {iterations} {next}", change.id, state.words);
         let notice = PersonNotice::of(&change.id, reason.name(), words.trim_end());
         if let Some(why) = tell(command, &notice, &change.root, NOTICE_LIMIT) {
             self.console.screen.warn(&format!("the notice failed: {why}"));
@@ -281,11 +277,8 @@ impl Driver<'_> {
             let (change, place) = (&self.plan.change.id, self.project_flag());
             lines.push(format!("spool ralph --status --change {change}{place}"));
         }
-        let words = format!(
-            "ralph: {style}{word}{style:#}: {}\n       {}",
-            state.words,
-            lines.join("\n       ")
-        );
+        let lines = lines.join("\n       ");
+        let words = format!("ralph: {style}{word}{style:#}: {}\n       {lines}", state.words);
         let end = RunnerEnd {
             status: word,
             reason: reason.name(),

@@ -81,14 +81,9 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
     driver.keep_awake();
     driver.greet();
     driver.count_on()?;
-    let checks = pinned::shown(
-        &driver.plan.options.checks,
-        driver.plan.options.checks_from,
-        &VerifyCommands::new(),
-        "",
-    );
-    let notify = pinned::shown_notice(&driver.plan.options.settings.notify(), "your settings");
-    let converge = driver.plan.options.spec_kit.converge.as_ref().map_or_else(String::new, |command| {
+    let checks = pinned::shown(&options.checks, options.checks_from, &VerifyCommands::new(), "");
+    let notify = pinned::shown_notice(&options.settings.notify(), "your settings");
+    let converge = options.spec_kit.converge.as_ref().map_or_else(String::new, |command| {
         let most = Converging::MOST;
         format!("spec-kit's converge command, in an iteration of its own before the end, at most {most} times:\n  {}\n", command.file)
     });
