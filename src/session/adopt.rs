@@ -95,13 +95,11 @@ pub fn adopt(project: &Project, adopter: Adopter<'_>) -> Result<Taken, Refusal> 
         return Err(gone());
     }
     if adopter.silence == Silence::Needed && !is_left_behind(&loops, &record) {
-        return Err(Refusal::new(
-            format!(
-                "session {from} gave a sign of life {} ago; a loop is taken over when its session is gone, or after an hour of silence",
-                age(record.silent_for())
-            ),
-            "if that session is really gone, add --force",
-        ));
+        let what = format!(
+            "session {from} gave a sign of life {} ago; a loop is taken over when its session is gone, or after an hour of silence",
+            age(record.silent_for())
+        );
+        return Err(Refusal::new(what, "if that session is really gone, add --force"));
     }
     let own = new.record()?;
     // Refused is refused: until the loop has moved, whatever fails puts every file back.
@@ -133,11 +131,8 @@ pub fn adopt(project: &Project, adopter: Adopter<'_>) -> Result<Taken, Refusal> 
         pinned::unpin(&project.root, &left);
     }
     let contract = contract(project, &arrived, &new);
-    let mut line = format!(
-        "Loop taken over from session {from} at iteration {}: {}.",
-        arrived.ledger.iterations,
-        printable(&arrived.about)
-    );
+    let (number, about) = (arrived.ledger.iterations, printable(&arrived.about));
+    let mut line = format!("Loop taken over from session {from} at iteration {number}: {about}.");
     if let Err(error) = tidied {
         let _ = write!(line, " (Not all of it is in the journal: {error})");
     }
@@ -180,10 +175,8 @@ fn meant(loops: &Loops, adopter: Adopter<'_>) -> Result<String, Refusal> {
         None if adopter.silence == Silence::Needed && !candidates.is_empty() => {
             return Err(Refusal::new(
                 "no loop was left behind here: each session gave a sign of life within the last hour",
-                format!(
-                    "if one of them is really gone, name it and add --force:\n{}",
-                    list(&candidates)
-                ),
+                ["if one of them is really gone, name it and add --force:\n", &list(&candidates)]
+                    .concat(),
             ));
         }
         None => {}

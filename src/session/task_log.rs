@@ -108,17 +108,15 @@ impl<'a> Books<'a> {
         session: Option<&'a str>,
     ) -> Result<Self, Refusal> {
         let loops = Loops::of(&project.root);
-        let lock =
-            loops.feature_lock(&feature.name, &feature.folder, PATIENCE).map_err(|error| {
-                Refusal::new(
-                    format!(
-                        "the task log of feature `{}` cannot be opened: `{}`: {error}",
-                        feature.name,
-                        loops.folder().display()
-                    ),
-                    "make the folder writable, or try again when no other program writes there",
-                )
-            })?;
+        let not_opened = |error: io::Error| {
+            let (name, folder) = (&feature.name, loops.folder().display());
+            Refusal::new(
+                format!("the task log of feature `{name}` cannot be opened: `{folder}`: {error}"),
+                "make the folder writable, or try again when no other program writes there",
+            )
+        };
+        let lock = loops.feature_lock(&feature.name, &feature.folder, PATIENCE);
+        let lock = lock.map_err(not_opened)?;
         let claim = loops
             .read_claim(&feature.name)
             .map_err(|error| Refusal::new(error.to_string(), "make it readable, then try again"))?;
@@ -225,13 +223,11 @@ impl<'a> Books<'a> {
         let why = one_line(why)?;
         let task = self.task(id)?.clone();
         if task.done {
-            return Err(Refusal::new(
-                format!("{} is ticked already", task.id),
-                format!(
-                    "what is wrong with it now is a task of its own: spool task add --after {} \"what is to be done\"",
-                    task.id
-                ),
-            ));
+            let next = format!(
+                "what is wrong with it now is a task of its own: spool task add --after {} \"what is to be done\"",
+                task.id
+            );
+            return Err(Refusal::new(format!("{} is ticked already", task.id), next));
         }
         let (before, limit) = self.attempts(&task);
         let used = before.saturating_add(1);
@@ -290,13 +286,11 @@ impl<'a> Books<'a> {
             return Ok((id, Done::Before));
         }
         let Some(Grown { id, .. }) = add_after(&self.text, &self.list, &after, &what) else {
-            return Err(Refusal::new(
-                format!(
-                    "`{what}` cannot be added after {} as a task of its own: it reads as something else, or another task says the same",
-                    after.id
-                ),
-                "say it in other words",
-            ));
+            let why = format!(
+                "`{what}` cannot be added after {} as a task of its own: it reads as something else, or another task says the same",
+                after.id
+            );
+            return Err(Refusal::new(why, "say it in other words"));
         };
         // Before the list has it: a call that is killed leaves no task that nobody waits for.
         join(&id)?;

@@ -322,12 +322,10 @@ fn tasks_of(
     let tasks = file.list.with_optional(optional);
     if tasks.tasks.is_empty() {
         let beside = text::below(&tasks.asides_in_words());
-        return Err(Refusal::nothing(
-            format!(
-                "`{shown}` holds no task: a task is a line such as `- [ ] T001 Create the project`{beside}"
-            ),
-            MAKE_A_LIST,
-        ));
+        let what = format!(
+            "`{shown}` holds no task: a task is a line such as `- [ ] T001 Create the project`{beside}"
+        );
+        return Err(Refusal::nothing(what, MAKE_A_LIST));
     }
     Ok((tasks, file.bytes))
 }

@@ -458,13 +458,9 @@ pub fn corrupt(snapshot: &FeatureSnapshot) -> String {
 /// The line for the log when the agent is sent back (spec 003).
 pub fn stopped_line(snapshot: &FeatureSnapshot) -> String {
     let place = snapshot.place();
-    format!(
-        "Session stopped during feature: {} | Task: {}/{} | Attempt: {}",
-        snapshot.feature.name,
-        place.task,
-        place.total,
-        snapshot.state.task_iteration()
-    )
+    let (name, attempt) = (&snapshot.feature.name, snapshot.state.task_iteration());
+    let (task, total) = (place.task, place.total);
+    format!("Session stopped during feature: {name} | Task: {task}/{total} | Attempt: {attempt}")
 }
 
 /// The ids of the open tasks, as many as fit, and how many more there are.

@@ -89,11 +89,8 @@ fn promise_rules(text: &mut String, assignment: &Assignment, token: &str) {
     );
     let contract = &assignment.contract;
     if contract.without_work == WithoutWork::Reject && contract.min_tool_calls > 0 {
-        let _ = writeln!(
-            text,
-            "- It is refused with fewer than {} before it.",
-            counted(contract.min_tool_calls, "tool call")
-        );
+        let calls = counted(contract.min_tool_calls, "tool call");
+        let _ = writeln!(text, "- It is refused with fewer than {calls} before it.");
     }
 }
 
