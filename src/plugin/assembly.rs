@@ -277,11 +277,13 @@ fn paths_below(root: &Path) -> Result<Vec<String>> {
 /// A plugin's folders. Other folders are foreign and are not entered.
 const PLUGIN_FOLDERS: &[&str] = &[".claude-plugin", "agents", "bin", "commands", "hooks"];
 
+fn temporary(parent: &Path, prefix: &str) -> Result<TempDir> {
+    let folder = tempfile::Builder::new().prefix(prefix).tempdir_in(parent);
+    folder.with_context(|| format!("could not make a folder in `{}`", parent.display()))
+}
+
 fn write_beside(parent: &Path, programs: &Programs) -> Result<TempDir> {
-    let fresh = tempfile::Builder::new()
-        .prefix(ASSEMBLING)
-        .tempdir_in(parent)
-        .with_context(|| format!("could not make a folder in `{}`", parent.display()))?;
+    let fresh = temporary(parent, ASSEMBLING)?;
     fill(fresh.path(), programs)?;
     // A temporary folder is closed to others; a plugin need not be.
     files::open_to_all(fresh.path())
@@ -356,10 +358,7 @@ fn exchange(fresh: TempDir, folder: &Path) -> Result<()> {
 /// Moves the old folder aside and the new one in. If that fails, the old one comes back.
 fn replace_in_two_steps(fresh: TempDir, folder: &Path) -> Result<()> {
     let parent = fresh.path().parent().context("the root of the file system cannot be a plugin")?;
-    let aside = tempfile::Builder::new()
-        .prefix(REPLACED)
-        .tempdir_in(parent)
-        .with_context(|| format!("could not make a folder in `{}`", parent.display()))?;
+    let aside = temporary(parent, REPLACED)?;
     let old = aside.path().join(OLD);
     fs::rename(folder, &old)
         .with_context(|| format!("could not move `{}` aside", folder.display()))?;

@@ -348,10 +348,8 @@ pub fn select(root: &Path) -> Result<Option<String>> {
     let newest = || {
         changes_with_state(root).into_iter().max_by_key(|change| {
             let path = super::state::state_folder(root, change).join("state.json");
-            path.symlink_metadata()
-                .and_then(|meta| meta.modified())
-                .map(WallTime::from)
-                .unwrap_or_default()
+            let changed = path.symlink_metadata().and_then(|meta| meta.modified());
+            changed.map(WallTime::from).unwrap_or_default()
         })
     };
     Ok(running.or_else(newest))

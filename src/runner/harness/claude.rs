@@ -80,11 +80,8 @@ impl Harness for Claude {
     fn check(&self) -> Result<Option<String>> {
         let version = PROGRAM.check()?;
         // Only the program itself knows of keychains and helpers.
-        let logged_in = PROGRAM
-            .ask(&["auth", "status"])
-            .ok()
-            .flatten()
-            .and_then(|answer| logged_in(&answer.output));
+        let answer = PROGRAM.ask(&["auth", "status"]).ok().flatten();
+        let logged_in = answer.and_then(|answer| logged_in(&answer.output));
         if logged_in == Some(false)
             && !std::env::current_dir().is_ok_and(|folder| may_log_in_by_project(&folder))
         {
