@@ -51,8 +51,9 @@ pub fn check_plugin(plugins: &[InstalledPlugin]) -> Finding {
         let next = format!("switch it on: claude plugin enable {IDENTIFIER}");
         return Finding::fail(name, format!("`{IDENTIFIER}` is switched off"), next);
     }
-    let version = one_line(ours.version.as_deref().unwrap_or("unknown"));
+    let version = ours.version.as_deref().unwrap_or("unknown");
     if version != VERSION {
+        let version = one_line(version);
         let found = format!("`{IDENTIFIER}` is of version {version}, this `spool` is {VERSION}");
         return Finding::fail(name, found, "bring both to one version: spool setup");
     }
