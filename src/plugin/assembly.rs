@@ -68,28 +68,22 @@ struct AssemblyRecord {
 pub fn assemble(folder: &Path, programs: &Programs) -> Result<Assembly> {
     let folder = absolute(folder)?;
     remove_leftovers(&folder, LEFT_ALONE);
+    let parent = || folder.parent().context("the root of the file system cannot be a plugin");
+    let mut replaced = None;
     match site(&folder)? {
         Site::Missing => {
-            let parent =
-                folder.parent().context("the root of the file system cannot be a plugin")?;
+            let parent = parent()?;
             fs::create_dir_all(parent)
                 .with_context(|| format!("could not make the folder `{}`", parent.display()))?;
-            let fresh = write_beside(parent, programs)?;
-            put_in_place(fresh, &folder)?;
-            Ok(Assembly { folder, replaced: None })
+            put_in_place(write_beside(parent, programs)?, &folder)?;
         }
-        Site::Empty => {
-            fill(&folder, programs)?;
-            Ok(Assembly { folder, replaced: None })
-        }
+        Site::Empty => fill(&folder, programs)?,
         Site::Assembled(version) => {
-            let parent =
-                folder.parent().context("the root of the file system cannot be a plugin")?;
-            let fresh = write_beside(parent, programs)?;
-            exchange(fresh, &folder)?;
-            Ok(Assembly { folder, replaced: Some(version) })
+            exchange(write_beside(parent()?, programs)?, &folder)?;
+            replaced = Some(version);
         }
     }
+    Ok(Assembly { folder, replaced })
 }
 
 /// An error for anything but a free place or an assembled plugin alone.
