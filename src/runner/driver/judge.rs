@@ -1,21 +1,22 @@
 //! Turns an iteration into an observation, and asks the engine for the verdict.
 
 use std::fs::File;
+use std::path::Path;
 use std::time::Duration;
 
 use super::agents::AgentRun;
 use super::awake::tell_standstill;
 use super::cut_off::review_of_cut_off;
-use super::earlier::still_good;
 use super::parts::Driver;
 use super::ticks::TickProofs;
 use crate::checks::ReviewCall;
 use crate::engine::promise::{blocked, promise};
 use crate::engine::{
-    Check, CheckResult, Contract, Demand, Evaluation, Fingerprint, FinishedPart, Observation,
-    Pending, Promise, TerminalReason, UnchangedFiles, Verdict, Waiting, Work, evaluate,
+    Check, CheckResult, Contract, Demand, Difference, Evaluation, Fingerprint, FinishedPart,
+    Observation, Pending, Promise, TerminalReason, UnchangedFiles, Verdict, Waiting, Work,
+    evaluate,
 };
-use crate::evidence::progress::{LookMoment, outdated};
+use crate::evidence::progress::{LookMoment, changed_since, outdated};
 use crate::forms::events::RunnerEvent;
 use crate::forms::spent::Spent;
 use crate::runner::checks;
@@ -315,6 +316,28 @@ fn is_answered(report: &AgentReport) -> bool {
         RunOutcome::Finished | RunOutcome::Cut | RunOutcome::UsageLimit { .. } => true,
         _ => has_worked || is_passing(report.status),
     }
+}
+
+/// The results of the last checks, if one failed and nothing has happened since.
+///
+/// Files do not show every cause: any tool call asks for another run. The agent can write where the results are kept,
+/// so a pass of all is never taken from there.
+fn still_good(
+    checked: Option<&Checked>,
+    seen: &Observation,
+    root: &Path,
+    moment: LookMoment,
+) -> Option<Checked> {
+    let checked = checked.filter(|_| seen.tool_calls == Some(0) && !seen.more_calls)?;
+    let results = &checked.results;
+    // A review without a verdict says nothing about the work: it is made again.
+    let is_unjudged = results.iter().any(|check| check.review.is_some_and(|review| !review.judged));
+    if is_unjudged || results.iter().all(|result| result.passed) {
+        return None;
+    }
+    let same = seen.fingerprint.work == checked.fingerprint.work
+        && changed_since(root, checked.since, moment) == Difference::Same;
+    same.then(|| checked.clone())
 }
 
 /// The results of the checks.

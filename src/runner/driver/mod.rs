@@ -6,7 +6,6 @@ mod caveats;
 mod commits;
 mod counting;
 mod cut_off;
-mod earlier;
 mod ending;
 mod fallback;
 mod iteration;
