@@ -20,16 +20,13 @@ pub const OLDEST: Version = Version(2, 1, 143);
 pub struct InstalledPlugin {
     /// `name@marketplace`.
     pub id: String,
-    #[serde(default)]
     pub version: Option<String>,
     /// Enabled in the folder where the client was asked.
     #[serde(default)]
     pub enabled: bool,
     /// The copy in the client's cache.
-    #[serde(default)]
     pub install_path: Option<PathBuf>,
     /// The folder that a newer client really reads.
-    #[serde(default)]
     pub read_from_folder: Option<PathBuf>,
     /// What the client could not load, in its own words.
     #[serde(default)]
@@ -47,7 +44,6 @@ impl InstalledPlugin {
 pub struct Marketplace {
     pub name: String,
     /// The folder of a marketplace in a folder.
-    #[serde(default)]
     pub path: Option<PathBuf>,
 }
 
