@@ -116,12 +116,8 @@ impl<'a> YamlReader<'a> {
                 let (what, advice) = in_our_words(&error);
                 let mut line = error.marker().line();
                 if advice == BLANKS {
-                    line += self
-                        .source
-                        .lines()
-                        .skip(line.saturating_sub(1))
-                        .position(has_tab)
-                        .unwrap_or(0);
+                    let mut below = self.source.lines().skip(line.saturating_sub(1));
+                    line += below.position(has_tab).unwrap_or(0);
                 }
                 Err(SettingsError::at(self.lines_before + line, what, advice))
             }

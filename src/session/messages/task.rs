@@ -47,11 +47,9 @@ pub fn beginning(task: &str) -> String {
 /// The contract that the agent gets with its command: task, stopping rule, limits.
 pub fn start(record: &Record, folder: &Session) -> String {
     let Some(assignment) = record.ralph() else { return String::new() };
-    let mut text =
-        format!("{}ralph-speckit: a loop is armed in this session.\n", flavour(assignment));
-    let _ = write!(
-        text,
-        "\nTask:\n{}\n\nThe rules are strict, do not violate them:\n",
+    let mut text = format!(
+        "{}ralph-speckit: a loop is armed in this session.\n\nTask:\n{}\n\nThe rules are strict, do not violate them:\n",
+        flavour(assignment),
         task_in(assignment, &folder.path(""))
     );
     match &assignment.contract.token {
@@ -64,10 +62,7 @@ pub fn start(record: &Record, folder: &Session) -> String {
         let terms = check.terms();
         let _ = writeln!(text, "- This check has to pass, {terms}: `{}`", check.run);
     }
-    let _ = writeln!(
-        text,
-        "- Whenever you end your turn before that, you are sent back to work. Do not ask questions: nobody is there to answer."
-    );
+    text += "- Whenever you end your turn before that, you are sent back to work. Do not ask questions: nobody is there to answer.\n";
     honest_rules(&mut text);
     let _ = write!(text, "- {BLOCKED}\n\n{}.", limits(record));
     text
@@ -75,17 +70,11 @@ pub fn start(record: &Record, folder: &Session) -> String {
 
 fn promise_rules(text: &mut String, assignment: &Assignment, token: &str) {
     let marker = marker(token);
-    let _ = writeln!(
+    let _ = write!(
         text,
-        "- Only when the task is fully done, output {marker} in your final message."
-    );
-    let _ = writeln!(
-        text,
-        "- It has to match exactly: the same letters in the same case, no blank inside the tags, no variant. In code, in quotation marks or in a sentence that denies it, it does not count."
-    );
-    let _ = writeln!(
-        text,
-        "- While the task is not done, do not output it: not to get out, not because you are stuck."
+        "- Only when the task is fully done, output {marker} in your final message.\n\
+         - It has to match exactly: the same letters in the same case, no blank inside the tags, no variant. In code, in quotation marks or in a sentence that denies it, it does not count.\n\
+         - While the task is not done, do not output it: not to get out, not because you are stuck.\n"
     );
     let contract = &assignment.contract;
     if contract.without_work == WithoutWork::Reject && contract.min_tool_calls > 0 {
@@ -182,11 +171,9 @@ pub fn go_on(
 /// The whole contract for a session after a compaction or a resume.
 pub fn reminder(record: &Record, folder: &Path) -> String {
     let Some(assignment) = record.ralph() else { return String::new() };
-    let mut text = format!(
-        "{}ralph-speckit: a loop is armed in this session, {}.\n",
-        flavour(assignment),
-        iteration(record)
-    );
+    let (flavour, iteration) = (flavour(assignment), iteration(record));
+    let mut text =
+        format!("{flavour}ralph-speckit: a loop is armed in this session, {iteration}.\n");
     rules_again(&mut text, assignment);
     let _ = writeln!(text, "- {BLOCKED}");
     limited(text) + &original(assignment, folder)
