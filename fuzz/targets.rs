@@ -62,18 +62,17 @@ fn event(bytes: &[u8]) {
     let Some(event) = read else { return };
     let plain = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     if let Ok(value) = serde_json::from_slice::<Value>(plain) {
-        let text =
-            |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-        assert_eq!(event.last_assistant_message, text("last_assistant_message"));
-        assert_eq!(event.command_name, text("command_name"));
-        assert_eq!(event.command_args, text("command_args"));
-        assert_eq!(event.agent_id, text("agent_id"));
-        assert_eq!(
-            event.stop_hook_active,
-            value.get("stop_hook_active") == Some(&Value::Bool(true))
-        );
+        for (name, read) in [
+            ("last_assistant_message", &event.last_assistant_message),
+            ("stop_hook_active", &event.stop_hook_active),
+            ("command_name", &event.command_name),
+            ("command_args", &event.command_args),
+            ("agent_id", &event.agent_id),
+        ] {
+            assert_eq!(read, value.get(name).unwrap_or(&Value::Null), "{name}");
+        }
     }
-    let arguments = event.command_args.clone();
+    let arguments = event.command_args.as_str().unwrap_or_default().to_owned();
     let event = HookEvent::from(event);
     if let EventKind::Command { arguments: read, .. } = &event.kind {
         assert_eq!(*read, arguments);

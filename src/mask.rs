@@ -222,22 +222,7 @@ fn private_key(rest: &[u8]) -> Option<usize> {
 }
 
 fn is_key_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric()
-        || matches!(
-            byte,
-            b'_' | b'-'
-                | b'.'
-                | b'~'
-                | b'+'
-                | b'/'
-                | b'='
-                | b'!'
-                | b'@'
-                | b'#'
-                | b'%'
-                | b'^'
-                | b'*'
-        )
+    byte.is_ascii_alphanumeric() || b"_-.~+/=!@#%^*".contains(&byte)
 }
 
 #[cfg(test)]

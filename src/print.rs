@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::style;
+use crate::style::{self, BAD};
 use crate::system::signals::SIGINT;
 use crate::system::terminal::{self, AsTerminal};
 use crate::text;
@@ -116,12 +116,17 @@ pub fn fitted(text: &str, size: Option<TerminalSize>) -> String {
 /// A line in parts of at most `width` columns, broken at blanks and beside wide characters. All parts but the first are
 /// indented; colors have no width.
 fn wrapped(line: &str, width: usize) -> String {
+    let blanks = line.len() - line.trim_start_matches(' ').len();
+    indented(line, width, INDENT + blanks.min(width / 3))
+}
+
+/// A line wrapped in the same way, its further lines indented by so many columns.
+pub fn indented(line: &str, width: usize, indent: usize) -> String {
     let (text, end) = line.strip_suffix('\n').map_or((line, ""), |text| (text, "\n"));
     if shown_width(text) <= width {
         return line.to_owned();
     }
     let blanks = text.len() - text.trim_start_matches(' ').len();
-    let indent = INDENT + blanks.min(width / 3);
     let mut wrapped = " ".repeat(blanks);
     let mut column = blanks;
     for word in text[blanks..].split_inclusive(' ').flat_map(unbroken) {
@@ -188,6 +193,11 @@ pub fn errors(words: Arguments<'_>, end: &str) {
     let mut stream = anstream::stderr().lock();
     // Nobody is left to tell.
     let _ = write!(stream, "{words}{end}").and_then(|()| stream.flush());
+}
+
+/// Shows why a command fails.
+pub fn error(why: &anyhow::Error) {
+    errln!("{BAD}error{BAD:#}: {why:#}");
 }
 
 /// Removes everything that steers the terminal, except our own styles. All output passes here, whatever file, path or

@@ -6,6 +6,8 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use crate::engine::Grouped;
+
 /// The beginning of all our messages.
 pub const OURS: &str = "Ralph-speckit: ";
 /// Characters of one line.
@@ -55,7 +57,6 @@ pub fn block(text: &str) -> Cow<'_, str> {
 }
 
 /// As [`block`], but these sequences of our own stay.
-#[cfg(feature = "cli")]
 pub fn styled<'a>(text: &'a str, own: &[String]) -> Cow<'a, str> {
     if matches!(block(text), Cow::Borrowed(_)) {
         return Cow::Borrowed(text);
@@ -89,7 +90,6 @@ pub fn prose(text: &str) -> Cow<'_, str> {
 pub const LARGEST: u64 = (1 << 53) - 1;
 
 /// JSON with escapes for everything that a terminal would not just show; programs read the same.
-#[cfg(feature = "cli")]
 pub fn json(text: &str) -> Cow<'_, str> {
     use std::fmt::Write;
     let is_bare = |letter: char| letter != '\n' && (is_break(letter) || is_hidden(letter));
@@ -111,15 +111,7 @@ pub fn json(text: &str) -> Cow<'_, str> {
 
 /// With commas: `1,234,567`.
 pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    Grouped(number).to_string()
 }
 
 /// A number with its noun: `1 file`, `2 files`.
@@ -145,7 +137,6 @@ pub fn age(time: Duration) -> String {
 }
 
 /// In two units: `4.2 s`, `3 min 05 s`, `1 h 02 min`.
-#[cfg(feature = "cli")]
 pub fn lasted(time: Duration) -> String {
     let seconds = time.as_secs();
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {

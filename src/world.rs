@@ -24,7 +24,6 @@ impl WallTime {
         Self(millis)
     }
 
-    #[cfg(feature = "cli")]
     pub const fn from_seconds(seconds: u64) -> Self {
         Self(seconds.saturating_mul(1000))
     }

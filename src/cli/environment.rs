@@ -44,6 +44,7 @@ impl Environment {
         } else {
             "/etc/claude-code"
         };
+        let value = |name: &&'static str| Some((*name, world::variable(name)?));
         Ok(Self {
             data_home: world::folder("XDG_DATA_HOME")
                 .unwrap_or_else(|| home.join(".local").join("share")),
@@ -52,10 +53,7 @@ impl Environment {
             working_folder,
             program: env::current_exe().context("could not find the running program")?,
             managed_settings: PathBuf::from(managed),
-            client_variables: CLIENT_VARIABLES
-                .iter()
-                .filter_map(|name| Some((*name, world::variable(name)?)))
-                .collect(),
+            client_variables: CLIENT_VARIABLES.iter().filter_map(value).collect(),
             home,
         })
     }

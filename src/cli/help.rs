@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use clap::Command;
 
-use crate::style;
+use crate::style::BOLD;
 
 /// In the order of the help; the commands for agents come last.
 pub const GROUPS: [(&str, &[&str]); 5] = [
@@ -17,10 +17,8 @@ pub const GROUPS: [(&str, &[&str]); 5] = [
 
 pub fn grouped(command: Command) -> Command {
     let template = format!(
-        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{}\n{}Options:{}\n{{options}}{{after-help}}",
-        groups(&command),
-        style::BOLD.render(),
-        style::BOLD.render_reset()
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{}\n{BOLD}Options:{BOLD:#}\n{{options}}{{after-help}}",
+        groups(&command)
     );
     command.help_template(template)
 }
@@ -29,8 +27,7 @@ fn groups(command: &Command) -> String {
     let widest = GROUPS.iter().flat_map(|(_, names)| *names).map(|name| name.len()).max();
     let mut text = String::new();
     for (title, names) in GROUPS {
-        let (bold, end) = (style::BOLD.render(), style::BOLD.render_reset());
-        let _ = writeln!(text, "\n{bold}{title}:{end}");
+        let _ = writeln!(text, "\n{BOLD}{title}:{BOLD:#}");
         for name in names {
             let found = command.find_subcommand(name);
             let about = found.and_then(Command::get_about).map(ToString::to_string);
@@ -39,7 +36,7 @@ fn groups(command: &Command) -> String {
                 let _ = write!(about, " [alias: {alias}]");
             }
             let width = widest.unwrap_or_default() - name.len();
-            let _ = writeln!(text, "  {bold}{name}{end}{:width$}  {about}", "");
+            let _ = writeln!(text, "  {BOLD}{name}{BOLD:#}{:width$}  {about}", "");
         }
     }
     text

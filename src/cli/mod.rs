@@ -39,9 +39,9 @@ use clap::{Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::plugin::VERSION as PACKAGE_VERSION;
 use crate::print;
 use crate::runner::harness::demo::play_if_asked;
-use crate::style;
 use crate::text;
 use color::Colors;
+use selection::Steering;
 
 /// Keeps a coding agent working until the work is really done.
 ///
@@ -84,8 +84,15 @@ enum SpoolCommand {
     Task(task::TaskArgs),
     Review(Box<review::ReviewArgs>),
     Trust(trust::TrustArgs),
-    Pause(pause::PauseArgs),
-    Resume(pause::ResumeArgs),
+    /// Pause a loop: the agent may stop, the loop stays armed.
+    ///
+    /// The agent finishes its turn and may then stop; nothing is counted until the loop is resumed. Evidence
+    /// still counts: a loop whose work is done ends as completed. `spool resume` continues it, `spool stop` ends it.
+    Pause(pause::SteerArgs),
+    /// Continue a paused loop.
+    ///
+    /// The agent is blocked again from its next stop on. Nothing wakes an idle session: type anything there.
+    Resume(pause::SteerArgs),
     Adopt(adopt::AdoptArgs),
     #[command(visible_alias = stop::ALIAS)]
     Stop(stop::StopArgs),
@@ -132,8 +139,8 @@ pub fn main() -> ExitCode {
         SpoolCommand::Block(args) => block::run(&args),
         SpoolCommand::Review(args) => review::run(&args),
         SpoolCommand::Trust(args) => trust::run(&args),
-        SpoolCommand::Pause(args) => pause::pause(&args),
-        SpoolCommand::Resume(args) => pause::resume(&args),
+        SpoolCommand::Pause(args) => pause::run(Steering::Pause, &args),
+        SpoolCommand::Resume(args) => pause::run(Steering::Resume, &args),
         SpoolCommand::Stop(args) => stop::run(&args),
         SpoolCommand::Log(args) => log::run(&args),
         SpoolCommand::Doctor(args) => doctor::run(&args),
@@ -142,7 +149,7 @@ pub fn main() -> ExitCode {
         SpoolCommand::Plugin(args) => plugin::run(&args),
     };
     print::exit_code(result.unwrap_or_else(|error| {
-        errln!("{}error{}: {error:#}", style::BAD.render(), style::BAD.render_reset());
+        print::error(&error);
         ExitCode::FAILURE
     }))
 }

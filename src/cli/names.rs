@@ -147,11 +147,8 @@ pub fn feature_named(project: &Project, text: &str) -> Result<Feature> {
     let names: Vec<LoopName> =
         features.iter().map(|feature| LoopName::new(NameKind::Feature, &feature.name)).collect();
     let typed = TypedName { kind: Some(NameKind::Feature), text };
-    let found = typed
-        .find(&names, Some(project))?
-        .into_iter()
-        .next()
-        .ok_or_else(|| typed.unknown(&names))?;
+    let found = typed.find(&names, Some(project))?;
+    let found = found.first().ok_or_else(|| typed.unknown(&names))?;
     project.feature(&found.id).map_err(|error| Refusal::from(error).into())
 }
 

@@ -13,9 +13,8 @@ use crate::forms;
 use crate::refusal::Refusal;
 use crate::review::{Review, ReviewLimits, ReviewOrder, last, review};
 use crate::runner::harness::{Approval, HarnessChoice, harness};
-use crate::runner::options::file;
 use crate::runner::options::{
-    Layers, Options, ProjectTrust, only_what_is_trusted, resolve, time_in_words,
+    Layers, Options, ProjectTrust, file, only_what_is_trusted, resolve, time_in_words,
 };
 use crate::runner::signals::Signals;
 use crate::settings::{Chosen, parser, table};

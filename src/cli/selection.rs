@@ -173,10 +173,7 @@ impl Around {
                 live.iter().map(|report| LoopName::new(NameKind::Session, &report.session));
             return self.runner_beside(in_sessions.collect(), &at_work);
         }
-        let record = match steering {
-            Steering::Resume => select::to_resume(&loops, None, own)?,
-            Steering::Stop | Steering::Pause => select::to_pause(&loops, None, own)?,
-        };
+        let record = select::to_steer(&loops, steering == Steering::Resume, None, own)?;
         Ok(SelectedLoop::Session(project.clone(), record.session))
     }
 

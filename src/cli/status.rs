@@ -193,29 +193,26 @@ impl Now {
         let speckit = self.report.as_ref().map(|report| &report.speckit);
         let tasks = self.report.iter().flat_map(|report| &report.tasks);
         let root = || root.display().to_string();
+        let features = speckit.into_iter().flat_map(|report| &report.features);
+        let (features, runners) =
+            (features.map(FeatureForm::from), self.runners.iter().map(RunnerForm::from));
+        let with_review = |form: Option<LoopForm>| {
+            let form = form?;
+            let review = self.reviews.get(&form.about).map(LastReview::from);
+            Some(LoopForm { review, ..form })
+        };
         StatusForm {
             project: speckit.map_or_else(root, |report| report.project.clone()),
             enabled: speckit.is_none_or(|report| report.enabled),
             settings_problem: speckit.and_then(|report| words(&report.settings_problem)),
-            features: speckit
-                .into_iter()
-                .flat_map(|report| report.features.iter().map(FeatureForm::from))
-                .map(|form| FeatureForm { r#loop: self.with_review(form.r#loop), ..form })
+            features: features
+                .map(|form| FeatureForm { r#loop: with_review(form.r#loop), ..form })
                 .collect(),
             tasks: tasks.map(LoopForm::from).collect(),
-            runners: self
-                .runners
-                .iter()
-                .map(RunnerForm::from)
-                .map(|form| RunnerForm { r#loop: self.with_review(form.r#loop), ..form })
+            runners: runners
+                .map(|form| RunnerForm { r#loop: with_review(form.r#loop), ..form })
                 .collect(),
         }
-    }
-
-    fn with_review(&self, form: Option<LoopForm>) -> Option<LoopForm> {
-        let form = form?;
-        let review = self.reviews.get(&form.about).map(LastReview::from);
-        Some(LoopForm { review, ..form })
     }
 
     fn text(&self) -> String {

@@ -25,7 +25,6 @@ use crate::text;
 /// only when you trust them, once for each content. The same holds for what `.spool/ralph.toml` says looser
 /// than your own settings: higher limits, commits, and what counts as done.
 #[derive(clap::Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub struct TrustArgs {
     /// Show what is trusted, in all projects
     #[arg(long, conflicts_with_all = ["remove", "yes"])]

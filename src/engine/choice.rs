@@ -16,9 +16,7 @@ impl TaskList {
     /// ends a group; a repair does not. An open repair goes before its task, and so do open nested tasks with ids of
     /// their own.
     pub fn next(&self) -> Vec<&Task> {
-        let Some(first) = self.open().next() else {
-            return Vec::new();
-        };
+        let Some(first) = self.open().next() else { return Vec::new() };
         let first = self.innermost(first);
         let repairs: Vec<&Task> = self.open().filter(|task| task.fixes.is_some()).collect();
         if let Some(repair) = open_repair(&repairs, first) {

@@ -30,16 +30,10 @@ pub struct Contract {
     pub guardrails: Guardrails,
 }
 
-read_fields!(Contract {
-    token,
-    min_tool_calls,
-    without_work,
-    min_iterations,
-    checks,
-    no_final_check,
-    converge,
-    guardrails
-});
+read_fields! { Contract {
+    token, min_tool_calls, without_work, min_iterations, checks, no_final_check, converge,
+    guardrails,
+} }
 
 /// What becomes of a completion claim with too little work behind it (spec 002).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -228,19 +222,10 @@ pub struct Guardrails {
     pub max_unanswered: Option<u32>,
 }
 
-read_fields!(Guardrails {
-    max_iterations,
-    max_idle_stops,
-    max_unchanged,
-    max_seconds,
-    max_tokens,
-    max_cost,
-    max_limit_wait,
-    max_commitless,
-    max_denied,
-    max_failures,
-    max_unanswered
-});
+read_fields! { Guardrails {
+    max_iterations, max_idle_stops, max_unchanged, max_seconds, max_tokens, max_cost,
+    max_limit_wait, max_commitless, max_denied, max_failures, max_unanswered,
+} }
 
 impl Contract {
     /// Adds the new ones of these commands; a review stays last.

@@ -315,9 +315,7 @@ fn may_be_still(before: &Ledger, seen: &Observation) -> bool {
 
 /// Counts the failed checks of this iteration; checks that did not run say nothing.
 fn count_failure(before: &Ledger, mut after: Ledger, seen: &Observation) -> Ledger {
-    let Some(results) = &seen.checks else {
-        return after;
-    };
+    let Some(results) = &seen.checks else { return after };
     review::count(before, &mut after, results);
     let failure = failure_of(results);
     if let (Some(part), None) = (&seen.finished, failure) {

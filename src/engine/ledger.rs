@@ -9,7 +9,6 @@ use super::verdict::TerminalReason;
 
 /// Only `decide` changes the ledger.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[expect(clippy::struct_excessive_bools, reason = "each says something else of the loop")]
 pub struct Ledger {
     /// The last judged iteration.
     pub iterations: u32,
@@ -79,38 +78,12 @@ pub struct Ledger {
     pub ended: Option<TerminalReason>,
 }
 
-read_fields!(Ledger {
-    iterations,
-    continued,
-    idle_stops,
-    unchanged,
-    settled,
-    tool_calls,
-    failed_calls,
-    commits,
-    commitless,
-    tokens,
-    cost,
-    failures,
-    denied,
-    answered,
-    more_calls,
-    written_tokens,
-    refused_claims,
-    against,
-    unseen_claims,
-    same_failure,
-    failure,
-    review_tokens,
-    review_cost,
-    review_cost_estimated,
-    reviewed,
-    left_list,
-    converging,
-    fingerprint,
-    unreadable,
-    ended
-});
+read_fields! { Ledger {
+    iterations, continued, idle_stops, unchanged, settled, tool_calls, failed_calls, commits,
+    commitless, tokens, cost, failures, denied, answered, more_calls, written_tokens,
+    refused_claims, against, unseen_claims, same_failure, failure, review_tokens, review_cost,
+    review_cost_estimated, reviewed, left_list, converging, fingerprint, unreadable, ended,
+} }
 
 impl Ledger {
     pub fn is_live(&self) -> bool {

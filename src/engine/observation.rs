@@ -15,7 +15,6 @@ const NAMED: usize = 12;
 
 /// All that a driver gathered about one iteration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "each one is a fact")]
 pub struct Observation {
     pub work: Work,
     /// The agent's own words claim completion.

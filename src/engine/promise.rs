@@ -61,9 +61,7 @@ pub fn marker(token: &str) -> String {
 /// No token, or an empty one, is never kept.
 pub fn promise(token: Option<&str>, promise_match: PromiseMatch, text: &str) -> Promise {
     // Every text would have an empty promise.
-    let Some(token) = token.filter(|token| !token.is_empty()) else {
-        return Promise::Missing;
-    };
+    let Some(token) = token.filter(|token| !token.is_empty()) else { return Promise::Missing };
     let marker = marker(token);
     if !text.contains(&marker) {
         return Promise::Missing;

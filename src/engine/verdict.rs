@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use serde::de::{Error, IgnoredAny, MapAccess, Visitor};
+use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::fields::is_default;
+use super::fields::{is_default, read_fields};
 use super::observation::{CheckResult, Tampered, Waiting};
 use super::unproved::UnprovedTask;
 
@@ -148,7 +148,8 @@ impl fmt::Display for Dollars {
 }
 
 /// A number with commas, such as `1,234,567`.
-struct Grouped(u64);
+#[derive(Clone, Copy, Debug)]
+pub struct Grouped(pub u64);
 
 impl fmt::Display for Grouped {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -184,58 +185,46 @@ pub enum Stall {
     EmptyList,
 }
 
-impl<'de> Deserialize<'de> for TerminalReason {
-    fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-        source.deserialize_map(ReasonFields)
-    }
+/// The fields of all reasons. serde's derived code for the enum is six times as long.
+#[derive(Default)]
+struct ReasonFields {
+    reason: String,
+    task: String,
+    need: String,
+    why: String,
+    limit: u64,
+    times: u64,
+    used: u64,
+    unit: BudgetUnit,
+    by: Obstacle,
+    stall: Option<Stall>,
 }
 
-/// Reads the fields in any order. serde's derived code is six times as long.
-struct ReasonFields;
+read_fields!(ReasonFields { reason, task, need, why, limit, times, used, unit, by, stall });
 
-impl<'de> Visitor<'de> for ReasonFields {
-    type Value = TerminalReason;
-
-    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("the reason of an end")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<TerminalReason, A::Error> {
-        let (mut reason, mut words) = (String::new(), String::new());
-        let (mut limit, mut times, mut used, mut stall) = (0_u64, 0_u64, 0_u64, None);
-        let (mut unit, mut by) = (BudgetUnit::Tokens, Obstacle::Other);
-        while let Some(name) = map.next_key::<String>()? {
-            match name.as_str() {
-                "reason" => reason = map.next_value()?,
-                "task" | "need" | "why" => words = map.next_value()?,
-                "limit" => limit = map.next_value()?,
-                "times" => times = map.next_value()?,
-                "used" => used = map.next_value()?,
-                "unit" => unit = map.next_value()?,
-                "by" => by = map.next_value()?,
-                "stall" => stall = Some(map.next_value()?),
-                _ => drop(map.next_value::<IgnoredAny>()?),
-            }
-        }
+impl<'de> Deserialize<'de> for TerminalReason {
+    fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
+        let fields = ReasonFields::deserialize(source)?;
+        let ReasonFields { task, need, why, limit, used, unit, by, .. } = fields;
         let short = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
-        Ok(match (reason.as_str(), stall) {
+        Ok(match (fields.reason.as_str(), fields.stall) {
             ("completed", _) => TerminalReason::Completed,
             ("max_iters", _) => TerminalReason::MaxIters { limit: short(limit) },
             ("no_progress", Some(stall)) => {
-                TerminalReason::NoProgress { stall, times: short(times) }
+                TerminalReason::NoProgress { stall, times: short(fields.times) }
             }
             ("task_failed", _) => {
-                TerminalReason::TaskFailed { task: words, used: short(used), limit: short(limit) }
+                TerminalReason::TaskFailed { task, used: short(used), limit: short(limit) }
             }
-            ("blocked", _) => TerminalReason::Blocked { need: words, by },
+            ("blocked", _) => TerminalReason::Blocked { need, by },
             ("cancelled", _) => TerminalReason::Cancelled,
             ("stopped", _) => TerminalReason::Stopped,
             ("timed_out", _) => TerminalReason::TimedOut { limit },
-            ("harness_failed", _) => TerminalReason::HarnessFailed { why: words },
-            ("usage_limit", _) => TerminalReason::UsageLimit { why: words },
+            ("harness_failed", _) => TerminalReason::HarnessFailed { why },
+            ("usage_limit", _) => TerminalReason::UsageLimit { why },
             ("budget", _) => TerminalReason::Budget { used, limit, unit },
             ("corrupt_state", _) => TerminalReason::CorruptState,
-            _ => return Err(A::Error::custom("no reason of an end")),
+            _ => return Err(D::Error::custom("no reason of an end")),
         })
     }
 }

@@ -79,7 +79,6 @@ pub fn log_place(root: &Path) -> LogPlace {
 }
 
 /// The commit that was checked out when the log ended at `place`; `None` if the log does not have that line.
-#[cfg(feature = "cli")]
 pub fn head_at(root: &Path, place: LogPlace) -> Option<String> {
     let (file, meta) = read::open(&log_of(root)?).ok()?;
     let from_end = |end: u64| {

@@ -200,7 +200,6 @@ impl ContentsLook<'_> {
     }
 
     /// Looks at these files only; a missing file has no content.
-    #[cfg(feature = "cli")]
     pub fn look_at_these<'b>(&self, paths: impl Iterator<Item = &'b [u8]>) -> Contents {
         let (began, mut found) = (world::now(), Entries::default());
         for path in paths {

@@ -70,7 +70,6 @@ impl Contents {
     }
 
     /// Paths of these files; the file is gone; the file is in another work tree or the log of a repository.
-    #[cfg(feature = "cli")]
     pub fn changed_places<'a>(
         &'a self,
         earlier: &'a Self,
@@ -83,7 +82,6 @@ impl Contents {
     }
 
     /// Changes with the content of any file.
-    #[cfg(feature = "cli")]
     pub fn hash(&self) -> u64 {
         let one = |file: SeenFile<'_>| {
             let number = Hasher::default().with_number(file.seen().number());

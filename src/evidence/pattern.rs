@@ -88,9 +88,7 @@ impl Pattern {
             Some(rest) => (rest, self.literal.saturating_sub(1)),
             None => (text, self.literal),
         };
-        let Some(rest) = path.strip_prefix(&text[..literal]) else {
-            return false;
-        };
+        let Some(rest) = path.strip_prefix(&text[..literal]) else { return false };
         wild(&text[literal..], rest, Slash::Special)
     }
 }

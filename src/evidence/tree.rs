@@ -9,9 +9,8 @@ use super::commits::last_commit;
 use super::ignored::{MOST, Repository, Rules, is_noise};
 use super::{index, work_trees};
 use crate::engine::hash_of;
-use crate::system::EntryKind;
 use crate::system::folders::{FileStat, FolderEntry, NameRoom, OpenFolder};
-use crate::system::names;
+use crate::system::{EntryKind, names};
 use crate::world::{Deadline, FileTime, WallTime};
 
 /// The loop's own files change at every iteration and prove nothing.
@@ -116,9 +115,7 @@ fn look_with(
     visit: &mut dyn FnMut(FoundFile<'_>) -> Go,
 ) -> Whole {
     // Nothing seen is not the same as nothing there.
-    let Some(top) = OpenFolder::at(root) else {
-        return Whole::Unfinished;
-    };
+    let Some(top) = OpenFolder::at(root) else { return Whole::Unfinished };
     let first = Part::of(Repository::around(root), Vec::new());
     let rules = Rc::clone(&first.found.rules);
     let mut walk = Walk {
@@ -284,9 +281,7 @@ impl Walk<'_> {
 
     fn folder(&mut self, folder: Folder) -> Result<(), Whole> {
         let path = folder.path.strip_suffix(b"/").unwrap_or_default();
-        let Some(open) = self.top.below(path) else {
-            return Ok(());
-        };
+        let Some(open) = self.top.below(path) else { return Ok(()) };
         if self.parts[folder.part].top != folder.path && open.has(c".git") {
             let found = Repository::at(&self.root.join(names::from_bytes(path)));
             return self.enter(folder.path, found);
@@ -372,9 +367,7 @@ impl Walk<'_> {
             self.folders.push(Folder { path, rules: Rc::clone(&folder.rules), part: folder.part });
             return Ok(());
         }
-        let Some(stat) = stat_of_file.or_else(|| entry.stat()) else {
-            return Ok(());
-        };
+        let Some(stat) = stat_of_file.or_else(|| entry.stat()) else { return Ok(()) };
         let changed = stat.changed();
         if changed < self.bounds.since {
             return self.count();
@@ -427,9 +420,7 @@ impl Walk<'_> {
         let place = path.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
         let (folder, name) = path.split_at(place);
         let stat = self.top.stat_of(path);
-        let Some(stat) = stat.filter(|_| !is_left_out(folder, name)) else {
-            return Ok(());
-        };
+        let Some(stat) = stat.filter(|_| !is_left_out(folder, name)) else { return Ok(()) };
         let changed = stat.changed();
         if changed < self.bounds.since || !stat.is_file() {
             return Ok(());

@@ -334,11 +334,9 @@ pub fn begin(start: &Path) -> Result<Cow<'_, Path>, Refusal> {
     let Some(named) = world::variable("SPECIFY_INIT_DIR") else { return Ok(start.into()) };
     let mut folders = start.ancestors().take(LEVELS).map(|above| above.join(&named));
     folders.find(|folder| folder.join(".specify").is_dir()).map(Cow::Owned).ok_or_else(|| {
+        let named = printable(&named);
         Refusal::new(
-            format!(
-                "`SPECIFY_INIT_DIR` is `{}`, and that is no spec-kit project",
-                printable(&named)
-            ),
+            format!("`SPECIFY_INIT_DIR` is `{named}`, and that is no spec-kit project"),
             "name the folder that has `.specify`, or unset the variable",
         )
     })

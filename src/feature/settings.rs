@@ -110,9 +110,7 @@ pub fn come_with_the_repository(root: &Path) -> bool {
 
 /// The repository around a folder tracks a file below it, or may track it.
 fn is_tracked(folder: &Path, file: &Path) -> bool {
-    let Some(top) = commits::top_of(folder) else {
-        return false;
-    };
+    let Some(top) = commits::top_of(folder) else { return false };
     let (Some(repository), Ok(name)) = (commits::repository_of(top), file.strip_prefix(top)) else {
         return true;
     };

@@ -13,7 +13,6 @@ pub struct HarnessesForm {
 /// What an agent program can do for the runner.
 #[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[expect(clippy::struct_excessive_bools, reason = "each is a field that programs read")]
 pub struct HarnessForm {
     /// The name that `--harness` takes.
     pub harness: String,

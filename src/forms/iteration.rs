@@ -9,7 +9,6 @@ use crate::store::names::{PromiseState, VerdictName};
 /// An iteration of a runner: one run of the agent program.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[expect(clippy::struct_excessive_bools, reason = "each is a field that programs read")]
 pub struct IterationForm {
     /// Its number, from 1 in each run.
     pub number: u32,

@@ -13,7 +13,6 @@ use crate::store::names::EndName;
 /// A loop.
 #[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[expect(clippy::struct_excessive_bools, reason = "each says something else of the loop")]
 pub struct LoopForm {
     /// What it is about.
     pub kind: LoopSubject,

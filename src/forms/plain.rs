@@ -89,7 +89,6 @@ pub mod or_null {
 
 /// From millionths of a dollar; `None` for 0.
 pub fn dollars(micros: u64) -> Option<f64> {
-    #[expect(clippy::cast_precision_loss, reason = "no loop costs a billion dollars")]
     (micros > 0).then_some(micros as f64 / 1e6)
 }
 

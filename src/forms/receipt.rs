@@ -104,32 +104,24 @@ impl ReceiptForm {
                 format!("{count} changed ({}{more})", shown.join(", "))
             }
         });
-        if let Some(commits) = self.commits {
-            parts.push(counted(commits.get(), "commit"));
-        }
+        parts.extend(self.commits.map(|commits| counted(commits.get(), "commit")));
         parts.push(match (&self.verify, self.verify_seconds) {
             (Some(run), Some(seconds)) => {
                 let word = if run.passed { "passed" } else { "failed" };
-                let tests =
-                    match tests_run(&run.run, run.output.as_deref().unwrap_or_default().as_bytes())
-                    {
-                        TestsRun::Counted(tests) => format!("{} passed", counted(tests, "test")),
-                        _ => "no tests counted".to_owned(),
-                    };
+                let output = run.output.as_deref().unwrap_or_default();
+                let tests = match tests_run(&run.run, output.as_bytes()) {
+                    TestsRun::Counted(tests) => format!("{} passed", counted(tests, "test")),
+                    _ => "no tests counted".to_owned(),
+                };
                 format!("Verify {word} in {seconds:.1} s, {tests} (`{}`)", run.run)
             }
             _ => "no Verify command ran".to_owned(),
         });
-        if let Some(reader) = &self.reviewer {
-            parts.push(["found good by ", reader].concat());
-        }
-        if let Some(why) = &self.no_change {
-            parts.push(format!("it changes nothing: {why}"));
-        }
+        parts.extend(self.reviewer.as_ref().map(|reader| ["found good by ", reader].concat()));
+        parts.extend(self.no_change.as_ref().map(|why| format!("it changes nothing: {why}")));
         parts.extend(self.doubt.as_ref().map(|doubt| ["in doubt: ", doubt].concat()));
-        if let Some(attempt) = self.attempt.filter(|attempt| *attempt > 1) {
-            parts.push(format!("attempt {attempt}"));
-        }
+        let again = self.attempt.filter(|attempt| *attempt > 1);
+        parts.extend(again.map(|attempt| format!("attempt {attempt}")));
         parts.join(" · ")
     }
 }

@@ -94,7 +94,6 @@ pub fn micros(dollars: f64) -> u64 {
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[expect(clippy::struct_excessive_bools, reason = "each is a field that programs read")]
 struct SpentFields {
     /// Tokens, as far as they are known; null where nothing reports them.
     tokens: Option<JsonNumber>,

@@ -6,10 +6,8 @@ use crate::feature::snapshot::FeatureSnapshot;
 use crate::hosts::{EventKind, HookAnswer, HookEvent};
 use crate::session::adopt::{Adopter, OwnLoop, Silence, adopt};
 use crate::session::counted::as_counted;
-use crate::session::life;
 use crate::session::messages::feature as messages;
-use crate::session::pinned;
-use crate::session::select;
+use crate::session::{life, pinned, select};
 use crate::store::loops::{Loops, Record, is_session_id};
 use crate::store::names::LoopKind;
 

@@ -17,9 +17,7 @@ use crate::world::Deadline;
 ///
 /// Waits until the deadline for programs that write the feature's files.
 pub fn answer(event: &HookEvent, deadline: Deadline) -> HookAnswer {
-    let Some(project) = project(event) else {
-        return HookAnswer::silent();
-    };
+    let Some(project) = project(event) else { return HookAnswer::silent() };
     let (settings, broken) = match Settings::read(&project.root) {
         Ok(settings) if !settings.chosen.enabled() => {
             return switched_off(&project, event).unwrap_or_default();

@@ -68,28 +68,22 @@ struct AssemblyRecord {
 pub fn assemble(folder: &Path, programs: &Programs) -> Result<Assembly> {
     let folder = absolute(folder)?;
     remove_leftovers(&folder, LEFT_ALONE);
+    let parent = || folder.parent().context("the root of the file system cannot be a plugin");
+    let mut replaced = None;
     match site(&folder)? {
         Site::Missing => {
-            let parent =
-                folder.parent().context("the root of the file system cannot be a plugin")?;
+            let parent = parent()?;
             fs::create_dir_all(parent)
                 .with_context(|| format!("could not make the folder `{}`", parent.display()))?;
-            let fresh = write_beside(parent, programs)?;
-            put_in_place(fresh, &folder)?;
-            Ok(Assembly { folder, replaced: None })
+            put_in_place(write_beside(parent, programs)?, &folder)?;
         }
-        Site::Empty => {
-            fill(&folder, programs)?;
-            Ok(Assembly { folder, replaced: None })
-        }
+        Site::Empty => fill(&folder, programs)?,
         Site::Assembled(version) => {
-            let parent =
-                folder.parent().context("the root of the file system cannot be a plugin")?;
-            let fresh = write_beside(parent, programs)?;
-            exchange(fresh, &folder)?;
-            Ok(Assembly { folder, replaced: Some(version) })
+            exchange(write_beside(parent()?, programs)?, &folder)?;
+            replaced = Some(version);
         }
     }
+    Ok(Assembly { folder, replaced })
 }
 
 /// An error for anything but a free place or an assembled plugin alone.
@@ -277,11 +271,13 @@ fn paths_below(root: &Path) -> Result<Vec<String>> {
 /// A plugin's folders. Other folders are foreign and are not entered.
 const PLUGIN_FOLDERS: &[&str] = &[".claude-plugin", "agents", "bin", "commands", "hooks"];
 
+fn temporary(parent: &Path, prefix: &str) -> Result<TempDir> {
+    let folder = tempfile::Builder::new().prefix(prefix).tempdir_in(parent);
+    folder.with_context(|| format!("could not make a folder in `{}`", parent.display()))
+}
+
 fn write_beside(parent: &Path, programs: &Programs) -> Result<TempDir> {
-    let fresh = tempfile::Builder::new()
-        .prefix(ASSEMBLING)
-        .tempdir_in(parent)
-        .with_context(|| format!("could not make a folder in `{}`", parent.display()))?;
+    let fresh = temporary(parent, ASSEMBLING)?;
     fill(fresh.path(), programs)?;
     // A temporary folder is closed to others; a plugin need not be.
     files::open_to_all(fresh.path())
@@ -356,10 +352,7 @@ fn exchange(fresh: TempDir, folder: &Path) -> Result<()> {
 /// Moves the old folder aside and the new one in. If that fails, the old one comes back.
 fn replace_in_two_steps(fresh: TempDir, folder: &Path) -> Result<()> {
     let parent = fresh.path().parent().context("the root of the file system cannot be a plugin")?;
-    let aside = tempfile::Builder::new()
-        .prefix(REPLACED)
-        .tempdir_in(parent)
-        .with_context(|| format!("could not make a folder in `{}`", parent.display()))?;
+    let aside = temporary(parent, REPLACED)?;
     let old = aside.path().join(OLD);
     fs::rename(folder, &old)
         .with_context(|| format!("could not move `{}` aside", folder.display()))?;

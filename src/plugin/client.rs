@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
 use super::call::{Advise, call};
+use super::{IDENTIFIER, MARKETPLACE};
 use crate::exec::version::Version;
 
 /// The oldest Claude Code that reads our whole `hooks.json` and bounds a stop hook as we expect.
@@ -19,16 +20,13 @@ pub const OLDEST: Version = Version(2, 1, 143);
 pub struct InstalledPlugin {
     /// `name@marketplace`.
     pub id: String,
-    #[serde(default)]
     pub version: Option<String>,
     /// Enabled in the folder where the client was asked.
     #[serde(default)]
     pub enabled: bool,
     /// The copy in the client's cache.
-    #[serde(default)]
     pub install_path: Option<PathBuf>,
     /// The folder that a newer client really reads.
-    #[serde(default)]
     pub read_from_folder: Option<PathBuf>,
     /// What the client could not load, in its own words.
     #[serde(default)]
@@ -46,16 +44,7 @@ impl InstalledPlugin {
 pub struct Marketplace {
     pub name: String,
     /// The folder of a marketplace in a folder.
-    #[serde(default)]
     pub path: Option<PathBuf>,
-}
-
-/// The fate of the plugin's own data folder when the plugin is uninstalled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PluginData {
-    /// The plugin comes back at once.
-    Keep,
-    Discard,
 }
 
 /// An installed Claude Code with its configuration folder.
@@ -108,30 +97,24 @@ impl Client {
         self.tell(&[&words[..], &[folder.as_os_str()]].concat())
     }
 
-    pub fn remove_marketplace(&self, name: &str) -> Result<()> {
-        self.tell(&["plugin", "marketplace", "remove", name])
+    pub fn remove_marketplace(&self) -> Result<()> {
+        self.tell(&["plugin", "marketplace", "remove", MARKETPLACE])
     }
 
-    /// For this user.
-    pub fn install(&self, identifier: &str) -> Result<()> {
-        self.tell(&["plugin", "install", "--scope", "user", identifier])
+    /// Our plugin for this user.
+    pub fn install(&self) -> Result<()> {
+        self.tell(&["plugin", "install", "--scope", "user", IDENTIFIER])
     }
 
-    /// For this user.
-    pub fn enable(&self, identifier: &str) -> Result<()> {
-        self.tell(&["plugin", "enable", "--scope", "user", identifier])
+    /// Our plugin for this user.
+    pub fn enable(&self) -> Result<()> {
+        self.tell(&["plugin", "enable", "--scope", "user", IDENTIFIER])
     }
 
-    /// For this user.
-    pub fn uninstall(&self, identifier: &str, data: PluginData) -> Result<()> {
-        match data {
-            PluginData::Keep => {
-                self.tell(&["plugin", "uninstall", "--scope", "user", "--keep-data", identifier])
-            }
-            PluginData::Discard => {
-                self.tell(&["plugin", "uninstall", "--scope", "user", identifier])
-            }
-        }
+    /// Our plugin for this user. The option `--keep-data` keeps the plugin's own data folder.
+    pub fn uninstall(&self, options: &[&str]) -> Result<()> {
+        let words = ["plugin", "uninstall", "--scope", "user"];
+        self.tell(&[&words[..], options, &[IDENTIFIER]].concat())
     }
 
     fn ask_json<T: for<'de> Deserialize<'de>>(&self, arguments: &[&str]) -> Result<T> {

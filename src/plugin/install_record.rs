@@ -84,10 +84,8 @@ impl InstallRecord {
         claude_config: Option<&Path>,
         claude_folder: &Path,
     ) -> &mut Registration {
-        let known = self
-            .registrations
-            .iter()
-            .position(|registration| registration.claude_folder == claude_folder);
+        let is_it = |known: &Registration| known.claude_folder == claude_folder;
+        let known = self.registrations.iter().position(is_it);
         let index = known.unwrap_or_else(|| {
             self.registrations.push(Registration {
                 claude_config: claude_config.map(Path::to_owned),

@@ -30,14 +30,7 @@ pub fn status(reason: &TerminalReason) -> LoopStatus {
         TerminalReason::Completed => LoopStatus::Done,
         TerminalReason::NoProgress { .. } => LoopStatus::Stalled,
         TerminalReason::Cancelled | TerminalReason::Stopped => LoopStatus::Stopped,
-        TerminalReason::MaxIters { .. }
-        | TerminalReason::TaskFailed { .. }
-        | TerminalReason::Blocked { .. }
-        | TerminalReason::TimedOut { .. }
-        | TerminalReason::HarnessFailed { .. }
-        | TerminalReason::UsageLimit { .. }
-        | TerminalReason::Budget { .. }
-        | TerminalReason::CorruptState => LoopStatus::Stuck,
+        _ => LoopStatus::Stuck,
     }
 }
 

@@ -43,6 +43,8 @@ pub const NO_COMMIT: &str = "0000000000000000000000000000000000000000";
 const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 /// Keeps git out of submodules, which have their own configuration.
 const NOT_INSIDE: &str = "--ignore-submodules=dirty";
+/// A comparison by git alone: files as they are, outside of submodules.
+const DIFF: [&str; 4] = ["diff", "--no-renames", "--no-ext-diff", NOT_INSIDE];
 /// Variables of a surrounding git, which would point to another repository.
 const FOREIGN: [&str; 6] = [
     "GIT_DIR",
@@ -165,37 +167,15 @@ impl Git {
 
     /// Files that differ between a commit and the work tree, without the loop's own.
     pub fn files_since(&self, head: Option<&str>) -> Vec<PathBuf> {
-        let head = head.unwrap_or(EMPTY_TREE);
-        let asked = [
-            "diff",
-            "--name-only",
-            "--no-renames",
-            "--no-ext-diff",
-            NOT_INSIDE,
-            "-z",
-            head,
-            "HEAD",
-            "--",
-        ];
-        let mut files = paths(&self.run(&asked, &[]).unwrap_or_default());
-        files.retain(|file| !file.ancestors().any(is_own));
-        files
+        let range = [head.unwrap_or(EMPTY_TREE), "HEAD", "--"];
+        self.files(&[&DIFF[..], &["--name-only", "-z"], &range].concat())
     }
 
     /// The changed lines of each file between `from`, or [`NO_COMMIT`], and `to`, or the work tree. Paths start at the
     /// work tree; untracked files and the loop's own are left out.
     pub fn changed_lines(&self, from: &str, to: Option<&str>) -> Result<Vec<FileLines>> {
         let from = if from == NO_COMMIT { EMPTY_TREE } else { from };
-        let plain = [
-            "diff",
-            "--numstat",
-            "--no-renames",
-            "--no-ext-diff",
-            NOT_INSIDE,
-            "--relative",
-            "-z",
-            from,
-        ];
+        let plain = [&DIFF[..], &["--numstat", "--relative", "-z", from]].concat();
         let printed = self.run(&[&plain[..], to.as_slice(), &["--", "."]].concat(), &[])?;
         let mut all: Vec<FileLines> =
             printed.split(|byte| *byte == 0).filter_map(lines_in).collect();
@@ -241,13 +221,12 @@ impl Git {
     /// and the loop's own are left out.
     pub fn patch_since(&self, commit: &str) -> Result<Vec<u8>> {
         let commit = if commit == NO_COMMIT { EMPTY_TREE } else { commit };
-        let plain = ["diff", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames"];
-        let plain = [&plain[..], &["--src-prefix=a/", "--dst-prefix=b/", NOT_INSIDE, "--relative"]]
-            .concat();
+        let form = ["--no-color", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/"];
         let own = [".spool/.state", ".claude/ralph", "**/.speckit-state.json", "**/.progress.md"];
         let own = own.map(|name| format!(":(exclude,glob){name}"));
         let all: Vec<&str> = own.iter().map(String::as_str).collect();
-        self.run(&[&plain[..], &[commit, "--", "."], &all].concat(), &[])
+        let all = [&DIFF[..], &form, &["--relative", commit, "--", "."], &all].concat();
+        self.run(&all, &[])
     }
 
     /// The file's content in a commit. `path` starts at the folder.
@@ -262,8 +241,12 @@ impl Git {
 
     /// Untracked files that are not ignored, without the loop's own.
     pub fn unknown_files(&self) -> Vec<PathBuf> {
-        let asked = ["ls-files", "--others", "--exclude-standard", "-z", "--", "."];
-        let mut files = paths(&self.run(&asked, &[]).unwrap_or_default());
+        self.files(&["ls-files", "--others", "--exclude-standard", "-z", "--", "."])
+    }
+
+    /// The files in git's answer, without the loop's own.
+    fn files(&self, asked: &[&str]) -> Vec<PathBuf> {
+        let mut files = paths(&self.run(asked, &[]).unwrap_or_default());
         files.retain(|file| !file.ancestors().any(is_own));
         files
     }

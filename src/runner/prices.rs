@@ -76,9 +76,8 @@ impl PriceTable {
         if let Some(cost) = report.cost.map(|cost| cost.max(by_table.unwrap_or(0))) {
             return Some(Amount { value: cost, estimated: true, partial: false });
         }
-        let cost = by_table;
         let nothing = counted.tokens == 0 && !counted.unknown;
-        let cost = cost.or(nothing.then_some(0))?;
+        let cost = by_table.or(nothing.then_some(0))?;
         Some(Amount { value: cost, estimated: cost > 0, partial: false })
     }
 }

@@ -10,8 +10,6 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 
-use super::exit;
-use super::messages;
 use super::options::DoneWhen;
 use super::requests::Requests;
 use super::state::{
@@ -19,6 +17,7 @@ use super::state::{
     readable, tail, time_of,
 };
 use super::target::{ChangeQuery, FoundChange, find};
+use super::{exit, messages};
 use crate::engine::aside::{Aside, in_words};
 use crate::engine::scoreboard::Scoreboard;
 use crate::engine::tasks::TaskList;
@@ -105,11 +104,8 @@ impl RunnerReport {
         let state = &self.state;
         let mut text = format!("Change: {}\n", printable(&self.change_id));
         if !self.unreadable.is_empty() {
-            line(
-                &mut text,
-                "State",
-                &format!("it cannot be read: {}", printable(&self.unreadable)),
-            );
+            let why = printable(&self.unreadable);
+            line(&mut text, "State", &format!("it cannot be read: {why}"));
         }
         self.write_loop(&mut text);
         let limit = match state.max_iterations {
@@ -188,12 +184,9 @@ impl RunnerReport {
         } else {
             format!("began {}", since(&state.started_at))
         };
-        format!(
-            "{}: {stands}, iteration {}{limit}, {} tokens, {when}",
-            printable(&self.change_id),
-            state.current_iteration,
-            self.tokens()
-        )
+        let (change, number) = (printable(&self.change_id), state.current_iteration);
+        let tokens = self.tokens();
+        format!("{change}: {stands}, iteration {number}{limit}, {tokens} tokens, {when}")
     }
 
     pub fn began_after(&self, earlier: &SessionLoop) -> bool {
@@ -243,13 +236,9 @@ impl RunnerReport {
                 let _ = writeln!(text, "  Loop: {status} (process {}), began {began}", state.pid);
                 line(text, "Doing", &printable(&state.doing));
                 if let Some(at) = self.paused_since {
-                    let _ = writeln!(
-                        text,
-                        "  Pause: asked for {} ago; `spool resume --change {}` {}",
-                        age(at),
-                        printable(&self.change_id),
-                        if self.is_paused() { "continues the loop" } else { "cancels it" }
-                    );
+                    let does = if self.is_paused() { "continues the loop" } else { "cancels it" };
+                    let next = format!("spool resume --change {}", printable(&self.change_id));
+                    let _ = writeln!(text, "  Pause: asked for {} ago; `{next}` {does}", age(at));
                 }
             }
             LoopFormState::Dead => {
@@ -364,10 +353,8 @@ pub fn select(root: &Path) -> Result<Option<String>> {
     let newest = || {
         changes_with_state(root).into_iter().max_by_key(|change| {
             let path = super::state::state_folder(root, change).join("state.json");
-            path.symlink_metadata()
-                .and_then(|meta| meta.modified())
-                .map(WallTime::from)
-                .unwrap_or_default()
+            let changed = path.symlink_metadata().and_then(|meta| meta.modified());
+            changed.map(WallTime::from).unwrap_or_default()
         })
     };
     Ok(running.or_else(newest))

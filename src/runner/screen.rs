@@ -14,6 +14,7 @@ use super::options::{Form, Shown};
 use crate::forms;
 use crate::forms::events::{EventForm, RunnerEvent};
 use crate::print::{fitted, size_of};
+use crate::style::{DIM, WARN, sequences};
 use crate::text;
 pub use crate::text::{counted, grouped, lasted};
 
@@ -90,10 +91,9 @@ impl Screen {
     /// On standard error.
     pub fn warn(&self, words: &str) {
         self.live.suspend(|| {
-            let style = crate::style::WARN;
-            let line = format!("{}warning{}: {words}", style.render(), style.render_reset());
+            let line = format!("{WARN}warning{WARN:#}: {words}");
             // The terminal may be closed.
-            let line = text::styled(&line, &crate::style::sequences());
+            let line = text::styled(&line, &sequences());
             let _ = writeln!(anstream::stderr(), "{}", fitted(&line, size_of(io::stderr())));
         });
     }
@@ -114,7 +114,6 @@ impl Screen {
             }
             return;
         }
-        let style = crate::style::DIM;
         match (event, self.shown) {
             (AgentEvent::Returned { .. } | AgentEvent::Finished, _) | (_, Shown::Quiet) => {}
             (AgentEvent::Said(words), _) => {
@@ -125,9 +124,8 @@ impl Screen {
                 }
             }
             (AgentEvent::Called { tool, what }, _) => {
-                let (on, off) = (style.render(), style.render_reset());
                 let what = what.strip_prefix(&self.folder).unwrap_or(what);
-                self.print(&format!("  {on}{}: {}{off}", plain(tool), shortened(what)));
+                self.print(&format!("  {DIM}{}: {}{DIM:#}", plain(tool), shortened(what)));
             }
             (AgentEvent::Trouble(words), _) => {
                 // Some programs report trouble as the agent's words, too.
@@ -154,9 +152,8 @@ impl Screen {
     /// Shows a line of the agent program's output as it is, if everything is wanted.
     pub fn raw(&self, line: &[u8]) {
         if self.shown == Shown::Verbose && self.form == Form::Words {
-            let style = crate::style::DIM;
             let line = shortened(&String::from_utf8_lossy(line));
-            self.print(&format!("  {}| {line}{}", style.render(), style.render_reset()));
+            self.print(&format!("  {DIM}| {line}{DIM:#}"));
         }
     }
 
@@ -217,7 +214,7 @@ impl Screen {
     fn print(&self, line: &str) {
         let line = match self.form {
             Form::Words => {
-                let line = text::styled(line, &crate::style::sequences());
+                let line = text::styled(line, &sequences());
                 fitted(&line, size_of(io::stdout())).into()
             }
             Form::Json => text::json(line),

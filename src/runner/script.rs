@@ -160,9 +160,7 @@ fn git(folder: &Path, arguments: &[&str]) -> bool {
 }
 
 fn run(folder: &Path, command: &str) -> Result<String> {
-    let Some(sh) = shell::sh() else {
-        return Ok("left out, for there is no `sh` here".to_owned());
-    };
+    let Some(sh) = shell::sh() else { return Ok("left out, for there is no `sh` here".to_owned()) };
     let mut program = Command::new(sh);
     program.args(command.split(' ').skip(1)).current_dir(folder);
     let ran = Program::new(program, PATIENCE)

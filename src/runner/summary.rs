@@ -144,12 +144,9 @@ impl RunSummary {
         }
         let earlier: Vec<&String> = self.kept.iter().rev().filter(|name| *name != last).collect();
         let shown = if earlier.len() > KEPT { KEPT - 1 } else { earlier.len() };
-        for (name, what) in earlier
-            .iter()
-            .take(shown)
-            .zip(["Earlier tries: "].into_iter().chain(std::iter::repeat("               ")))
-        {
-            text.push(format!("{what}{}", show(name)));
+        for (at, name) in earlier.iter().take(shown).enumerate() {
+            let what = if at == 0 { "Earlier tries:" } else { "" };
+            text.push(format!("{what:<15}{}", show(name)));
         }
         if let Some(folder) = earlier.get(shown).and_then(|name| Some(name.rsplit_once('/')?.0)) {
             let more = earlier.len() - shown;

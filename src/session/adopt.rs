@@ -16,11 +16,10 @@ use crate::refusal::Refusal;
 use crate::session::arm::replace;
 use crate::session::arm::task::TASK_FILE;
 use crate::session::counted::as_counted;
-use crate::session::life;
 use crate::session::messages::task as messages;
-use crate::session::pinned;
 use crate::session::record::{length_of, path_of};
 use crate::session::select::live;
+use crate::session::{life, pinned};
 use crate::store::closing::end_entry;
 use crate::store::journal::Entry;
 use crate::store::loops::{Adopted, LastMessage, Loops, Record, Session};
@@ -89,13 +88,11 @@ pub fn adopt(project: &Project, adopter: Adopter<'_>) -> Result<Taken, Refusal> 
         return Err(gone());
     }
     if adopter.silence == Silence::Needed && !is_left_behind(&loops, &record) {
-        return Err(Refusal::new(
-            format!(
-                "session {from} gave a sign of life {} ago; a loop is taken over when its session is gone, or after an hour of silence",
-                age(record.silent_for())
-            ),
-            "if that session is really gone, add --force",
-        ));
+        let what = format!(
+            "session {from} gave a sign of life {} ago; a loop is taken over when its session is gone, or after an hour of silence",
+            age(record.silent_for())
+        );
+        return Err(Refusal::new(what, "if that session is really gone, add --force"));
     }
     let own = new.record()?;
     // Refused means unchanged: until the loop has moved, a failure puts every file back.
@@ -122,11 +119,8 @@ pub fn adopt(project: &Project, adopter: Adopter<'_>) -> Result<Taken, Refusal> 
     undo.keep();
     let tidied = tidy(&old, &new, &left, &arrived, replaced);
     let contract = contract(project, &arrived, &new);
-    let mut line = format!(
-        "Loop taken over from session {from} at iteration {}: {}.",
-        arrived.ledger.iterations,
-        printable(&arrived.about)
-    );
+    let (number, about) = (arrived.ledger.iterations, printable(&arrived.about));
+    let mut line = format!("Loop taken over from session {from} at iteration {number}: {about}.");
     if let Err(error) = tidied {
         let _ = write!(line, " (Not all of it is in the journal: {error})");
     }
@@ -168,10 +162,8 @@ fn meant(loops: &Loops, adopter: Adopter<'_>) -> Result<String, Refusal> {
         None if adopter.silence == Silence::Needed && !candidates.is_empty() => {
             return Err(Refusal::new(
                 "no loop was left behind here: each session gave a sign of life within the last hour",
-                format!(
-                    "if one of them is really gone, name it and add --force:\n{}",
-                    list(&candidates)
-                ),
+                ["if one of them is really gone, name it and add --force:\n", &list(&candidates)]
+                    .concat(),
             ));
         }
         None => {}

@@ -113,15 +113,11 @@ pub fn end_task(
     }
     // A stop under way finishes first: a cancel must not fail because of it.
     let folder = loops.session_within(session, CANCEL_PATIENCE)?;
-    let Some(mut record) = folder.record()?.filter(Record::is_live_ralph) else {
-        return Ok(None);
-    };
+    let Some(mut record) = folder.record()?.filter(Record::is_live_ralph) else { return Ok(None) };
     pinned::reachable(root, &record)?;
     let standing = pinned::standing(root, &record);
     let seen = Observation { demand: Some(demand), ..Observation::default() };
-    let Some(reason) = ends(&record.ledger, &seen) else {
-        return Ok(None);
-    };
+    let Some(reason) = ends(&record.ledger, &seen) else { return Ok(None) };
     let words = words_of(&reason, standing.pin());
     let unnoted = close_record(&folder, &mut record, &reason, &words, telling)?;
     pinned::end_promise(root, &record);

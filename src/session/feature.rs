@@ -25,8 +25,7 @@ use crate::hosts::{ContinueForm, HookAnswer};
 use crate::judge::TickJudge;
 use crate::judge::ticks::{Tick, TickClaim, Ticks};
 use crate::session::messages::landing::{self, HandoffPlace};
-use crate::session::messages::shortfall::converged;
-use crate::session::messages::shortfall::ticked_elsewhere;
+use crate::session::messages::shortfall::{converged, ticked_elsewhere};
 use crate::session::messages::{ends, feature as messages};
 use crate::session::pinned;
 use crate::session::proof::judge_of;
@@ -415,11 +414,8 @@ impl FeatureStop {
             let left = messages::left(seen, &record.ledger, &contract.checks);
             let message = self
                 .with_proofs(session, ends::end_message(snapshot, record, reason, left.as_deref()));
-            return HookAnswer::notify(&message).log(&ends::end_line(snapshot, reason)).alert(
-                &record.about,
-                reason.name(),
-                &message,
-            );
+            let shown = HookAnswer::notify(&message).log(&ends::end_line(snapshot, reason));
+            return shown.alert(&record.about, reason.name(), &message);
         }
         let (shown, message) = if let Some(message) = ends::doubtful_message(snapshot, record) {
             let message = self.with_proofs(session, message);
@@ -448,12 +444,10 @@ impl StopSession<'_> {
     /// when all is done.
     fn snapshot_without_state(&self) -> Option<FeatureSnapshot> {
         let feature = self.context.project.feature_at(&self.record.folder).ok()?;
-        let snapshot = FeatureSnapshot::read_even_without_state(&feature).under(
-            &self.standing,
-            Some(&self.record),
-            self.context.deadline,
-        );
-        // In execution: the file has just been written.
+        let (record, deadline) = (Some(&self.record), self.context.deadline);
+        let snapshot = FeatureSnapshot::read_even_without_state(&feature);
+        let snapshot = snapshot.under(&self.standing, record, deadline);
+        // In execution: it has just been written.
         (snapshot.all_done() || snapshot.in_execution()).then_some(snapshot)
     }
 
@@ -516,11 +510,8 @@ fn bring_up_to_date(loops: &Loops, snapshot: &FeatureSnapshot) -> io::Result<()>
     if right || state.phase() != "execution" {
         return Ok(());
     }
-    let _lock = loops.feature_lock(
-        &snapshot.feature.name,
-        &snapshot.feature.folder,
-        Duration::from_millis(200),
-    )?;
+    let (feature, patience) = (&snapshot.feature, Duration::from_millis(200));
+    let _lock = loops.feature_lock(&feature.name, &feature.folder, patience)?;
     let mut state = State::read_at_once(&snapshot.feature).unwrap_or_else(|_| state.clone());
     state.set("taskIndex", total);
     state.set("totalTasks", total);

@@ -54,13 +54,12 @@ pub fn join(project: &Project, feature: &Feature, id: &str, after: &str) -> Resu
 /// project.
 fn cannot_join(after: &str, path: &Path, error: &io::Error) -> Refusal {
     let after = printable(after);
-    Refusal::new(
-        format!(
-            "nothing was added: after {after} it would be one of the named tasks that this loop is about, and `{}`, which says which these are, cannot be written: {error}",
-            path.display()
-        ),
-        format!(
-            "do it as a part of {after}, or put it after a task that was not named; in a sandbox, a person runs the same `spool task add` in a terminal, or lets the sandbox write that folder"
-        ),
-    )
+    let what = format!(
+        "nothing was added: after {after} it would be one of the named tasks that this loop is about, and `{}`, which says which these are, cannot be written: {error}",
+        path.display()
+    );
+    let next = format!(
+        "do it as a part of {after}, or put it after a task that was not named; in a sandbox, a person runs the same `spool task add` in a terminal, or lets the sandbox write that folder"
+    );
+    Refusal::new(what, next)
 }

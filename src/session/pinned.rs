@@ -221,11 +221,10 @@ pub fn shown(checks: &[Check], checks_from: &str, commands: &VerifyCommands, lis
         write(&mut text, review);
     }
     if !commands.is_empty() {
+        let (tasks, list) = (text::counted(commands.len() as u64, "task"), text::line(list));
         let _ = writeln!(
             text,
-            "Verify commands of {}, from {}, run when one is reported as done or ticked by hand:",
-            text::counted(commands.len() as u64, "task"),
-            text::line(list)
+            "Verify commands of {tasks}, from {list}, run when one is reported as done or ticked by hand:"
         );
         for (command, ids) in by_command(commands) {
             let _ = writeln!(text, "  {}  ({})", indented(command), ids_in_words(&ids));

@@ -54,16 +54,17 @@ pub fn drives(loops: &Loops, record: &Record) -> bool {
     record.kind == LoopKind::Task || loops.pin(&record.about).ok().flatten().is_none_or(is_its)
 }
 
-/// The named session's loop, this session's, or the only live one.
-pub fn to_pause(loops: &Loops, named: Option<&str>, own: Option<&str>) -> Result<Record, Refusal> {
-    select(live(loops), Wanted { noun: "loop", state: "live", named, own })
-}
-
-/// The named session's loop, this session's, or the only paused one.
-pub fn to_resume(loops: &Loops, named: Option<&str>, own: Option<&str>) -> Result<Record, Refusal> {
-    let mut paused = live(loops);
-    paused.retain(|record| record.pause().is_some());
-    select(paused, Wanted { noun: "loop", state: "paused", named, own })
+/// The loop to pause, or the paused one to continue: the named session's, this session's, or the only one.
+pub fn to_steer(
+    loops: &Loops,
+    is_paused: bool,
+    named: Option<&str>,
+    own: Option<&str>,
+) -> Result<Record, Refusal> {
+    let mut found = live(loops);
+    found.retain(|record| !is_paused || record.pause().is_some());
+    let state = if is_paused { "paused" } else { "live" };
+    select(found, Wanted { noun: "loop", state, named, own })
 }
 
 /// The session of a feature's live loop; an error without one.

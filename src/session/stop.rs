@@ -22,9 +22,8 @@ use crate::session::messages::ends;
 use crate::session::messages::landing::JOURNALED;
 use crate::session::messages::shortfall::of_check;
 use crate::session::messages::task::title;
-use crate::session::pause;
-use crate::session::pinned;
 use crate::session::record::path_of;
+use crate::session::{pause, pinned};
 use crate::store::closing::{EndNotice, close_record};
 use crate::store::journal::Entry;
 use crate::store::lock::Lock;
@@ -531,9 +530,7 @@ fn output_of(results: &[CheckResult]) -> String {
 
 /// The pause that this verdict waits for, as text for the person, marked as reported; `None` if the person knows.
 fn pause_to_report(record: &mut Record, verdict: &Verdict) -> Option<String> {
-    let Verdict::Wait(waiting) = verdict else {
-        return None;
-    };
+    let Verdict::Wait(waiting) = verdict else { return None };
     waiting.iter().find(|one| matches!(one, Waiting::Paused(_)))?;
     let message = pause::told(record)?;
     if let Some(pause) = record.paused.as_mut().filter(|pause| !pause.notified) {

@@ -21,8 +21,7 @@ use crate::feature::state::{State, StateError};
 use crate::feature::{PROGRESS, STATE};
 use crate::refusal::Refusal;
 use crate::session::end::{LateNotice, end_feature};
-use crate::session::part;
-use crate::session::pinned;
+use crate::session::{part, pinned};
 use crate::store::amend::amend;
 use crate::store::closing::EndNotice;
 use crate::store::journal::{self, Entry};
@@ -108,17 +107,15 @@ impl<'a> Books<'a> {
         session: Option<&'a str>,
     ) -> Result<Self, Refusal> {
         let loops = Loops::of(&project.root);
-        let lock =
-            loops.feature_lock(&feature.name, &feature.folder, PATIENCE).map_err(|error| {
-                Refusal::new(
-                    format!(
-                        "the task log of feature `{}` cannot be opened: `{}`: {error}",
-                        feature.name,
-                        loops.folder().display()
-                    ),
-                    "make the folder writable, or try again when no other program writes there",
-                )
-            })?;
+        let not_opened = |error: io::Error| {
+            let (name, folder) = (&feature.name, loops.folder().display());
+            Refusal::new(
+                format!("the task log of feature `{name}` cannot be opened: `{folder}`: {error}"),
+                "make the folder writable, or try again when no other program writes there",
+            )
+        };
+        let lock = loops.feature_lock(&feature.name, &feature.folder, PATIENCE);
+        let lock = lock.map_err(not_opened)?;
         let pin = loops
             .found(&feature.name)
             .map_err(|error| Refusal::new(error.to_string(), "make it readable, then try again"))?;
@@ -225,13 +222,11 @@ impl<'a> Books<'a> {
         let why = one_line(why)?;
         let task = self.task(id)?.clone();
         if task.done {
-            return Err(Refusal::new(
-                format!("{} is ticked already", task.id),
-                format!(
-                    "what is wrong with it now is a task of its own: spool task add --after {} \"what is to be done\"",
-                    task.id
-                ),
-            ));
+            let next = format!(
+                "what is wrong with it now is a task of its own: spool task add --after {} \"what is to be done\"",
+                task.id
+            );
+            return Err(Refusal::new(format!("{} is ticked already", task.id), next));
         }
         let (before, limit) = self.attempts(&task);
         let used = before.saturating_add(1);
@@ -289,13 +284,11 @@ impl<'a> Books<'a> {
             return Ok((id, Done::Before));
         }
         let Some(Grown { id, .. }) = add_after(&self.text, &self.list, &after, &what) else {
-            return Err(Refusal::new(
-                format!(
-                    "`{what}` cannot be added after {} as a task of its own: it reads as something else, or another task says the same",
-                    after.id
-                ),
-                "say it in other words",
-            ));
+            let why = format!(
+                "`{what}` cannot be added after {} as a task of its own: it reads as something else, or another task says the same",
+                after.id
+            );
+            return Err(Refusal::new(why, "say it in other words"));
         };
         // Written before the list: a killed call leaves no task that the loop does not know.
         join(&id)?;
@@ -336,9 +329,7 @@ impl<'a> Books<'a> {
     /// The repair of a failed task, if recovery is on and there is room for one more.
     fn repair(&mut self, task: &Task, why: &str) -> Result<Option<String>, Refusal> {
         let recovers = self.limits().recovery;
-        let Ok(state) = &mut self.state else {
-            return Ok(None);
-        };
+        let Ok(state) = &mut self.state else { return Ok(None) };
         let (original, depth) = self.list.original(task);
         let repairs_it =
             |other: &Task| other.fixes.as_ref().is_some_and(|id| id.eq_ignore_ascii_case(&task.id));
@@ -402,9 +393,7 @@ impl<'a> Books<'a> {
     fn write_state(&mut self) -> Result<(), Refusal> {
         let running = self.record_iterations().saturating_add(1);
         let part = part::within(&self.list, self.asked.as_ref());
-        let Ok(state) = &mut self.state else {
-            return Ok(());
-        };
+        let Ok(state) = &mut self.state else { return Ok(()) };
         let failed = part.next().first().map_or(0, |task| state.failures(&task.id));
         state.set("taskIndex", part.first_open());
         state.set("totalTasks", part.tasks.len());

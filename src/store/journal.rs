@@ -29,9 +29,9 @@ pub struct Entry {
     /// Why the loop ended.
     pub reason: EndName,
     /// The same end in the words of spec 002.
-    #[serde(skip_serializing_if = "EndStatus::is_none")]
+    #[serde(skip_serializing_if = "is_default")]
     pub status: EndStatus,
-    #[serde(skip_serializing_if = "PromiseState::is_none")]
+    #[serde(skip_serializing_if = "is_default")]
     pub promise: PromiseState,
     /// The check that begins, such as `` `cargo test` (3 of 5) ``; empty elsewhere.
     #[serde(skip_serializing_if = "String::is_empty")]

@@ -84,7 +84,6 @@ read_fields!(Receipt {
 
 /// The fields of a receipt that ticks are judged by.
 #[derive(Clone, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct KnownReceipt {
     pub at: WallTime,
     pub task: String,

@@ -1,7 +1,6 @@
 //! The projects of the cases: languages, folders, styles of a task list, line ends, with and without git.
 
 /// One project, as it is before the agent begins.
-#[allow(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 #[derive(Clone, Debug)]
 pub struct Layout {
     pub name: &'static str,

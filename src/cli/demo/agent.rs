@@ -53,11 +53,8 @@ impl HookAgent<'_> {
     fn arm(&self) -> Result<()> {
         let mut spool = Command::new(&self.programs.spool);
         spool.arg("hook");
-        let answer = self.call_hook(
-            spool,
-            "UserPromptExpansion",
-            &json!({"command_name": "speckit:implement", "command_args": ""}),
-        )?;
+        let command = json!({"command_name": "speckit:implement", "command_args": ""});
+        let answer = self.call_hook(spool, "UserPromptExpansion", &command)?;
         let context = answer["hookSpecificOutput"]["additionalContext"].as_str();
         context.context("the hook did not arm the loop")?;
         self.show("UserPromptExpansion", &answer)

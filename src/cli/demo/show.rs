@@ -6,6 +6,7 @@ use std::time::Duration;
 use anstyle::Style;
 use anyhow::{Context, Result, bail};
 
+use crate::print;
 use crate::runner::signals::Signals;
 use crate::style;
 
@@ -64,8 +65,7 @@ impl Stage {
         if self.signals.wait(wait).is_some() {
             bail!("cut short");
         }
-        let (on, off) = (style.render(), style.render_reset());
-        outln!("{on}{}{off}", laid_out(lead, text.trim_end()));
+        outln!("{style}{}{style:#}", laid_out(lead, text.trim_end()));
         Ok(())
     }
 }
@@ -73,27 +73,8 @@ impl Stage {
 /// The text behind a lead, wrapped at blanks; further lines are indented.
 fn laid_out(lead: &str, text: &str) -> String {
     let indent = lead.chars().count();
-    let mut out = lead.to_owned();
-    let mut column = indent;
-    for (number, line) in text.lines().enumerate() {
-        let mut is_first = true;
-        for word in line.split(' ') {
-            let length = word.chars().count();
-            let breaks = if is_first { number > 0 } else { column + 1 + length > COLUMNS };
-            if breaks {
-                out.push('\n');
-                out.extend(std::iter::repeat_n(' ', indent));
-                column = indent;
-            } else if !is_first {
-                out.push(' ');
-                column += 1;
-            }
-            out.push_str(word);
-            column += length;
-            is_first = false;
-        }
-    }
-    out
+    let text = format!("{lead}{}", text.replace('\n', &format!("\n{:indent$}", "")));
+    text.split_inclusive('\n').map(|line| print::indented(line, COLUMNS, indent)).collect()
 }
 
 #[cfg(test)]

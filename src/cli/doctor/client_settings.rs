@@ -50,11 +50,8 @@ impl SettingsFile {
         dropped_in.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
         dropped_in.sort();
         places.extend(dropped_in.into_iter().map(|path| (Level::Managed, path)));
-        places
-            .into_iter()
-            .filter(|(_, path)| path.exists())
-            .map(|(level, path)| Self::read(level, path))
-            .collect()
+        places.retain(|(_, path)| path.exists());
+        places.into_iter().map(|(level, path)| Self::read(level, path)).collect()
     }
 
     fn read(level: Level, path: PathBuf) -> Self {
@@ -102,14 +99,12 @@ pub fn variables(
 /// The commands of all Stop hooks in a `hooks` object, shortened for the screen.
 pub fn stop_hooks(hooks: &Value) -> Vec<String> {
     let groups = hooks["Stop"].as_array().into_iter().flatten();
-    groups
-        .flat_map(|group| group["hooks"].as_array().into_iter().flatten())
-        .map(|hook| {
-            let said =
-                ["command", "prompt", "url", "type"].iter().find_map(|key| hook[*key].as_str());
-            text::title(&one_line(said.unwrap_or("unknown")), 80)
-        })
-        .collect()
+    let hooks = groups.flat_map(|group| group["hooks"].as_array().into_iter().flatten());
+    let title = |hook: &Value| {
+        let said = ["command", "prompt", "url", "type"].iter().find_map(|key| hook[*key].as_str());
+        text::title(&one_line(said.unwrap_or("unknown")), 80)
+    };
+    hooks.map(title).collect()
 }
 
 pub fn has_stop_hook(plugin: &Path) -> bool {

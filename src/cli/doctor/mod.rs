@@ -7,7 +7,7 @@ mod plugin;
 mod project;
 mod settings;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -86,14 +86,11 @@ fn examine(environment: &Environment, client: Option<&Client>) -> Vec<Finding> {
 /// The nearest folder that looks like a project's root, else the working folder.
 fn project_folder(environment: &Environment) -> PathBuf {
     let start = &environment.working_folder;
-    start
-        .ancestors()
-        .take_while(|folder| *folder != environment.home)
-        .find(|folder| {
-            [".claude", ".specify", ".git"].iter().any(|mark| folder.join(mark).exists())
-        })
-        .unwrap_or(start)
-        .to_owned()
+    let is_marked = |folder: &&Path| {
+        [".claude", ".specify", ".git"].iter().any(|mark| folder.join(mark).exists())
+    };
+    let mut around = start.ancestors().take_while(|folder| *folder != environment.home);
+    around.find(is_marked).unwrap_or(start).to_owned()
 }
 
 fn print_for_people(checks: &[Finding]) {

@@ -9,23 +9,16 @@ use crate::runner::inhibitor::Inhibitor;
 /// Warns of another plugin with a loop.
 pub fn check_other_loops(plugins: &[InstalledPlugin]) -> Finding {
     let name = "other-loops";
-    let others: Vec<&InstalledPlugin> = plugins
-        .iter()
-        .filter(|plugin| plugin.enabled && plugin.id != IDENTIFIER && is_loop(&plugin.id))
-        .collect();
+    let others = others(plugins).filter(|plugin| is_loop(&plugin.id));
+    let others: Vec<String> = others.map(|plugin| one_line(&plugin.id)).collect();
     if others.is_empty() {
         return Finding::ok(name, "no other loop plugin is switched on");
     }
-    let names: Vec<String> =
-        others.iter().map(|plugin| format!("`{}`", one_line(&plugin.id))).collect();
-    let commands: Vec<String> = others
-        .iter()
-        .map(|plugin| format!("claude plugin disable {}", one_line(&plugin.id)))
-        .collect();
+    let commands = others.join("; claude plugin disable ");
     Finding::warn(
         name,
-        format!("another loop may block the same session: {}", names.join(", ")),
-        format!("use one loop at a time: {}", commands.join("; ")),
+        format!("another loop may block the same session: `{}`", others.join("`, `")),
+        format!("use one loop at a time: claude plugin disable {commands}"),
     )
 }
 
@@ -47,10 +40,7 @@ pub fn check_other_stop_hooks(settings: &[SettingsFile], plugins: &[InstalledPlu
             others.push(format!("`{command}` in `{}`", file.path.display()));
         }
     }
-    for plugin in plugins
-        .iter()
-        .filter(|plugin| plugin.enabled && plugin.id != IDENTIFIER && !is_loop(&plugin.id))
-    {
+    for plugin in self::others(plugins).filter(|plugin| !is_loop(&plugin.id)) {
         if plugin.folder().is_some_and(has_stop_hook) {
             others.push(format!("the plugin `{}`", one_line(&plugin.id)));
         }
@@ -58,13 +48,14 @@ pub fn check_other_stop_hooks(settings: &[SettingsFile], plugins: &[InstalledPlu
     if others.is_empty() {
         return Finding::ok("stop-hooks", "no other Stop hook is configured");
     }
-    Finding::ok(
-        "stop-hooks",
-        format!(
-            "other Stop hooks run beside ours, and each decides for itself: {}",
-            others.join(", ")
-        ),
-    )
+    let others = others.join(", ");
+    let found = format!("other Stop hooks run beside ours, and each decides for itself: {others}");
+    Finding::ok("stop-hooks", found)
+}
+
+/// The plugins that are switched on, without ours.
+fn others(plugins: &[InstalledPlugin]) -> impl Iterator<Item = &InstalledPlugin> {
+    plugins.iter().filter(|plugin| plugin.enabled && plugin.id != IDENTIFIER)
 }
 
 /// Plugins that block a session by their own Stop hook, and plugins with our commands.

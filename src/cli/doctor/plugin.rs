@@ -14,30 +14,24 @@ use crate::plugin::{IDENTIFIER, NAME, VERSION, programs};
 pub fn check_client(client: Option<&Client>) -> Finding {
     let name = "client";
     let Some(client) = client else {
-        return Finding::fail(
-            name,
-            "no `claude` was found on PATH",
-            "install Claude Code, or give its path: spool doctor --claude PATH",
-        );
+        let next = "install Claude Code, or give its path: spool doctor --claude PATH";
+        return Finding::fail(name, "no `claude` was found on PATH", next);
     };
-    let at = client.program().display();
+    let (at, oldest) = (client.program().display(), client::OLDEST);
     match client.version() {
-        Ok(version) if version >= client::OLDEST => {
+        Ok(version) if version >= oldest => {
             Finding::ok(name, format!("Claude Code {version} at `{at}`"))
         }
-        Ok(version) => Finding::fail(
-            name,
-            format!(
-                "Claude Code {version} at `{at}` is too old: {} or later is needed",
-                client::OLDEST
-            ),
-            "update it: claude update",
-        ),
-        Err(error) => Finding::fail(
-            name,
-            format!("Claude Code at `{at}` does not work: {}", one_line(&format!("{error:#}"))),
-            "reinstall Claude Code, or give another path: spool doctor --claude PATH",
-        ),
+        Ok(version) => {
+            let found =
+                format!("Claude Code {version} at `{at}` is too old: {oldest} or later is needed");
+            Finding::fail(name, found, "update it: claude update")
+        }
+        Err(error) => {
+            let why = one_line(&format!("{error:#}"));
+            let next = "reinstall Claude Code, or give another path: spool doctor --claude PATH";
+            Finding::fail(name, format!("Claude Code at `{at}` does not work: {why}"), next)
+        }
     }
 }
 
@@ -45,39 +39,23 @@ pub fn check_client(client: Option<&Client>) -> Finding {
 pub fn check_plugin(plugins: &[InstalledPlugin]) -> Finding {
     let name = "plugin";
     let Some(ours) = plugins.iter().find(|plugin| plugin.id == IDENTIFIER) else {
-        return Finding::fail(
-            name,
-            format!("`{IDENTIFIER}` is not installed in Claude Code"),
-            "install it: spool setup",
-        );
+        let found = format!("`{IDENTIFIER}` is not installed in Claude Code");
+        return Finding::fail(name, found, "install it: spool setup");
     };
     if !ours.errors.is_empty() {
-        return Finding::fail(
-            name,
-            format!(
-                "Claude Code cannot load `{IDENTIFIER}`: {}",
-                one_line(&ours.errors.join("; "))
-            ),
-            "install it again: spool setup",
-        );
+        let why = one_line(&ours.errors.join("; "));
+        let found = format!("Claude Code cannot load `{IDENTIFIER}`: {why}");
+        return Finding::fail(name, found, "install it again: spool setup");
     }
     if !ours.enabled {
-        return Finding::fail(
-            name,
-            format!("`{IDENTIFIER}` is switched off"),
-            format!("switch it on: claude plugin enable {IDENTIFIER}"),
-        );
+        let next = format!("switch it on: claude plugin enable {IDENTIFIER}");
+        return Finding::fail(name, format!("`{IDENTIFIER}` is switched off"), next);
     }
     let version = ours.version.as_deref().unwrap_or("unknown");
     if version != VERSION {
-        return Finding::fail(
-            name,
-            format!(
-                "`{IDENTIFIER}` is of version {}, this `spool` is {VERSION}",
-                one_line(version)
-            ),
-            "bring both to one version: spool setup",
-        );
+        let version = one_line(version);
+        let found = format!("`{IDENTIFIER}` is of version {version}, this `spool` is {VERSION}");
+        return Finding::fail(name, found, "bring both to one version: spool setup");
     }
     Finding::ok(name, format!("`{IDENTIFIER}` {VERSION} is installed and switched on"))
 }
@@ -96,20 +74,15 @@ pub fn check_programs(plugins: &[InstalledPlugin]) -> Option<Finding> {
     let name = "programs";
     let ours = plugins.iter().find(|plugin| plugin.id == IDENTIFIER)?;
     let Some(folder) = ours.folder() else {
-        return Some(Finding::fail(
-            name,
-            "Claude Code does not say where the plugin is",
-            "install it again: spool setup",
-        ));
+        let found = "Claude Code does not say where the plugin is";
+        return Some(Finding::fail(name, found, "install it again: spool setup"));
     };
+    let bin = folder.join("bin");
     Some(match try_programs(folder) {
-        Ok(()) => Finding::ok(
-            name,
-            format!(
-                "`ralph-hook` and `spool` {VERSION} run, from `{}`",
-                folder.join("bin").display()
-            ),
-        ),
+        Ok(()) => {
+            let found = format!("`ralph-hook` and `spool` {VERSION} run, from `{}`", bin.display());
+            Finding::ok(name, found)
+        }
         Err(error) => {
             Finding::fail(name, one_line(&format!("{error:#}")), "install them again: spool setup")
         }

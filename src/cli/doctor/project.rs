@@ -33,18 +33,13 @@ pub fn check_project_switch(environment: &Environment) -> Finding {
     };
     if let Some(other) = misnamed(&project.root) {
         let what = format!("`{other}` is not the settings file: nothing in it counts");
-        return Finding::fail(
-            name,
-            what,
-            format!("did you mean `{SETTINGS}`? rename it, or remove it"),
-        );
+        let next = format!("did you mean `{SETTINGS}`? rename it, or remove it");
+        return Finding::fail(name, what, next);
     }
     if !settings.chosen.enabled() {
-        return Finding::warn(
-            name,
-            format!("the loop is switched off for this project, in `{}`", path.display()),
-            "set `enabled: true` there, or remove the file, when you want it back",
-        );
+        let what = format!("the loop is switched off for this project, in `{}`", path.display());
+        let next = "set `enabled: true` there, or remove the file, when you want it back";
+        return Finding::warn(name, what, next);
     }
     if !settings.chosen.spec_kit_command() {
         let what = "the loop is not switched off for this project; spec-kit's own command does not arm it (`spec_kit_command: false`), /speckit:implement does";
@@ -65,29 +60,22 @@ pub fn check_armed(environment: &Environment) -> Vec<Finding> {
     let untrusted = Settings::read(&project.root)
         .is_ok_and(|settings| pinned::trusted(&project.root, &settings).is_err());
     if untrusted {
-        checks.push(Finding::fail(
-            name,
-            format!("`{SETTINGS}` came with the repository, and you have not trusted its commands"),
-            "read them with `spool trust`; until then no loop is armed",
-        ));
+        let found =
+            format!("`{SETTINGS}` came with the repository, and you have not trusted its commands");
+        let next = "read them with `spool trust`; until then no loop is armed";
+        checks.push(Finding::fail(name, found, next));
     }
     let features = FeaturesReport::of(&project).features;
     let loops = features.iter().filter_map(|feature| feature.r#loop.as_ref());
     for report in loops.filter(|report| report.lives()) {
         let about = text::line(&report.about);
         checks.push(match &report.pin {
-            Some(pin) => Finding::ok(
-                name,
-                format!(
-                    "the loop of {about} was armed by {} with {}",
-                    text::line(pin.armed_by.as_str()),
-                    pinned::in_short(
-                        pin.checks.len(),
-                        &pinned::checks_in_words(&pin.checks),
-                        pin.verify
-                    )
-                ),
-            ),
+            Some(pin) => {
+                let by = text::line(pin.armed_by.as_str());
+                let checks = pinned::checks_in_words(&pin.checks);
+                let checks = pinned::in_short(pin.checks.len(), &checks, pin.verify);
+                Finding::ok(name, format!("the loop of {about} was armed by {by} with {checks}"))
+            }
             None => Finding::warn(
                 name,
                 format!("no person armed the loop of {about}: no command is run for it"),
@@ -132,17 +120,14 @@ pub fn check_let_go(environment: &Environment) -> Option<Finding> {
     let project = Project::around(&environment.working_folder)?;
     let loops = Loops::of(&project.root);
     let mut features = project.features().into_iter();
-    let (feature, session) = features
+    let (feature, gone) = features
         .find_map(|feature| Some((let_go(&loops, &feature.name).into_iter().next()?, feature)))
-        .map(|(session, feature)| (feature.name, session))?;
-    Some(Finding::warn(
-        "let-go",
-        format!(
-            "session {} stopped and was not blocked: feature {} is driven by session {}",
-            one_line(&session.session),
-            one_line(&feature),
-            one_line(&session.owner)
-        ),
-        "type /speckit:implement in the session that should continue it",
-    ))
+        .map(|(gone, feature)| (feature.name, gone))?;
+    let [session, feature, owner] =
+        [&gone.session, &feature, &gone.owner].map(|name| one_line(name));
+    let found = format!(
+        "session {session} stopped and was not blocked: feature {feature} is driven by session {owner}"
+    );
+    let next = "type /speckit:implement in the session that should continue it";
+    Some(Finding::warn("let-go", found, next))
 }

@@ -9,17 +9,13 @@ use crate::engine::Guardrails;
 use crate::plugin::IDENTIFIER;
 
 pub fn check_settings_files(settings: &[SettingsFile]) -> Vec<Finding> {
-    settings
-        .iter()
-        .filter_map(|file| {
-            let fault = file.fault.as_deref()?;
-            Some(Finding::warn(
-                "settings",
-                format!("`{}` cannot be read: {fault}", file.path.display()),
-                "fix it: Claude Code may ignore it or refuse to start",
-            ))
-        })
-        .collect()
+    let next = "fix it: Claude Code may ignore it or refuse to start";
+    let finding = |file: &SettingsFile| {
+        let fault = file.fault.as_deref()?;
+        let found = format!("`{}` cannot be read: {fault}", file.path.display());
+        Some(Finding::warn("settings", found, next))
+    };
+    settings.iter().filter_map(finding).collect()
 }
 
 pub fn check_hooks_allowed(settings: &[SettingsFile], environment: &Environment) -> Finding {
@@ -29,12 +25,10 @@ pub fn check_hooks_allowed(settings: &[SettingsFile], environment: &Environment)
         let enabled_there =
             managed().any(|file| file.content["enabledPlugins"][IDENTIFIER] == Value::Bool(true));
         if !enabled_there {
+            let path = file.path.display();
             return Finding::fail(
                 name,
-                format!(
-                    "`{}` allows only the hooks that your organization manages",
-                    file.path.display()
-                ),
+                format!("`{path}` allows only the hooks that your organization manages"),
                 format!("ask the person who manages it to enable the plugin `{IDENTIFIER}` there"),
             );
         }
@@ -42,25 +36,17 @@ pub fn check_hooks_allowed(settings: &[SettingsFile], environment: &Environment)
     // The last file that sets a value wins, as in the client.
     let disabled = settings.iter().rev().find(|file| file.content["disableAllHooks"].is_boolean());
     if let Some(file) = disabled.filter(|file| file.says("disableAllHooks")) {
-        return Finding::fail(
-            name,
-            format!(
-                "all hooks are switched off, by `disableAllHooks` in `{}`",
-                file.path.display()
-            ),
-            "remove that line",
-        );
+        let path = file.path.display();
+        let found = format!("all hooks are switched off, by `disableAllHooks` in `{path}`");
+        return Finding::fail(name, found, "remove that line");
     }
     let variables = variables(settings, environment);
     for variable in ["CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_SAFE_MODE"] {
         if let Some((value, place)) = variables.get(variable)
             && is_switched_on(value)
         {
-            return Finding::fail(
-                name,
-                format!("`{variable}` switches hooks and plugins off, in {place}"),
-                "unset it",
-            );
+            let found = format!("`{variable}` switches hooks and plugins off, in {place}");
+            return Finding::fail(name, found, "unset it");
         }
     }
     Finding::ok(name, "no setting switches hooks off")
@@ -92,11 +78,11 @@ pub fn check_block_cap(settings: &[SettingsFile], environment: &Environment) -> 
             format!("unset it, or make it larger than {idle}"),
         ),
         Ok(cap) => Finding::ok(name, format!("`{variable}` is {cap} in {place}")),
-        Err(_) => Finding::warn(
-            name,
-            format!("`{variable}` is `{}` in {place}, which is no number", one_line(value)),
-            "unset it",
-        ),
+        Err(_) => {
+            let value = one_line(value);
+            let found = format!("`{variable}` is `{value}` in {place}, which is no number");
+            Finding::warn(name, found, "unset it")
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::session::report::session_loop::sums;
 use crate::store::journal::Entry;
 use crate::store::loops::TERMINAL;
 use crate::store::names::{EndName, JournalEvent, VerdictName};
-use crate::style;
+use crate::style::{BAD, BOLD, DIM, GOOD, WARN};
 use crate::world::WallTime;
 
 /// Stands for a session in the journal of a runner.
@@ -107,9 +107,8 @@ impl LoggedLoop {
                 format!("session {}", printable(session).chars().take(SHORT).collect::<String>())
             }
         };
-        let (bold, plain) = (style::BOLD.render(), style::BOLD.render_reset());
         format!(
-            "{bold}{}{plain} · {whose} · {}",
+            "{BOLD}{}{BOLD:#} · {whose} · {}",
             printable(&self.about),
             local(self.began(), "%F %:z")
         )
@@ -125,16 +124,16 @@ impl LoggedLoop {
 
     pub fn line(&self, entry: &Entry) -> String {
         let (style, what) = match (&entry.verdict, &entry.event) {
-            (VerdictName::Continue, _) => (style::WARN, "continue".to_owned()),
-            (VerdictName::Wait, _) => (style::DIM, "wait".to_owned()),
+            (VerdictName::Continue, _) => (WARN, "continue".to_owned()),
+            (VerdictName::Wait, _) => (DIM, "wait".to_owned()),
             (VerdictName::End, _) if entry.reason == EndName::Completed => {
-                (style::GOOD, "done (completed)".to_owned())
+                (GOOD, "done (completed)".to_owned())
             }
-            (VerdictName::End, _) => (style::BAD, format!("ended ({})", entry.reason)),
+            (VerdictName::End, _) => (BAD, format!("ended ({})", entry.reason)),
             (_, event @ JournalEvent::Ended) if entry.reason != EndName::None => {
-                (style::BOLD, format!("{event} ({})", entry.reason))
+                (BOLD, format!("{event} ({})", entry.reason))
             }
-            (_, event) => (style::BOLD, event.as_str().to_owned()),
+            (_, event) => (BOLD, event.as_str().to_owned()),
         };
         let sums = match entry.verdict {
             VerdictName::End => sums(entry.tool_calls, entry.commits, entry.tokens),
@@ -159,11 +158,9 @@ impl LoggedLoop {
         let is_same_day = day(entry.at) == day(self.began());
         let output = entry.output.lines().map(|line| format!("\n      {}", printable(line)));
         format!(
-            "  {}{iteration}  {}{}{}  {}{sums}{}",
+            "  {}{iteration}  {style}{}{style:#}  {}{sums}{}",
             local(entry.at, if is_same_day { "%T" } else { "%m-%d %T" }),
-            style.render(),
             printable(&what),
-            style.render_reset(),
             words,
             output.collect::<String>(),
         )

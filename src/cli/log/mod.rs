@@ -55,7 +55,6 @@ const ALONE: [&str; 6] = ["by_name", "since", "last", "follow", "session", "feat
 
 /// Show every decision and why it was made, loop by loop.
 #[derive(clap::Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each one is a flag")]
 #[command(mut_arg("feature", |flag| flag.short(Resettable::Reset).help(OF_FEATURE)))]
 pub struct LogArgs {
     #[command(flatten)]

@@ -33,11 +33,8 @@ impl ShownLoops {
         if names.is_empty() && !waits {
             return Err(typed.unknown(&known));
         }
-        let sessions: Vec<String> = names
-            .iter()
-            .filter(|name| name.kind == NameKind::Session)
-            .flat_map(|name| forerunners(&name.id))
-            .collect();
+        let sessions = names.iter().filter(|name| name.kind == NameKind::Session);
+        let sessions: Vec<String> = sessions.flat_map(|name| forerunners(&name.id)).collect();
         for session in sessions {
             names.push(LoopName::new(NameKind::Session, &session));
         }

@@ -12,11 +12,11 @@ use crate::feature::project::printable;
 use crate::forms;
 use crate::forms::plain::JsonNumber;
 use crate::forms::story::{CallOutcome, CommitMessage, IterationStep, StepWord};
-use crate::runner::messages;
-use crate::runner::report as runners;
+use crate::print;
 use crate::runner::state::{changes_with_state, readable, time_of};
 use crate::runner::story::{Story, WhichIteration};
-use crate::style;
+use crate::runner::{messages, report as runners};
+use crate::style::{BAD, BOLD, DIM, GOOD};
 use crate::text;
 
 /// Columns of the text.
@@ -67,9 +67,8 @@ pub fn meant(place: &Where, change: Option<&str>) -> Result<(PathBuf, String)> {
 /// Within 80 columns, except for output of the agent program and the checks.
 fn text_of(story: &Story) -> String {
     let iteration = &story.past.iteration;
-    let (bold, plain) = (style::BOLD.render(), style::BOLD.render_reset());
     let began = time_of(&iteration.started).map(readable).unwrap_or_default();
-    let mut out = format!("{bold}{} · iteration {}{plain}", printable(&story.change), iteration.n);
+    let mut out = format!("{BOLD}{} · iteration {}{BOLD:#}", printable(&story.change), iteration.n);
     let agent = story.harness.as_deref().map(printable);
     for part in agent.iter().chain([&began]) {
         let _ = write!(out, " · {part}");
@@ -132,24 +131,13 @@ fn text_of(story: &Story) -> String {
 }
 
 fn heading(out: &mut String, words: &str) {
-    let (bold, plain) = (style::BOLD.render(), style::BOLD.render_reset());
-    let _ = writeln!(out, "\n{bold}{words}{plain}");
+    let _ = writeln!(out, "\n{BOLD}{words}{BOLD:#}");
 }
 
 /// Wraps words between two columns of indent and the width.
 fn indented(out: &mut String, words: &str) {
-    let mut line = String::new();
-    for word in words.split_whitespace() {
-        if !line.is_empty() && text::columns(&line) + 1 + text::columns(word) > WIDTH - 2 {
-            let _ = writeln!(out, "  {line}");
-            line.clear();
-        }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    let _ = writeln!(out, "  {line}");
+    let words: Vec<&str> = words.split_whitespace().collect();
+    *out += &print::indented(&format!("  {}\n", words.join(" ")), WIDTH, 2);
 }
 
 fn steps(out: &mut String, story: &Story) {
@@ -174,16 +162,16 @@ fn steps(out: &mut String, story: &Story) {
             }
             StepWord::Called => {
                 let (style, came) = match outcome {
-                    Some(CallOutcome::Done) => (style::GOOD, "done  "),
-                    Some(CallOutcome::Failed) => (style::BAD, "failed"),
-                    Some(CallOutcome::Denied) => (style::BAD, "denied"),
-                    None => (style::DIM, "no end"),
+                    Some(CallOutcome::Done) => (GOOD, "done  "),
+                    Some(CallOutcome::Failed) => (BAD, "failed"),
+                    Some(CallOutcome::Denied) => (BAD, "denied"),
+                    None => (DIM, "no end"),
                 };
                 let what = text::narrow(
                     &format!("{}: {words}", tool.as_deref().unwrap_or_default()),
                     WIDTH - 10,
                 );
-                let _ = writeln!(out, "  {}{came}{}  {what}", style.render(), style.render_reset());
+                let _ = writeln!(out, "  {style}{came}{style:#}  {what}");
             }
         }
     }
@@ -223,11 +211,9 @@ fn checks(out: &mut String, story: &Story) {
         heading(out, "Checks");
     }
     for check in checks {
-        let (style, came) =
-            if check.passed { (style::GOOD, "passed") } else { (style::BAD, "failed") };
-        let (on, off) = (style.render(), style.render_reset());
+        let (style, came) = if check.passed { (GOOD, "passed") } else { (BAD, "failed") };
         let words = format!("`{}`: {}", printable(&check.run), printable(&check.outcome));
-        let _ = writeln!(out, "  {on}{came}{off}  {}", text::narrow(&words, WIDTH - 10));
+        let _ = writeln!(out, "  {style}{came}{style:#}  {}", text::narrow(&words, WIDTH - 10));
         let lines: Vec<&str> = check.tail.lines().collect();
         for line in &lines[lines.len().saturating_sub(LINES)..] {
             let _ = writeln!(out, "    {}", text::narrow(line, WIDTH - 4));

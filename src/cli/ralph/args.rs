@@ -9,7 +9,6 @@ use crate::settings::{CHANGE, Flags, LIMITS, RUNNER};
 /// the checks, the commits and the agent's last words, and decides whether the loop continues. It always ends
 /// with a reason, a line that says it, and an exit code of its own.
 #[derive(clap::Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each one is a flag")]
 #[command(after_help = SHORT_EXAMPLES, after_long_help = EXAMPLES)]
 pub struct RalphArgs {
     /// What is to be done, in quotes; after `--` when it begins with a dash [default: the open tasks of the task list]

@@ -21,20 +21,18 @@ use crate::feature::settings::Settings;
 use crate::forms;
 use crate::forms::events::{EventForm, RunnerEvent};
 use crate::forms::runner::{RunnerForm, RunnerStatusForm};
-use crate::runner::driver;
-use crate::runner::exit;
-use crate::runner::options::file;
+use crate::print;
 use crate::runner::options::{
-    self, Counting, DoneWhen, Form, HarnessChoice, Layers, Options, ProjectTrust, resolve,
+    self, Counting, DoneWhen, Form, HarnessChoice, Layers, Options, ProjectTrust, file, resolve,
 };
 use crate::runner::report::{RunnerReport, only_live, select};
-use crate::runner::script;
 use crate::runner::state::{Context as Added, changes_with_state, make_state_folder};
 use crate::runner::target::{self, Change, ChangeKind, ChangeQuery, FoundChange, SpecKitRules};
+use crate::runner::{driver, exit, script};
 use crate::session::arm::feature as arm;
 use crate::settings::{Chosen, table};
 use crate::store::read::Problem;
-use crate::style;
+use crate::style::WARN;
 use crate::text;
 
 pub use args::RalphArgs;
@@ -69,8 +67,7 @@ pub fn run(args: &RalphArgs) -> Result<ExitCode> {
             return Ok(ExitCode::from(choose::GaveUp::CODE));
         }
         Err(error) => {
-            let (bad, reset) = (style::BAD.render(), style::BAD.render_reset());
-            errln!("{bad}error{reset}: {error:#}");
+            print::error(&error);
             return Ok(ExitCode::from(exit::USAGE));
         }
     };
@@ -346,7 +343,7 @@ fn spec_kit(change: &Change, args: &RalphArgs) -> Result<SpecKitRules> {
 }
 
 fn warn(words: &str) {
-    errln!("{}warning{}: {words}", style::WARN.render(), style::WARN.render_reset());
+    errln!("{WARN}warning{WARN:#}: {words}");
 }
 
 /// The prompt for a change with a list, if the person gives none.

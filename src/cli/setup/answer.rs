@@ -5,9 +5,11 @@ use std::process::ExitCode;
 use anyhow::Result;
 
 use super::args::SetupArgs;
-use super::steps::Tense;
 use crate::forms;
 use crate::forms::setup::{SetupForm, SetupStepForm, SetupStepName};
+
+/// What the steps call the commands without a prefix.
+pub const COMMANDS: &str = "the commands /ralph-loop, /ulw-loop and /cancel-ralph";
 
 pub struct SetupAnswer {
     form: SetupForm,
@@ -21,11 +23,25 @@ impl SetupAnswer {
         Self { form, is_json: args.json }
     }
 
-    pub fn tense(&self) -> Tense {
-        if self.form.dry_run { Tense::Would } else { Tense::Did }
-    }
-
-    pub fn step(&mut self, (name, words): (SetupStepName, String)) {
+    /// Reports a step that was done to `what`, or would be.
+    pub fn step(&mut self, name: SetupStepName, what: &str) {
+        let (would, did) = match name {
+            SetupStepName::WritePlugin
+            | SetupStepName::WriteCommands
+            | SetupStepName::WriteStatusLine => ("write", "wrote"),
+            SetupStepName::CopyPrograms => ("copy", "copied"),
+            SetupStepName::AddMarketplace => ("add", "added"),
+            SetupStepName::Install => ("install", "installed"),
+            SetupStepName::Reinstall => ("reinstall", "reinstalled"),
+            SetupStepName::Enable => ("switch on", "switched on"),
+            SetupStepName::Uninstall => ("uninstall", "uninstalled"),
+            _ => ("remove", "removed"),
+        };
+        let words = if self.form.dry_run {
+            format!("would {would} {what}")
+        } else {
+            format!("{did} {what}")
+        };
         if !self.is_json {
             outln!("{words}");
         }

@@ -1,20 +1,21 @@
 //! Installing: looks around, plans the steps, notes them in the install record, and does them.
 
 use std::fs;
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 
-use super::answer::SetupAnswer;
+use super::answer::{COMMANDS, SetupAnswer};
 use super::args::SetupArgs;
 use super::data_folder::DataFolder;
 use super::files::exists;
 use super::site::{COPYING, SetupSite, our_plugin, sweep_claude};
-use super::steps::{InstallStep, Tense};
 use crate::exec::find::find;
+use crate::forms::setup::SetupStepName;
 use crate::plugin::assembly::{self, Site};
 use crate::plugin::call::Advise;
-use crate::plugin::client::{self, Client, InstalledPlugin, PluginData};
+use crate::plugin::client::{self, Client, InstalledPlugin};
 use crate::plugin::install_record::InstallRecord;
 use crate::plugin::{
     IDENTIFIER, MARKETPLACE, Programs, VERSION, programs, status_line, user_commands,
@@ -30,11 +31,11 @@ pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
     let steps = plan(site, &record, client.as_ref(), &programs, args)?;
     let mut answer = SetupAnswer::to(args);
     let Some(data) = data else {
-        for step in &steps {
-            answer.step(step.describe(&site.places, answer.tense()));
+        for (name, what) in &steps {
+            answer.step(*name, what);
         }
         if client.is_none() {
-            say_that_there_is_no_client(site, &mut answer);
+            say_that_there_is_no_client(site, args, &mut answer);
         }
         return answer.end();
     };
@@ -42,15 +43,15 @@ pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
     note(site, &mut record, &programs, client.as_ref(), args)?;
     site.sweep(data.age_of_litter());
     sweep_claude(&site.environment.claude_folder(), data.age_of_litter());
-    for step in &steps {
-        match step {
-            InstallStep::WriteStatusLine(_) => put_status_line(site, &mut record)?,
-            _ => perform(site, step, &programs, client.as_ref())?,
+    for (name, what) in &steps {
+        match name {
+            SetupStepName::WriteStatusLine => put_status_line(site, &mut record)?,
+            _ => perform(site, *name, &programs, client.as_ref())?,
         }
-        answer.step(step.describe(&site.places, answer.tense()));
+        answer.step(*name, what);
     }
     let Some(client) = client else {
-        say_that_there_is_no_client(site, &mut answer);
+        say_that_there_is_no_client(site, args, &mut answer);
         return answer.end();
     };
     let installed = check_installed(&client)?;
@@ -75,36 +76,41 @@ fn doctor(site: &SetupSite<'_>) -> String {
     format!("`spool` is not on your PATH: `{} doctor`", spool.display())
 }
 
-/// The steps that are left. Fails if a foreign file is in the way.
+/// The steps that are left, each with what it is done to. Fails if a foreign file is in the way.
 fn plan(
     site: &SetupSite<'_>,
     record: &InstallRecord,
     client: Option<&Client>,
     programs: &Programs,
     args: &SetupArgs,
-) -> Result<Vec<InstallStep>> {
+) -> Result<Vec<(SetupStepName, String)>> {
     let mut steps = plan_files(site, record)?;
     let config = site.environment.claude_folder();
     let mut known = record.registrations.iter();
     let has_commands = known.any(|known| known.claude_folder == config && known.user_commands);
     if args.extras.user_commands || has_commands {
         user_commands::check(&config)?;
-        steps.push(InstallStep::WriteCommands(config.clone()));
+        let what = format!("{COMMANDS} to `{}`", config.join("commands").display());
+        steps.push((SetupStepName::WriteCommands, what));
     }
     if let Some(client) = client {
         steps.extend(plan_client(site, client, programs)?);
     }
     // The client writes the same file when it installs, so our entry comes after that.
     if args.extras.statusline && status_line::with_entry(&config, &site.status_line())?.is_some() {
-        steps.push(InstallStep::WriteStatusLine(config));
+        let what = format!("the status line to `{}`", status_line::settings_of(&config).display());
+        steps.push((SetupStepName::WriteStatusLine, what));
     }
     Ok(steps)
 }
 
-fn plan_files(site: &SetupSite<'_>, record: &InstallRecord) -> Result<Vec<InstallStep>> {
-    let replaced = match assembly::site(&site.places.plugin)? {
-        Site::Assembled(version) => Some(version),
-        Site::Missing | Site::Empty => None,
+fn plan_files(
+    site: &SetupSite<'_>,
+    record: &InstallRecord,
+) -> Result<Vec<(SetupStepName, String)>> {
+    let instead = match assembly::site(&site.places.plugin)? {
+        Site::Assembled(version) => format!(", in place of {version}"),
+        Site::Missing | Site::Empty => String::new(),
     };
     for name in [programs::HOOK, programs::SPOOL] {
         let path = site.places.bin.join(name);
@@ -115,14 +121,18 @@ fn plan_files(site: &SetupSite<'_>, record: &InstallRecord) -> Result<Vec<Instal
             );
         }
     }
-    Ok(vec![InstallStep::WritePlugin { replaced }, InstallStep::CopyPrograms])
+    let (plugin, bin) = (site.places.plugin.display(), site.places.bin.display());
+    Ok(vec![
+        (SetupStepName::WritePlugin, format!("the plugin {VERSION} to `{plugin}`{instead}")),
+        (SetupStepName::CopyPrograms, format!("`spool` and `ralph-hook` to `{bin}`")),
+    ])
 }
 
 fn plan_client(
     site: &SetupSite<'_>,
     client: &Client,
     programs: &Programs,
-) -> Result<Vec<InstallStep>> {
+) -> Result<Vec<(SetupStepName, String)>> {
     let version = client.version()?;
     if version < client::OLDEST {
         bail!(
@@ -132,7 +142,10 @@ fn plan_client(
     }
     let mut steps = Vec::new();
     match client.marketplaces()?.into_iter().find(|known| known.name == MARKETPLACE) {
-        None => steps.push(InstallStep::AddMarketplace),
+        None => {
+            let what = format!("the marketplace `{MARKETPLACE}` to Claude Code");
+            steps.push((SetupStepName::AddMarketplace, what));
+        }
         Some(known) if site.is_our_marketplace(&known) => {}
         Some(known) => bail!(
             "Claude Code already has a marketplace `{MARKETPLACE}`, from {}\nremove it first: `claude plugin marketplace remove {MARKETPLACE}`",
@@ -141,19 +154,17 @@ fn plan_client(
                 .map_or_else(|| "elsewhere".to_owned(), |path| format!("`{}`", path.display()))
         ),
     }
-    match our_plugin(client)? {
-        None => steps.push(InstallStep::Install),
-        Some(installed)
-            if !installed
-                .install_path
-                .as_deref()
-                .is_some_and(|copy| assembly::is_same(copy, programs)) =>
-        {
-            steps.push(InstallStep::Reinstall);
+    let is_same = |copy: &Path| assembly::is_same(copy, programs);
+    let name = match our_plugin(client)? {
+        None => Some(SetupStepName::Install),
+        Some(installed) if !installed.install_path.as_deref().is_some_and(is_same) => {
+            Some(SetupStepName::Reinstall)
         }
-        Some(installed) if !installed.enabled => steps.push(InstallStep::Enable),
-        Some(_) => {}
-    }
+        Some(installed) if !installed.enabled => Some(SetupStepName::Enable),
+        Some(_) => None,
+    };
+    let what = format!("the plugin `{IDENTIFIER}` in Claude Code");
+    steps.extend(name.map(|name| (name, what)));
     Ok(steps)
 }
 
@@ -184,26 +195,28 @@ fn note(
 
 fn perform(
     site: &SetupSite<'_>,
-    step: &InstallStep,
+    step: SetupStepName,
     programs: &Programs,
     client: Option<&Client>,
 ) -> Result<()> {
     match step {
-        InstallStep::WritePlugin { .. } => {
+        SetupStepName::WritePlugin => {
             return assembly::assemble(&site.places.plugin, programs).map(drop);
         }
-        InstallStep::CopyPrograms => return copy_programs(site, programs),
-        InstallStep::WriteCommands(config) => return user_commands::write(config),
+        SetupStepName::CopyPrograms => return copy_programs(site, programs),
+        SetupStepName::WriteCommands => {
+            return user_commands::write(&site.environment.claude_folder());
+        }
         _ => {}
     }
     let client = client.context("no `claude` was found")?;
     let registered = match step {
-        InstallStep::AddMarketplace => client.add_marketplace(&site.places.plugin),
-        InstallStep::Install => client.install(IDENTIFIER),
-        InstallStep::Reinstall => {
-            client.uninstall(IDENTIFIER, PluginData::Keep).and_then(|()| client.install(IDENTIFIER))
+        SetupStepName::AddMarketplace => client.add_marketplace(&site.places.plugin),
+        SetupStepName::Install => client.install(),
+        SetupStepName::Reinstall => {
+            client.uninstall(&["--keep-data"]).and_then(|()| client.install())
         }
-        InstallStep::Enable => client.enable(IDENTIFIER),
+        SetupStepName::Enable => client.enable(),
         _ => Ok(()),
     };
     registered.context("could not register the plugin in Claude Code").advise(format_args!(
@@ -249,11 +262,8 @@ fn note_copy(
     record.save(&site.places.data)
 }
 
-fn say_that_there_is_no_client(site: &SetupSite<'_>, answer: &mut SetupAnswer) {
-    let is = match answer.tense() {
-        Tense::Would => "would be",
-        Tense::Did => "is",
-    };
+fn say_that_there_is_no_client(site: &SetupSite<'_>, args: &SetupArgs, answer: &mut SetupAnswer) {
+    let is = if args.dry_run { "would be" } else { "is" };
     answer.problem(&format!(
         "no `claude` was found on PATH, so the plugin {is} complete but not registered\n\
          run `spool setup --claude PATH` with the path of Claude Code, or load the plugin for one session:\n\

@@ -7,7 +7,6 @@ mod files;
 mod install;
 mod remove;
 mod site;
-mod steps;
 
 use std::process::ExitCode;
 

@@ -6,18 +6,18 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 
-use super::answer::SetupAnswer;
+use super::answer::{COMMANDS, SetupAnswer};
 use super::args::SetupArgs;
 use super::data_folder::DataFolder;
 use super::files::{exists, is_same_place, remove_file, remove_if_empty};
-use super::site::{SetupSite, our_plugin, sweep_claude};
-use super::steps::RemovalStep;
+use super::site::{Places, SetupSite, our_plugin, sweep_claude};
+use crate::forms::setup::SetupStepName;
 use crate::hosts::claude::commands::USER_COMMANDS;
 use crate::plugin::assembly::{self, Site};
 use crate::plugin::call::Advise;
-use crate::plugin::client::{Client, PluginData};
+use crate::plugin::client::Client;
 use crate::plugin::install_record::{self, InstallRecord, Registration};
-use crate::plugin::status_line::EntryRemoval;
+use crate::plugin::status_line::{EntryRemoval, settings_of};
 use crate::plugin::user_commands::CommandsRemoval;
 use crate::plugin::{IDENTIFIER, MARKETPLACE, NAME, programs, status_line, user_commands};
 use crate::store::private::state_home;
@@ -25,6 +25,59 @@ use crate::store::write::LEFT_ALONE;
 
 /// A launcher of a plain checkout leaves this in our folder to show its hint only once.
 const HINT: &str = "install-hint-shown";
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum RemovalStep {
+    Uninstall(Registration),
+    RemoveMarketplace(Registration),
+    RemoveCopy(PathBuf),
+    RemoveCommands(Registration),
+    RemoveStatusLine(Registration),
+    Forget(Registration),
+    RemovePlugin,
+    RemovePrograms,
+    RemoveInstallRecord,
+}
+
+impl RemovalStep {
+    /// The name for programs, and what is removed; `None` for steps that only the install record knows.
+    fn describe(&self, places: &Places) -> Option<(SetupStepName, String)> {
+        Some(match self {
+            Self::Forget(_) => return None,
+            Self::Uninstall(_) => {
+                (SetupStepName::Uninstall, format!("the plugin `{IDENTIFIER}` from Claude Code"))
+            }
+            Self::RemoveMarketplace(_) => {
+                let what = format!("the marketplace `{MARKETPLACE}` from Claude Code");
+                (SetupStepName::RemoveMarketplace, what)
+            }
+            Self::RemoveCopy(copy) => {
+                (SetupStepName::RemoveCopy, format!("Claude Code's copy in `{}`", copy.display()))
+            }
+            Self::RemoveCommands(registration) => {
+                let folder = registration.claude_folder.join("commands");
+                let what = format!("{COMMANDS} from `{}`", folder.display());
+                (SetupStepName::RemoveCommands, what)
+            }
+            Self::RemoveStatusLine(registration) => {
+                let file = settings_of(&registration.claude_folder);
+                let what = format!("the status line from `{}`", file.display());
+                (SetupStepName::RemoveStatusLine, what)
+            }
+            Self::RemovePlugin => {
+                let what = format!("the plugin from `{}`", places.plugin.display());
+                (SetupStepName::RemovePlugin, what)
+            }
+            Self::RemovePrograms => {
+                let what = format!("the programs from `{}`", places.bin.display());
+                (SetupStepName::RemovePrograms, what)
+            }
+            Self::RemoveInstallRecord => {
+                (SetupStepName::RemoveInstallRecord, format!("`{}`", places.data.display()))
+            }
+        })
+    }
+}
 
 /// Fails if the plugin has to be unregistered, but there is no Claude Code.
 pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
@@ -47,10 +100,8 @@ pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
     };
     let (steps, unreachable) = plan(site, &record)?;
     if args.dry_run {
-        for step in &steps {
-            if let Some(said) = step.describe(&site.places, answer.tense()) {
-                answer.step(said);
-            }
+        for (name, what) in steps.iter().filter_map(|step| step.describe(&site.places)) {
+            answer.step(name, &what);
         }
         return answer.end();
     }
@@ -63,10 +114,10 @@ pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
             answer.left(format!("left `{}`: {}", data.display(), why_left(data)));
             continue;
         }
-        let Some((name, wholly)) = step.describe(&site.places, answer.tense()) else { continue };
+        let Some((name, all)) = step.describe(&site.places) else { continue };
         match done {
-            StepDone::Wholly => answer.step((name, wholly)),
-            StepDone::Partly(words) => answer.step((name, words)),
+            StepDone::Wholly => answer.step(name, &all),
+            StepDone::Partly(part) => answer.step(name, &part),
             StepDone::NotAtAll => {}
         }
     }
@@ -120,7 +171,7 @@ fn plan(site: &SetupSite<'_>, record: &InstallRecord) -> Result<(Vec<RemovalStep
         Site::Empty | Site::Assembled(_) => steps.push(RemovalStep::RemovePlugin),
     }
     if !record.programs.is_empty() {
-        steps.push(RemovalStep::RemovePrograms(record.programs.clone()));
+        steps.push(RemovalStep::RemovePrograms);
     }
     if unreachable.is_empty() {
         steps.push(RemovalStep::RemoveInstallRecord);
@@ -161,6 +212,7 @@ fn plan_to_unregister(
 enum StepDone {
     /// All that its description says.
     Wholly,
+    /// Only this, in words.
     Partly(String),
     /// Nothing: an earlier run did it, or the file is a person's own.
     NotAtAll,
@@ -174,11 +226,9 @@ fn undo(site: &SetupSite<'_>, step: &RemovalStep, record: &mut InstallRecord) ->
         RemovalStep::RemoveStatusLine(registration) => {
             return remove_status_line(site, registration, record);
         }
-        RemovalStep::Uninstall(registration) => {
-            client_of(site, registration)?.uninstall(IDENTIFIER, PluginData::Discard)
-        }
+        RemovalStep::Uninstall(registration) => client_of(site, registration)?.uninstall(&[]),
         RemovalStep::RemoveMarketplace(registration) => {
-            client_of(site, registration)?.remove_marketplace(MARKETPLACE)
+            client_of(site, registration)?.remove_marketplace()
         }
         RemovalStep::RemoveCopy(copy) => remove_copy(copy),
         RemovalStep::Forget(registration) => {
@@ -186,11 +236,11 @@ fn undo(site: &SetupSite<'_>, step: &RemovalStep, record: &mut InstallRecord) ->
             record.save(&site.places.data)
         }
         RemovalStep::RemovePlugin => assembly::remove(&site.places.plugin).map(drop),
-        RemovalStep::RemovePrograms(names) => {
+        RemovalStep::RemovePrograms => {
             let mut left = None;
             let is_ours =
                 |name: &&String| [programs::HOOK, programs::SPOOL].contains(&name.as_str());
-            for name in names.iter().filter(is_ours) {
+            for name in record.programs.iter().filter(is_ours) {
                 let program = site.places.bin.join(name);
                 if cfg!(windows) && is_same_place(&program, &site.environment.program) {
                     left = Some(move_away(&program)?);
@@ -204,7 +254,7 @@ fn undo(site: &SetupSite<'_>, step: &RemovalStep, record: &mut InstallRecord) ->
             if let Some(left) = left {
                 let (bin, left) = (site.places.bin.display(), left.display());
                 return Ok(StepDone::Partly(format!(
-                    "removed the programs from `{bin}`, and moved the one that runs to `{left}`: remove it later"
+                    "the programs from `{bin}`, and moved the one that runs to `{left}`: remove it later"
                 )));
             }
             Ok(())
@@ -258,7 +308,7 @@ fn remove_commands(
         all if all == USER_COMMANDS.len() => StepDone::Wholly,
         _ => {
             let (names, folder) = (removed.join(", /"), commands.display());
-            StepDone::Partly(format!("removed /{names} from `{folder}`"))
+            StepDone::Partly(format!("/{names} from `{folder}`"))
         }
     })
 }
@@ -273,7 +323,7 @@ fn remove_status_line(
     if removal == EntryRemoval::LeftAlone {
         errln!(
             "left alone: `statusLine` in `{}` is no longer what `spool setup` put there",
-            status_line::settings_of(config).display()
+            settings_of(config).display()
         );
     }
     let claude_config = registration.claude_config.as_deref();

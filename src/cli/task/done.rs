@@ -197,12 +197,8 @@ impl<'a> Ticking<'a> {
                     verify.as_ref().and_then(|_| judge.contents(self.seen.now.as_ref(), LOOK).ok());
                 let form = Receipt { verify, attempt, ..Receipt::default() };
                 let receipt = self.receipt(number, judged.as_ref(), proved.proof, form);
-                books.keep_receipt(
-                    judge,
-                    receipt,
-                    shared,
-                    again.as_ref().or(self.seen.now.as_ref()),
-                )
+                let now = again.as_ref().or(self.seen.now.as_ref());
+                books.keep_receipt(judge, receipt, shared, now)
             }
             Ok(_) => Ok(()),
             Err(Unjudged::Unreadable(why)) => Err(io::Error::other(why.clone())),

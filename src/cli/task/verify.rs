@@ -62,13 +62,8 @@ pub fn verify(job: &TaskJob<'_>, id: &str, limit: Duration) -> Result<ExitCode> 
     let about = printable(&task.id);
     let judge = job.judge().as_ref();
     let id = judge.map_or(Some(task.id.clone()), |judge| judge.armed_id(task, &list));
-    let verified = carry_out(
-        task,
-        job.armed_verify(task, id.as_deref(), &text),
-        &job.project.root,
-        limit,
-        "proved",
-    )?;
+    let armed = job.armed_verify(task, id.as_deref(), &text);
+    let verified = carry_out(task, armed, &job.project.root, limit, "proved")?;
     let words = match &verified {
         Verified::Without => {
             format!("{} has no Verify command in backticks: check it by reading.", task.id)
@@ -146,12 +141,8 @@ fn person_agrees(task: &Task, command: &str) -> Result<bool> {
 }
 
 fn unarmed(task: &Task, command: &str, why: &str) -> String {
-    format!(
-        "The Verify command of {} is not run here, for {}: run it yourself: `{}`",
-        task.id,
-        text::line(why),
-        text::line(command)
-    )
+    let (id, why, command) = (&task.id, text::line(why), text::line(command));
+    format!("The Verify command of {id} is not run here, for {why}: run it yourself: `{command}`")
 }
 
 /// Words about a task whose armed Verify command is unknown: the task may have none.
@@ -175,11 +166,9 @@ fn changed(task: &Task, known: &str) -> String {
 }
 
 fn refusal(task: &Task, result: &CheckResult) -> String {
+    let (id, why) = (&task.id, failure(result));
     format!(
-        "{} is not ticked: {}\nFix it and call done again, or: spool task fail {} \"why\"",
-        task.id,
-        failure(result),
-        task.id
+        "{id} is not ticked: {why}\nFix it and call done again, or: spool task fail {id} \"why\""
     )
 }
 

@@ -116,12 +116,8 @@ impl<'a> YamlReader<'a> {
                 let (what, advice) = in_our_words(&error);
                 let mut line = error.marker().line();
                 if advice == BLANKS {
-                    line += self
-                        .source
-                        .lines()
-                        .skip(line.saturating_sub(1))
-                        .position(has_tab)
-                        .unwrap_or(0);
+                    let mut below = self.source.lines().skip(line.saturating_sub(1));
+                    line += below.position(has_tab).unwrap_or(0);
                 }
                 Err(SettingsError::at(self.lines_before + line, what, advice))
             }
@@ -142,9 +138,7 @@ impl<'a> YamlReader<'a> {
                 .strip_prefix('-')
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
         });
-        let Some((_, number)) = item else {
-            return Ok(());
-        };
+        let Some((_, number)) = item else { return Ok(()) };
         let what =
             "a `-` is indented deeper than the list, which makes it a part of the line above";
         let line = self.lines_before + number;

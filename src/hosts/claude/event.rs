@@ -1,17 +1,14 @@
 //! The JSON that Claude Code hands a hook on standard input.
 
 use std::ffi::OsStr;
-use std::fmt;
-use std::mem::take;
 use std::path::{Path, PathBuf};
 
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
 use super::client::takes_context;
 use super::commands;
-use super::field::{BackgroundTask, EventField};
 use super::transcript::ClaudeTranscript;
+use crate::engine::fields::read_fields;
 use crate::hosts::event::{EventKind, HookEvent, HostName, LateEvent};
 use crate::hosts::json::read_json;
 use crate::hosts::transcript::Transcript;
@@ -32,84 +29,33 @@ const STARTED_IN: &str = "CLAUDE_PROJECT_DIR";
 /// A hook event; fields that are missing or of another type are empty.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClaudeEvent {
-    hook_event_name: String,
-    session_id: String,
-    transcript_path: String,
-    cwd: String,
-    pub last_assistant_message: String,
+    hook_event_name: Value,
+    session_id: Value,
+    transcript_path: Value,
+    cwd: Value,
+    pub last_assistant_message: Value,
     /// This turn continues only because a Stop hook blocked its end.
-    pub stop_hook_active: bool,
+    pub stop_hook_active: Value,
     /// The subagent that sends the event; empty for the main thread.
-    pub agent_id: String,
-    background_tasks: Vec<BackgroundTask>,
+    pub agent_id: Value,
+    background_tasks: Value,
     /// As in `speckit:implement`.
-    pub command_name: String,
+    pub command_name: Value,
     /// The unchanged text behind the command.
-    pub command_args: String,
-    command_source: String,
-    permission_mode: String,
-    tool_name: String,
+    pub command_args: Value,
+    command_source: Value,
+    permission_mode: Value,
+    tool_name: Value,
     tool_input: Value,
-    source: String,
-    error: String,
+    source: Value,
+    error: Value,
 }
 
-impl<'de> Deserialize<'de> for ClaudeEvent {
-    fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-        source.deserialize_map(EventFields)
-    }
-}
-
-/// Serde's derived code would be four times as long.
-struct EventFields;
-
-impl<'de> Visitor<'de> for EventFields {
-    type Value = ClaudeEvent;
-
-    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("an event")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ClaudeEvent, A::Error> {
-        let mut event = ClaudeEvent::default();
-        while let Some(name) = map.next_key::<EventField>()? {
-            let text = match name.into_text().as_str() {
-                "hook_event_name" => &mut event.hook_event_name,
-                "session_id" => &mut event.session_id,
-                "transcript_path" => &mut event.transcript_path,
-                "cwd" => &mut event.cwd,
-                "last_assistant_message" => &mut event.last_assistant_message,
-                "agent_id" => &mut event.agent_id,
-                "command_name" => &mut event.command_name,
-                "command_args" => &mut event.command_args,
-                "command_source" => &mut event.command_source,
-                "permission_mode" => &mut event.permission_mode,
-                "tool_name" => &mut event.tool_name,
-                "source" => &mut event.source,
-                "error" => &mut event.error,
-                "tool_input" => {
-                    event.tool_input = map.next_value()?;
-                    continue;
-                }
-                "stop_hook_active" => {
-                    let field = map.next_value()?;
-                    event.stop_hook_active = matches!(field, EventField::Flag(true));
-                    continue;
-                }
-                "background_tasks" => {
-                    event.background_tasks = map.next_value::<EventField>()?.into_tasks();
-                    continue;
-                }
-                _ => {
-                    map.next_value::<IgnoredAny>()?;
-                    continue;
-                }
-            };
-            *text = map.next_value::<EventField>()?.into_text();
-        }
-        Ok(event)
-    }
-}
+read_fields! { ClaudeEvent {
+    hook_event_name, session_id, transcript_path, cwd, last_assistant_message, stop_hook_active,
+    agent_id, background_tasks, command_name, command_args, command_source, permission_mode,
+    tool_name, tool_input, source, error,
+} }
 
 impl ClaudeEvent {
     /// `None` for anything but a JSON object.
@@ -119,32 +65,34 @@ impl ClaudeEvent {
     }
 
     fn session(&self) -> &str {
-        if !self.session_id.is_empty() {
-            return &self.session_id;
+        let named = text(&self.session_id);
+        if !named.is_empty() {
+            return named;
         }
         // An older client names the session only in the transcript's file name.
-        let name = Path::new(&self.transcript_path).file_name().and_then(OsStr::to_str);
-        let name = name.unwrap_or_default();
-        name.strip_suffix(".jsonl").unwrap_or_default()
+        let name = Path::new(text(&self.transcript_path)).file_name().and_then(OsStr::to_str);
+        name.unwrap_or_default().strip_suffix(".jsonl").unwrap_or_default()
     }
 
     fn kind(&mut self) -> EventKind {
-        match self.hook_event_name.as_str() {
-            "" | STOP => EventKind::Stop,
-            COMMAND => match commands::ours(&self.command_name, &self.command_source) {
-                Some(name) => EventKind::Command {
-                    name: name.to_owned(),
-                    arguments: take(&mut self.command_args),
-                },
-                None => EventKind::Other,
-            },
-            SESSION if matches!(self.source.as_str(), "compact" | "resume") => {
-                EventKind::Resumed { taken_up: self.source == "resume" }
+        match (text(&self.hook_event_name), text(&self.source)) {
+            ("" | STOP, _) => EventKind::Stop,
+            (COMMAND, _) => {
+                match commands::ours(text(&self.command_name), text(&self.command_source)) {
+                    Some(name) => EventKind::Command {
+                        name: name.to_owned(),
+                        arguments: taken(&mut self.command_args),
+                    },
+                    None => EventKind::Other,
+                }
             }
-            SESSION if self.source == "clear" => EventKind::Cleared,
-            PERMISSION => EventKind::AsksPermission { what: self.wanted() },
-            "StopFailure" => EventKind::TurnFailed {
-                class: Some(take(&mut self.error))
+            (SESSION, source @ ("compact" | "resume")) => {
+                EventKind::Resumed { taken_up: source == "resume" }
+            }
+            (SESSION, "clear") => EventKind::Cleared,
+            (PERMISSION, _) => EventKind::AsksPermission { what: self.wanted() },
+            ("StopFailure", _) => EventKind::TurnFailed {
+                class: Some(taken(&mut self.error))
                     .filter(|class| class != "unknown")
                     .unwrap_or_default(),
             },
@@ -156,7 +104,7 @@ impl ClaudeEvent {
     fn wanted(&self) -> String {
         let mut names = ["command", "file_path", "url", "plan"].iter();
         let input = names.find_map(|name| self.tool_input.get(name)?.as_str());
-        let tool = title(&self.tool_name, 60);
+        let tool = title(text(&self.tool_name), 60);
         match input {
             Some(input) => [&tool, "(", &title(input, 100), ")"].concat(),
             None => tool,
@@ -165,7 +113,7 @@ impl ClaudeEvent {
 
     /// What the host asks the person about in this mode.
     fn asks(&self) -> &'static str {
-        match self.permission_mode.as_str() {
+        match text(&self.permission_mode) {
             "default" => "commands and changes of files",
             "acceptEdits" => "commands",
             "plan" => "everything but reading",
@@ -175,22 +123,32 @@ impl ClaudeEvent {
 
     /// Work in the background that wakes the session at its end. A shell does not count: a dev server runs forever.
     fn background(&self) -> Vec<String> {
-        let wakes = |task: &&BackgroundTask| {
-            let kind = task.kind.as_str();
+        let wakes = |task: &&Value| {
             matches!(
-                kind,
+                text(&task["type"]),
                 "subagent" | "workflow" | "teammate" | "monitor" | "cloud session" | "MCP task"
-            ) && !matches!(task.status.as_str(), "completed" | "failed" | "killed")
+            ) && !matches!(text(&task["status"]), "completed" | "failed" | "killed")
         };
-        let words = |task: &BackgroundTask| [&task.kind, " ", &task.description].concat();
-        self.background_tasks.iter().filter(wakes).map(words).collect()
+        let words = |task: &Value| [text(&task["type"]), " ", text(&task["description"])].concat();
+        self.background_tasks.as_array().into_iter().flatten().filter(wakes).map(words).collect()
+    }
+}
+
+fn text(field: &Value) -> &str {
+    field.as_str().unwrap_or_default()
+}
+
+fn taken(field: &mut Value) -> String {
+    match field.take() {
+        Value::String(text) => text,
+        _ => String::new(),
     }
 }
 
 impl From<ClaudeEvent> for HookEvent {
     fn from(mut event: ClaudeEvent) -> Self {
         let absolute =
-            |path: &mut String| Some(PathBuf::from(take(path))).filter(|path| path.is_absolute());
+            |path: &mut Value| Some(PathBuf::from(taken(path))).filter(|path| path.is_absolute());
         Self {
             kind: event.kind(),
             host: NAME,
@@ -201,9 +159,9 @@ impl From<ClaudeEvent> for HookEvent {
             started_in: world::folder(STARTED_IN),
             transcript: absolute(&mut event.transcript_path)
                 .map(|path| -> Box<dyn Transcript> { Box::new(ClaudeTranscript::at(path)) }),
-            last_message: event.last_assistant_message,
-            reentered: event.stop_hook_active,
-            in_subagent: !event.agent_id.is_empty(),
+            last_message: taken(&mut event.last_assistant_message),
+            reentered: event.stop_hook_active == Value::Bool(true),
+            in_subagent: !text(&event.agent_id).is_empty(),
             takes_context: Some(takes_context),
             ..Self::default()
         }
@@ -228,5 +186,35 @@ pub fn late(event: &str) -> LateEvent {
         }
         COMMAND => LateEvent::Command(NAME),
         _ => LateEvent::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_text_is_empty() {
+        let event = ClaudeEvent::read(
+            br#"{"cwd": 7, "error": ["text"], "source": null, "agent_id": "a", "agent_id": "b",
+                "stop_hook_active": "true"}"#,
+        );
+        let event = event.unwrap();
+        let fields = [&event.cwd, &event.error, &event.source, &event.tool_name];
+        assert_eq!(fields.map(text), [""; 4]);
+        assert_eq!(text(&event.agent_id), "b");
+        assert!(!HookEvent::from(event).reentered);
+    }
+
+    #[test]
+    fn only_objects_run_in_the_background() {
+        let background = |tasks: &str| {
+            let event = format!(r#"{{"background_tasks": {tasks}}}"#);
+            HookEvent::from(ClaudeEvent::read(event.as_bytes()).unwrap()).background
+        };
+        let tasks = r#"[null, -1, 2, 1.5, true, "type", ["type"], {}, {"more": {"type": [{}]}, "type": "subagent",
+            "status": 7, "description": "first", "description": "a \"b\""}]"#;
+        assert_eq!(background(tasks), ["subagent a \"b\""]);
+        assert!(background(r#"{"type": "subagent"}"#).is_empty());
     }
 }

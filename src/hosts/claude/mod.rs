@@ -4,7 +4,6 @@ mod answer;
 mod client;
 pub mod commands;
 pub mod event;
-mod field;
 mod sessions;
 pub mod transcript;
 

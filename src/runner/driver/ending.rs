@@ -14,16 +14,14 @@ use crate::forms::plain;
 use crate::forms::proofs::ProofsForm;
 use crate::forms::summary::RunSummary;
 use crate::runner::console::EndRequest;
-use crate::runner::exit;
-use crate::runner::messages;
 use crate::runner::report::form;
 use crate::runner::screen::counted;
 use crate::runner::state::{LoopStatus, iso, of_run, time_of, with_shares};
-use crate::runner::step_summary;
 use crate::runner::story::find_kept;
 use crate::runner::summary::add_left_ticks;
 use crate::runner::summary::kept::{KEPT, keep};
 use crate::runner::task_list::Tasks;
+use crate::runner::{exit, messages, step_summary};
 use crate::session::messages::feature::checks_at_end;
 use crate::session::messages::shortfall::converged;
 use crate::store::journal::Entry;
@@ -154,13 +152,9 @@ impl Driver<'_> {
         }
         let (change, state) = (&self.plan.change, &self.files.state);
         let next = self.what_next(reason);
-        let words = format!(
-            "{}: {} · {} · {} {next}",
-            exit::status(reason).word(),
-            change.id,
-            state.words,
-            counted(state.current_iteration.into(), "iteration")
-        );
+        let status = exit::status(reason).word();
+        let iterations = counted(state.current_iteration.into(), "iteration");
+        let words = format!("{status}: {} · {} · {iterations} {next}", change.id, state.words);
         let notice = PersonNotice::of(&change.id, reason.name(), words.trim_end());
         if let Some(why) = tell(command, &notice, &change.root, NOTICE_LIMIT) {
             self.console.screen.warn(&format!("the notice failed: {why}"));
@@ -283,13 +277,8 @@ impl Driver<'_> {
             let (change, place) = (&self.plan.change.id, self.project_flag());
             lines.push(format!("spool ralph --status --change {change}{place}"));
         }
-        let words = format!(
-            "ralph: {}{word}{}: {}\n       {}",
-            style.render(),
-            style.render_reset(),
-            state.words,
-            lines.join("\n       ")
-        );
+        let lines = lines.join("\n       ");
+        let words = format!("ralph: {style}{word}{style:#}: {}\n       {lines}", state.words);
         let end = RunnerEnd {
             status: word,
             reason: reason.name(),

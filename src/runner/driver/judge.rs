@@ -7,16 +7,16 @@ use std::time::Duration;
 use super::agents::AgentRun;
 use super::awake::tell_standstill;
 use super::cut_off::review_of_cut_off;
-use super::earlier::still_good;
 use super::parts::Driver;
 use super::ticks::TickProofs;
 use crate::checks::ReviewCall;
 use crate::engine::promise::{blocked, promise};
 use crate::engine::{
-    Check, CheckResult, Contract, Demand, Evaluation, Fingerprint, FinishedPart, Observation,
-    Pending, Promise, TerminalReason, UnchangedFiles, Verdict, Waiting, Work, evaluate,
+    Check, CheckResult, Contract, Demand, Difference, Evaluation, Fingerprint, FinishedPart,
+    Observation, Pending, Promise, TerminalReason, UnchangedFiles, Verdict, Waiting, Work,
+    evaluate,
 };
-use crate::evidence::progress::{LookMoment, outdated};
+use crate::evidence::progress::{LookMoment, changed_since, outdated};
 use crate::forms::events::RunnerEvent;
 use crate::forms::spent::Spent;
 use crate::runner::checks;
@@ -232,13 +232,7 @@ impl Driver<'_> {
             }
             let prices = self.plan.options.prices.0.iter();
             call.arguments.extend(prices.map(|price| format!("--prices={price}")));
-            let mut in_review = false;
-            let result = self.check_one(review, (all, all), &mut Vec::new(), &mut |about| {
-                in_review = true;
-                let CheckPlace { supervisor, folder, interrupted } = about;
-                checks::run_review(supervisor, review, &call, folder, log, interrupted)
-            });
-            let result = result.map_err(|_| Stopped { in_review })?;
+            let result = self.check_one(review, (all, all), &mut Vec::new(), Some(&call), log)?;
             let counts_money = self.plan.contract.guardrails.max_cost.is_some();
             if counts_money && result.review.is_some_and(|used| used.tokens > 0 && used.cost == 0) {
                 self.console.screen.warn(
@@ -261,14 +255,10 @@ impl Driver<'_> {
         began: &mut Vec<FileTime>,
         log: &mut File,
     ) -> Result<Vec<CheckResult>, Stopped> {
-        let mut results = Vec::new();
-        for (check, number) in checks.iter().zip(1..) {
-            results.push(self.check_one(check, (number, all), began, &mut |about| {
-                let CheckPlace { supervisor, folder, interrupted } = about;
-                checks::run(supervisor, check, folder, log, interrupted)
-            })?);
-        }
-        Ok(results)
+        let numbered = checks.iter().zip(1..);
+        numbered
+            .map(|(check, number)| self.check_one(check, (number, all), began, None, log))
+            .collect()
     }
 
     fn check_one(
@@ -276,7 +266,8 @@ impl Driver<'_> {
         check: &Check,
         (number, all): (usize, usize),
         began: &mut Vec<FileTime>,
-        run: &mut dyn FnMut(CheckPlace<'_>) -> CheckResult,
+        review: Option<&ReviewCall>,
+        log: &mut File,
     ) -> Result<CheckResult, Stopped> {
         let words = format!("checking `{}` ({number} of {all})", check.run);
         self.files.state.doing.clone_from(&words);
@@ -297,11 +288,16 @@ impl Driver<'_> {
             console.wants_end()
         };
         let supervisor = &self.agents.supervisor;
-        let result = run(CheckPlace { supervisor, folder, interrupted: &mut interrupted });
+        let result = match review {
+            Some(call) => {
+                checks::run_review(supervisor, check, call, folder, log, &mut interrupted)
+            }
+            None => checks::run(supervisor, check, folder, log, &mut interrupted),
+        };
         self.console.screen.still();
         self.proofs.note_time(&check.run, &clock);
         if self.console.end_request().is_some() {
-            return Err(Stopped::default());
+            return Err(Stopped { in_review: review.is_some() });
         }
         let outcome = if result.passed { "passed" } else { "failed" };
         let line = format!("  `{}` {outcome}: {}", result.run, result.outcome);
@@ -322,6 +318,28 @@ fn is_answered(report: &AgentReport) -> bool {
     }
 }
 
+/// The results of the last checks, if one failed and nothing has happened since.
+///
+/// Files do not show every cause: any tool call asks for another run. The agent can write where the results are kept,
+/// so a pass of all is never taken from there.
+fn still_good(
+    checked: Option<&Checked>,
+    seen: &Observation,
+    root: &Path,
+    moment: LookMoment,
+) -> Option<Checked> {
+    let checked = checked.filter(|_| seen.tool_calls == Some(0) && !seen.more_calls)?;
+    let results = &checked.results;
+    // A review without a verdict says nothing about the work: it is made again.
+    let is_unjudged = results.iter().any(|check| check.review.is_some_and(|review| !review.judged));
+    if is_unjudged || results.iter().all(|result| result.passed) {
+        return None;
+    }
+    let same = seen.fingerprint.work == checked.fingerprint.work
+        && changed_since(root, checked.since, moment) == Difference::Same;
+    same.then(|| checked.clone())
+}
+
 /// The results of the checks.
 enum ChecksSeen {
     /// Of a run after this iteration.
@@ -335,13 +353,6 @@ enum ChecksSeen {
 pub(super) struct Stopped {
     /// A reader was at work and has used tokens.
     in_review: bool,
-}
-
-/// The place of a check, and what ends it early.
-struct CheckPlace<'a> {
-    supervisor: &'a Path,
-    folder: &'a Path,
-    interrupted: &'a mut dyn FnMut() -> bool,
 }
 
 /// What a person must do in the agent's words, cut for a message.

@@ -227,9 +227,7 @@ impl TickProofs {
 
     /// Keeps the contents for `spool task done`, where that judges by the run's rule.
     pub(super) fn keep_for_done(&self, tree: &WorkTree<'_>, screen: &Screen) {
-        let (Some(since), Some(file)) = (self.judged_since, &self.list_at_start) else {
-            return;
-        };
+        let (Some(since), Some(file)) = (self.judged_since, &self.list_at_start) else { return };
         let kept = tree.receipts().and_then(|receipts| {
             if tree.plan.change.root != tree.path() {
                 // `spool task done` looks at the project alone, by its own paths.

@@ -6,7 +6,6 @@ mod caveats;
 mod commits;
 mod counting;
 mod cut_off;
-mod earlier;
 mod ending;
 mod fallback;
 mod iteration;
@@ -36,14 +35,14 @@ use crate::engine::{self, Converging, TerminalReason};
 use crate::exec::family;
 use crate::forms::events::RunnerEvent;
 use crate::forms::loops::LoopCheck;
-use crate::runner::exit;
+use crate::print;
 use crate::runner::options::{Options, time_in_words};
-use crate::runner::process;
 use crate::runner::screen::lasted;
 use crate::runner::signals::Signals;
 use crate::runner::state::{LockTaken, PAUSED, holder, read_state, readable, state_folder};
 use crate::runner::target::Change;
 use crate::runner::task_list::is_in_place;
+use crate::runner::{exit, process};
 use crate::session::pinned;
 use crate::store::loops::VerifyCommands;
 use crate::system::processes;
@@ -65,7 +64,7 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
     let seats = match fallback::seats(options) {
         Ok(seats) => seats,
         Err(why) => {
-            show_error(&why);
+            print::error(&why);
             return Ok(ExitCode::from(exit::HARNESS_FAILED));
         }
     };
@@ -73,7 +72,7 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
     let plan = Plan::of(change, options);
     let mut driver = match Driver::new(&plan, seats, &signals) {
         Err(error) if error.is::<LockTaken>() => {
-            show_error(&error);
+            print::error(&error);
             return Ok(ExitCode::from(exit::TAKEN));
         }
         driver => driver?,
@@ -81,14 +80,9 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
     driver.keep_awake();
     driver.greet();
     driver.count_on()?;
-    let checks = pinned::shown(
-        &driver.plan.options.checks,
-        driver.plan.options.checks_from,
-        &VerifyCommands::new(),
-        "",
-    );
-    let notify = pinned::shown_notice(&driver.plan.options.settings.notify(), "your settings");
-    let converge = driver.plan.options.spec_kit.converge.as_ref().map_or_else(String::new, |command| {
+    let checks = pinned::shown(&options.checks, options.checks_from, &VerifyCommands::new(), "");
+    let notify = pinned::shown_notice(&options.settings.notify(), "your settings");
+    let converge = options.spec_kit.converge.as_ref().map_or_else(String::new, |command| {
         let most = Converging::MOST;
         format!("spec-kit's converge command, in an iteration of its own before the end, at most {most} times:\n  {}\n", command.file)
     });
@@ -131,12 +125,6 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
     }
     driver.console.screen.close();
     end.map(ExitCode::from)
-}
-
-/// Shows why no loop begins.
-fn show_error(error: &anyhow::Error) {
-    let style = crate::style::BAD;
-    errln!("{}error{}: {error:#}", style.render(), style.render_reset());
 }
 
 /// Waits for the end of a killed runner's tree: two agents would work on the same files, and commits of the first would

@@ -12,6 +12,7 @@ use crate::runner::harness::{Approval, HarnessChoice};
 use crate::runner::live_line::{LiveLine, LiveSum, LiveTasks};
 use crate::runner::options::{DoneWhen, Options, time_in_words};
 use crate::runner::screen::{counted, grouped};
+use crate::runner::target::Change;
 use crate::text::line;
 
 impl Driver<'_> {
@@ -25,29 +26,22 @@ impl Driver<'_> {
         }
         if let Some(recovered) = &self.files.recovered {
             let iteration = recovered.iteration.as_ref().map_or_else(String::new, |iteration| {
-                format!(
-                    " in iteration {}, with {}",
-                    iteration.n,
-                    counted(iteration.commits.len() as u64, "commit")
-                )
+                let commits = counted(iteration.commits.len() as u64, "commit");
+                format!(" in iteration {}, with {commits}", iteration.n)
             });
-            self.console.screen.report(
-                RunnerEvent::Recovered { process: recovered.pid },
-                &format!(
-                    "ralph: the runner before this one (process {}) was killed{iteration}",
-                    recovered.pid
-                ),
+            let process = recovered.pid;
+            let words = format!(
+                "ralph: the runner before this one (process {process}) was killed{iteration}"
             );
+            self.console.screen.report(RunnerEvent::Recovered { process }, &words);
         }
         self.warn_of_the_agents();
         self.warn_of_the_place();
         let until = match self.plan.done {
             DoneWhen::Tasks => "until every box of tasks.md is ticked".to_owned(),
             DoneWhen::Manual => {
-                format!(
-                    "until <promise>{}</promise>",
-                    self.plan.options.settings.completion_promise()
-                )
+                let promise = self.plan.options.settings.completion_promise();
+                format!("until <promise>{promise}</promise>")
             }
             DoneWhen::Check => "until every check passes".to_owned(),
         };
@@ -64,19 +58,15 @@ impl Driver<'_> {
             [] => String::new(),
             others => format!(" (at a usage limit {})", others.join(", then ")),
         };
-        let words = format!(
-            "ralph: {}{}, {}{others}, {until}, {limit}",
-            self.plan.change.id,
-            self.plan
-                .change
-                .module
-                .as_ref()
-                .map_or_else(String::new, |module| format!(" (module {module})")),
-            format!("{shown} {version}").trim_end(),
-        );
+        let Change { id, module, .. } = self.plan.change;
+        let of_module =
+            module.as_ref().map_or_else(String::new, |module| format!(" (module {module})"));
+        let shown = format!("{shown} {version}");
+        let shown = shown.trim_end();
+        let words = format!("ralph: {id}{of_module}, {shown}{others}, {until}, {limit}");
         let event = RunnerEvent::Start {
-            change: self.plan.change.id.clone(),
-            module: self.plan.change.module.clone(),
+            change: id.clone(),
+            module: module.clone(),
             harness: name.to_owned(),
             harness_version: plain::words(version),
             done_when: self.plan.done,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{EMPTY_TREE, Git, NO_COMMIT, NOT_INSIDE, path, paths};
+use super::{DIFF, EMPTY_TREE, Git, NO_COMMIT, path, paths};
 use crate::evidence::ignored::is_noise;
 use crate::store::read::read;
 use crate::system::files::changed_at;
@@ -18,8 +18,8 @@ impl Git {
     /// The files outside of the folder that differ from a commit, or from [`NO_COMMIT`], with paths from the top.
     pub fn changed_outside(&self, commit: &str) -> Vec<PathBuf> {
         let commit = if commit == NO_COMMIT { EMPTY_TREE } else { commit };
-        let asked = ["diff", "--name-only", "--no-renames", "--no-ext-diff", NOT_INSIDE, "-z"];
-        let asked = [&asked[..], &[commit, "--", ":/", ":(exclude)."]].concat();
+        let what = ["--name-only", "-z", commit, "--", ":/", ":(exclude)."];
+        let asked = [&DIFF[..], &what].concat();
         paths(&self.run(&asked, &[]).unwrap_or_default())
     }
 

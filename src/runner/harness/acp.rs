@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use super::command::program_of;
 use super::lines::{self, Once, StreamEnd};
 use super::permissions::{Accepts, Letters, ToolRule};
-use super::program;
 use super::stream::{self, RunState, text};
 use super::{
     AgentEvent, AgentOrder, AgentReport, Approval, CallOutcome, ExitInfo, Harness, Input, Launch,
     Missing, OutputReader, RunOutcome, SoFar, Stream, TokenUsage, TokensKnown, Told, environment,
+    program,
 };
 
 /// The version of the protocol.

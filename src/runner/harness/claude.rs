@@ -12,9 +12,8 @@ use super::stream::{self, Format, RunState, StreamReader, Take, text};
 use super::usage::MessageUsage;
 use super::{
     AgentOrder, AgentReport, Approval, CallOutcome, ExitInfo, Harness, Launch, OutputReader,
-    RunOutcome, TokenUsage, sessions,
+    RunOutcome, TokenUsage, adapter::KnownProgram, program, sessions,
 };
-use super::{adapter::KnownProgram, program};
 use crate::exec::version::Version;
 use crate::system::processes;
 use crate::world::WallTime;
@@ -81,11 +80,8 @@ impl Harness for Claude {
     fn check(&self) -> Result<Option<String>> {
         let version = PROGRAM.check()?;
         // Only the program itself knows of keychains and helpers.
-        let logged_in = PROGRAM
-            .ask(&["auth", "status"])
-            .ok()
-            .flatten()
-            .and_then(|answer| logged_in(&answer.output));
+        let answer = PROGRAM.ask(&["auth", "status"]).ok().flatten();
+        let logged_in = answer.and_then(|answer| logged_in(&answer.output));
         if logged_in == Some(false)
             && !std::env::current_dir().is_ok_and(|folder| may_log_in_by_project(&folder))
         {

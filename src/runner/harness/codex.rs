@@ -14,9 +14,8 @@ use super::permissions::{Accepts, Letters};
 use super::stream::{Format, RunState, StreamReader, Take, text};
 use super::{
     AgentOrder, AgentReport, Approval, CallOutcome, Ending, ExitInfo, Harness, Launch,
-    OutputReader, RunOutcome, TokenUsage, sessions,
+    OutputReader, RunOutcome, TokenUsage, adapter::KnownProgram, program, sessions,
 };
-use super::{adapter::KnownProgram, program};
 use crate::exec::version::Version;
 use crate::world::{self, WallTime};
 

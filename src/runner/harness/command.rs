@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 
 use super::lines::{self, Errors, StreamEnd};
-use super::program;
 use super::{
     AgentEvent, AgentOrder, AgentReport, ExitInfo, Harness, Input, Launch, OutputReader,
-    RunOutcome, Stream, environment,
+    RunOutcome, Stream, environment, program,
 };
 use crate::store::write::{Flush, write_whole};
 use crate::text::distance;

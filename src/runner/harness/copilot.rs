@@ -11,9 +11,8 @@ use super::permissions::{Accepts, Letters, ToolRule};
 use super::stream::{self, Format, RunState, StreamReader, Take, text};
 use super::{
     AgentOrder, AgentReport, Approval, CallOutcome, ExitInfo, Harness, Launch, Missing,
-    OutputReader, RunOutcome, TokenUsage, TokensKnown, sessions,
+    OutputReader, RunOutcome, TokenUsage, TokensKnown, adapter::KnownProgram, program, sessions,
 };
-use super::{adapter::KnownProgram, program};
 use crate::exec::version::Version;
 use crate::store::read;
 use crate::world::WallTime;

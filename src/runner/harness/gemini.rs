@@ -12,9 +12,8 @@ use super::stream::{self, Format, RunState, StreamReader, Take, text};
 use super::usage::MessageUsage;
 use super::{
     AgentOrder, AgentReport, Approval, CallOutcome, ExitInfo, Harness, Launch, OutputReader,
-    RunOutcome, TokenUsage, sessions,
+    RunOutcome, TokenUsage, adapter::KnownProgram, program, sessions,
 };
-use super::{adapter::KnownProgram, program};
 use crate::exec::version::Version;
 use crate::world::{self, WallTime};
 

@@ -11,9 +11,8 @@ use super::permissions::{Accepts, Letters, Permissions, ToolRule};
 use super::stream::{self, Format, RunState, StreamReader, Take, text};
 use super::{
     AgentOrder, AgentReport, Approval, CallOutcome, ExitInfo, Harness, Launch, Missing,
-    OutputReader, RunOutcome, TokenUsage,
+    OutputReader, RunOutcome, TokenUsage, adapter::KnownProgram, program,
 };
-use super::{adapter::KnownProgram, program};
 use crate::exec::version::Version;
 use crate::world::WallTime;
 

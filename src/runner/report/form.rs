@@ -15,6 +15,7 @@ use crate::forms::runner::{AgentShareForm, RunnerForm};
 use crate::runner::state::{AgentShare, Iteration, LoopState, Past, time_of};
 use crate::runner::summary::killed;
 use crate::session::report::session_loop::LoopFormState;
+use crate::store::names::{PromiseState, VerdictName};
 use crate::world::WallTime;
 
 impl From<&RunnerReport> for RunnerForm {
@@ -145,10 +146,10 @@ impl From<&Iteration> for IterationForm {
             seconds: is_over.then_some(entry.seconds),
             stopped_seconds: entry.stopped_seconds,
             done: entry.done_check,
-            verdict: Some(entry.verdict.clone()).filter(|verdict| !verdict.is_none()),
+            verdict: Some(entry.verdict.clone()).filter(|verdict| *verdict != VerdictName::None),
             words: words(&entry.words),
             failure: words(&entry.failure),
-            promise: Some(entry.promise.clone()).filter(|promise| !promise.is_none()),
+            promise: Some(entry.promise.clone()).filter(|promise| *promise != PromiseState::None),
             commits: entry.commits.clone(),
             tasks_ticked: entry.tasks_ticked.clone(),
             unproved: entry.unproved.clone(),

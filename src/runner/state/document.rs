@@ -85,9 +85,7 @@ pub(super) fn written(
 /// The content of a state file, whoever wrote it. An error in words for any other file.
 pub(super) fn parse(bytes: &[u8]) -> Result<ReadState, String> {
     let value: Value = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
-    let Value::Object(mut fields) = value else {
-        return Err("it holds no JSON object".to_owned());
-    };
+    let Value::Object(mut fields) = value else { return Err("it holds no JSON object".to_owned()) };
     if !["change_id", "worktree_name", "iterations"].iter().any(|name| fields.contains_key(*name)) {
         return Err("it is the file of another program".to_owned());
     }

@@ -26,11 +26,9 @@ pub(super) fn prune(folder: &Path, most: u64) {
     remove_all_leftovers(folder, LEFT_ALONE);
     let entries = read::entries(folder, ENTRIES).entries.into_iter();
     let is_log = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "log");
-    let mut logs: Vec<(PathBuf, u64)> = entries
-        .filter_map(|entry| Some((entry.path(), entry.metadata().ok()?)))
-        .filter(|(path, meta)| meta.is_file() && is_log(path))
-        .map(|(path, meta)| (path, meta.len()))
-        .collect();
+    let found = entries.filter_map(|entry| Some((entry.path(), entry.metadata().ok()?)));
+    let found = found.filter(|(path, meta)| meta.is_file() && is_log(path));
+    let mut logs: Vec<(PathBuf, u64)> = found.map(|(path, meta)| (path, meta.len())).collect();
     logs.sort();
     let mut all: u64 = logs.iter().map(|(_, length)| length).sum();
     let old = logs.len().saturating_sub(ALWAYS);

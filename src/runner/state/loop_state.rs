@@ -35,7 +35,6 @@ pub enum LoopStatus {
 /// A loop in its files, with every field of spec 001.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a field that programs read")]
 pub struct LoopState {
     /// Version of this file's form.
     pub version: u32,
@@ -132,7 +131,6 @@ pub struct LoopState {
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-#[expect(clippy::struct_excessive_bools, reason = "the form of the file is given")]
 pub struct AgentShare {
     pub harness: String,
     /// The requested model; empty for the program's own choice.
@@ -162,7 +160,6 @@ pub struct AgentShare {
 /// An iteration of the history. Without `ended`, it still runs or its runner was killed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-#[expect(clippy::struct_excessive_bools, reason = "the form of the file is given")]
 pub struct Iteration {
     /// From 1 in each run.
     pub n: u32,

@@ -88,11 +88,10 @@ fn named(place: &Place, listing: &Listing, name: &str, module: Option<&str>) -> 
     let narrowed: Vec<&Change> = all.iter().copied().filter(in_module).collect();
     let matching = names::matching(name, &ids(&narrowed));
     match matching.as_slice() {
-        [id] => narrowed
-            .iter()
-            .find(|change| change.id == *id)
-            .map(|change| (*change).clone())
-            .with_context(|| format!("the change `{id}` is gone")),
+        [id] => {
+            let change = narrowed.into_iter().find(|change| change.id == *id).cloned();
+            change.with_context(|| format!("the change `{id}` is gone"))
+        }
         [] => {
             let elsewhere = names::matching(name, &ids(&all));
             if let (Some(module), [id]) = (module, elsewhere.as_slice()) {

@@ -61,12 +61,11 @@ impl Selection {
         let words = [rest, literal].map(str::trim).join(" ").trim().to_owned();
         let letters = words.chars().count();
         if letters > MOST {
-            return Err(Refusal::new(
-                format!(
-                    "the words for the agent are {letters} characters long, and {MOST} are the most"
-                ),
-                "write them into a file of the project, and name that file",
-            ));
+            let what = format!(
+                "the words for the agent are {letters} characters long, and {MOST} are the most"
+            );
+            let next = "write them into a file of the project, and name that file";
+            return Err(Refusal::new(what, next));
         }
         if let Some(word) = reader.unclear(rest) {
             return Err(Refusal::new(

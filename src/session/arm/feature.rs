@@ -28,13 +28,12 @@ use crate::mask::masked_text;
 use crate::refusal::Refusal;
 use crate::session::arguments::asked_tasks::Selection;
 use crate::session::arguments::feature::FeatureRequest;
-use crate::session::life;
 use crate::session::messages::person;
-use crate::session::pinned;
 use crate::session::proof::{judge_of, list_of};
 use crate::session::record::new_record;
 use crate::session::select::drives;
 use crate::session::task_log::refused;
+use crate::session::{life, pinned};
 use crate::settings::{Chosen, table};
 use crate::store::journal::Entry;
 use crate::store::loops::{Asked, Loops, Record, VerifyCommands, put_aside};
@@ -295,12 +294,10 @@ fn tasks_of(
     let tasks = file.list.with_optional(optional);
     if tasks.tasks.is_empty() {
         let beside = text::below(&tasks.asides_in_words());
-        return Err(Refusal::nothing(
-            format!(
-                "`{shown}` holds no task: a task is a line such as `- [ ] T001 Create the project`{beside}"
-            ),
-            MAKE_A_LIST,
-        ));
+        let what = format!(
+            "`{shown}` holds no task: a task is a line such as `- [ ] T001 Create the project`{beside}"
+        );
+        return Err(Refusal::nothing(what, MAKE_A_LIST));
     }
     Ok((tasks, file.bytes))
 }

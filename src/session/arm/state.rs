@@ -34,13 +34,10 @@ pub fn state_to_start_from(
         Err(StateError::Corrupt { why, .. } | StateError::Unopened { why }) => {
             let path = feature.folder.join(STATE);
             let aside = put_aside(&path).map_err(|error| {
-                Refusal::new(
-                    format!(
-                        "`{}` is corrupt ({why}) and cannot be moved aside: {error}",
-                        path.display()
-                    ),
-                    "move it away by hand, then try again",
-                )
+                let path = path.display();
+                let what =
+                    format!("`{path}` is corrupt ({why}) and cannot be moved aside: {error}");
+                Refusal::new(what, "move it away by hand, then try again")
             })?;
             undo.renamed(&path, &aside);
             let name = aside.file_name().unwrap_or_default().to_string_lossy().into_owned();

@@ -115,9 +115,7 @@ fn pin_of(record: &Record, settings: SettingsThen) -> Pin {
 }
 
 fn task_of(request: &TaskRequest, cwd: &Path) -> Result<String, Refusal> {
-    let Some(named) = request.chosen.prompt_file() else {
-        return Ok(request.task.clone());
-    };
+    let Some(named) = request.chosen.prompt_file() else { return Ok(request.task.clone()) };
     task_in(&cwd.join(named))
 }
 

@@ -3,9 +3,8 @@
 use std::fmt::Write;
 
 use super::feature::{file_name, limited, open_tasks};
-use super::person;
 use super::shortfall::{converged, ids};
-use super::{AFTER_COMPLETED, NextStep};
+use super::{AFTER_COMPLETED, NextStep, person};
 use crate::engine::TerminalReason;
 use crate::engine::scope::in_runs;
 use crate::evidence::task_list::TASKS;

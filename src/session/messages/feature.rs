@@ -6,9 +6,8 @@ use std::borrow::Cow;
 use std::fmt::Write;
 
 use super::insist::Insistence;
-use super::person;
 use super::shortfall::{NOT_CONVERGED, Reader, brief, explain, hooks_in_words, short};
-use super::{HONEST, needs_all};
+use super::{HONEST, needs_all, person};
 use crate::engine::scope::in_runs;
 use crate::engine::tasks::TaskList;
 use crate::engine::{Check, CheckResult, Contract, Guardrails, Ledger, Observation, Shortfall};
@@ -438,9 +437,7 @@ pub fn failed_checks(results: Option<&[CheckResult]>) -> Option<String> {
 
 /// For a state file or task list that cannot be read (spec 003, AC-2.1).
 pub fn corrupt(snapshot: &FeatureSnapshot) -> String {
-    let Some(unreadable) = &snapshot.unreadable else {
-        return String::new();
-    };
+    let Some(unreadable) = &snapshot.unreadable else { return String::new() };
     let path = shortened(&unreadable.path.display().to_string());
     let what = if unreadable.path.ends_with(TASKS) { "task list" } else { "state file" };
     limited(format!(
@@ -459,13 +456,9 @@ pub fn corrupt(snapshot: &FeatureSnapshot) -> String {
 /// For the log, when the agent is sent back (spec 003).
 pub fn stopped_line(snapshot: &FeatureSnapshot) -> String {
     let place = snapshot.place();
-    format!(
-        "Session stopped during feature: {} | Task: {}/{} | Attempt: {}",
-        snapshot.feature.name,
-        place.task,
-        place.total,
-        snapshot.state.task_iteration()
-    )
+    let (name, attempt) = (&snapshot.feature.name, snapshot.state.task_iteration());
+    let (task, total) = (place.task, place.total);
+    format!("Session stopped during feature: {name} | Task: {task}/{total} | Attempt: {attempt}")
 }
 
 /// As many ids of open tasks as fit, and the number of the others.
@@ -475,9 +468,7 @@ pub fn open_tasks(snapshot: &FeatureSnapshot) -> String {
 
 /// The same within so many characters, but always with the first id.
 fn open_tasks_within(snapshot: &FeatureSnapshot, most: usize) -> String {
-    let Some(list) = &snapshot.tasks else {
-        return String::new();
-    };
+    let Some(list) = &snapshot.tasks else { return String::new() };
     let open = list.open().count();
     if list.tasks.is_empty() {
         return "none, the list holds no task".to_owned();

@@ -21,23 +21,19 @@ pub fn line(head: &str, parts: &[&str]) -> String {
 /// How far a loop came at its last judgement: `7 iterations · 12 min · 48,000 tokens`, and the use of reviews. Unknown
 /// figures, and less than a minute, are left out.
 pub fn sums(record: &Record) -> String {
-    let mut text = counted(record.ledger.iterations.into(), "iteration");
+    let mut parts = vec![counted(record.ledger.iterations.into(), "iteration")];
     let time = record.seen_at.since(record.armed_at);
     if record.armed_at.is_known() && time.as_secs() >= 60 {
-        text.push_str(" · ");
-        text.push_str(&text::age(time));
+        parts.push(text::age(time));
     }
     if record.ledger.tokens > 0 {
-        text.push_str(" · ");
-        text.push_str(&grouped(record.ledger.tokens));
-        text.push_str(" tokens");
+        parts.push(grouped(record.ledger.tokens) + " tokens");
     }
     let reviews = reviews(&record.ledger);
     if !reviews.is_empty() {
-        text.push_str(" · reviews ");
-        text.push_str(&reviews);
+        parts.push(["reviews ", &reviews].concat());
     }
-    text
+    parts.join(" · ")
 }
 
 /// The use of reviews in a loop: `48,210 tokens, $0.1200`, with `~` for an estimate; empty if unknown.
@@ -46,17 +42,15 @@ pub fn reviews(ledger: &Ledger) -> String {
 }
 
 pub fn reviews_of(tokens: u64, cost: u64, estimated: bool) -> String {
-    let mut text = if tokens > 0 { counted(tokens, "token") } else { String::new() };
-    if cost > 0 {
-        if !text.is_empty() {
-            text.push_str(", ");
-        }
-        if estimated {
-            text.push('~');
-        }
-        text.push_str(&Dollars(cost).to_string());
+    let mut parts = Vec::new();
+    if tokens > 0 {
+        parts.push(counted(tokens, "token"));
     }
-    text
+    if cost > 0 {
+        let about = if estimated { "~" } else { "" };
+        parts.push(about.to_owned() + &Dollars(cost).to_string());
+    }
+    parts.join(", ")
 }
 
 /// The message of an end: `head` is its name, `parts` are why and how far, `next` is what to do now.

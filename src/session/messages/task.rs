@@ -6,9 +6,8 @@ use std::fmt::Write;
 use std::path::Path;
 
 use super::insist::Insistence;
-use super::person;
 use super::shortfall::{Reader, brief, explain};
-use super::{AFTER_COMPLETED, HONEST, NextStep, needs_all};
+use super::{AFTER_COMPLETED, HONEST, NextStep, needs_all, person};
 use crate::engine::promise::marker;
 use crate::engine::{Shortfall, TerminalReason, WithoutWork};
 use crate::feature::project::printable;
@@ -46,14 +45,10 @@ pub fn beginning(task: &str) -> String {
 
 /// The agent's contract, with its command: task, stopping rule, limits.
 pub fn start(record: &Record, folder: &Session) -> String {
-    let Some(assignment) = record.ralph() else {
-        return String::new();
-    };
-    let mut text =
-        format!("{}ralph-speckit: a loop is armed in this session.\n", flavour(assignment));
-    let _ = write!(
-        text,
-        "\nTask:\n{}\n\nThe rules are strict, do not violate them:\n",
+    let Some(assignment) = record.ralph() else { return String::new() };
+    let mut text = format!(
+        "{}ralph-speckit: a loop is armed in this session.\n\nTask:\n{}\n\nThe rules are strict, do not violate them:\n",
+        flavour(assignment),
         task_in(assignment, &folder.path(""))
     );
     match &assignment.contract.token {
@@ -66,10 +61,7 @@ pub fn start(record: &Record, folder: &Session) -> String {
         let terms = check.terms();
         let _ = writeln!(text, "- This check has to pass, {terms}: `{}`", check.run);
     }
-    let _ = writeln!(
-        text,
-        "- Whenever you end your turn before that, you are sent back to work. Do not ask questions: nobody is there to answer."
-    );
+    text += "- Whenever you end your turn before that, you are sent back to work. Do not ask questions: nobody is there to answer.\n";
     honest_rules(&mut text);
     let _ = write!(text, "- {BLOCKED}\n\n{}.", limits(record));
     text
@@ -77,33 +69,22 @@ pub fn start(record: &Record, folder: &Session) -> String {
 
 fn promise_rules(text: &mut String, assignment: &Assignment, token: &str) {
     let marker = marker(token);
-    let _ = writeln!(
+    let _ = write!(
         text,
-        "- Only when the task is fully done, output {marker} in your final message."
-    );
-    let _ = writeln!(
-        text,
-        "- It has to match exactly: the same letters in the same case, no blank inside the tags, no variant. In code, in quotation marks or in a sentence that denies it, it does not count."
-    );
-    let _ = writeln!(
-        text,
-        "- While the task is not done, do not output it: not to get out, not because you are stuck."
+        "- Only when the task is fully done, output {marker} in your final message.\n\
+         - It has to match exactly: the same letters in the same case, no blank inside the tags, no variant. In code, in quotation marks or in a sentence that denies it, it does not count.\n\
+         - While the task is not done, do not output it: not to get out, not because you are stuck.\n"
     );
     let contract = &assignment.contract;
     if contract.without_work == WithoutWork::Reject && contract.min_tool_calls > 0 {
-        let _ = writeln!(
-            text,
-            "- It is refused with fewer than {} before it.",
-            counted(contract.min_tool_calls, "tool call")
-        );
+        let calls = counted(contract.min_tool_calls, "tool call");
+        let _ = writeln!(text, "- It is refused with fewer than {calls} before it.");
     }
 }
 
 /// The limits on one line, without a full stop.
 pub fn limits(record: &Record) -> String {
-    let Some(assignment) = record.ralph() else {
-        return String::new();
-    };
+    let Some(assignment) = record.ralph() else { return String::new() };
     let contract = &assignment.contract;
     let mut text = match contract.guardrails.max_iterations {
         Some(limit) => format!("Limit: {}", counted(limit.into(), "iteration")),
@@ -118,9 +99,7 @@ pub fn limits(record: &Record) -> String {
 
 /// For a person, when the loop is armed.
 pub fn armed_line(record: &Record) -> String {
-    let Some(assignment) = record.ralph() else {
-        return String::new();
-    };
+    let Some(assignment) = record.ralph() else { return String::new() };
     let contract = &assignment.contract;
     let until = match &contract.token {
         Some(token) => format!("until {}", marker(token)),
@@ -157,9 +136,7 @@ pub fn go_on(
     missing: &[Shortfall],
     form: ContinueForm,
 ) -> String {
-    let Some(assignment) = record.ralph() else {
-        return String::new();
-    };
+    let Some(assignment) = record.ralph() else { return String::new() };
     let (ledger, contract) = (&record.ledger, &assignment.contract);
     let marker = contract.token.as_deref().map(marker);
     let mut text = flavour(assignment).to_owned();
@@ -192,14 +169,10 @@ pub fn go_on(
 
 /// The whole contract, after a compaction or a resume.
 pub fn reminder(record: &Record, folder: &Path) -> String {
-    let Some(assignment) = record.ralph() else {
-        return String::new();
-    };
-    let mut text = format!(
-        "{}ralph-speckit: a loop is armed in this session, {}.\n",
-        flavour(assignment),
-        iteration(record)
-    );
+    let Some(assignment) = record.ralph() else { return String::new() };
+    let (flavour, iteration) = (flavour(assignment), iteration(record));
+    let mut text =
+        format!("{flavour}ralph-speckit: a loop is armed in this session, {iteration}.\n");
     rules_again(&mut text, assignment);
     let _ = writeln!(text, "- {BLOCKED}");
     limited(text) + &original(assignment, folder)
@@ -275,9 +248,7 @@ pub fn after_end(record: &Record) -> String {
 
 /// What a person should know about an accepted promise; empty if there was work before it.
 pub fn grounds(record: &Record) -> String {
-    let Some(assignment) = record.ralph() else {
-        return String::new();
-    };
+    let Some(assignment) = record.ralph() else { return String::new() };
     if !record.ledger.against.is_empty() {
         return [BY_WORD, &record.ledger.against].concat();
     }

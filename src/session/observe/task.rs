@@ -34,9 +34,7 @@ pub fn observe(
     record: &mut Record,
     moment: LookMoment,
 ) -> Observation {
-    let Some(assignment) = record.assignment.clone() else {
-        return Observation::default();
-    };
+    let Some(assignment) = record.assignment.clone() else { return Observation::default() };
     let mut said = Cow::Borrowed(event.last_message.as_str());
     if said.is_empty()
         && let Some(transcript) = &event.transcript

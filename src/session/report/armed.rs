@@ -61,11 +61,8 @@ pub fn lines(
         let ran = record.map(|record| record.ledger.converging).unwrap_or_default();
         let (command, most) = (&pin.converge, Converging::MOST);
         let passed = if ran.passed { ", and found nothing missing" } else { "" };
-        let _ = writeln!(
-            text,
-            "  Converge: /{command} before the end, ran {} of {most} times{passed}",
-            ran.rounds
-        );
+        let ran = format!("ran {} of {most} times{passed}", ran.rounds);
+        let _ = writeln!(text, "  Converge: /{command} before the end, {ran}");
     }
     let digest = match Settings::read(root) {
         Ok(settings) => settings.digest,

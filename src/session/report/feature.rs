@@ -24,8 +24,7 @@ use crate::store::loops::{LetGo, Loops, VerifyCommands};
 use crate::store::names::EndName;
 use crate::store::pins::{Pin, PinKey, PinState, Pins};
 use crate::system::names;
-use crate::text::counted;
-use crate::text::{LARGEST, title};
+use crate::text::{LARGEST, counted, title};
 
 /// The loop waits for a person's approval.
 const AWAITS: &str =
@@ -111,20 +110,13 @@ impl FeaturesReport {
 
     pub fn of_loops(project: &Project, loops: &Loops) -> Self {
         let current = project.current_feature().ok().flatten();
-        let features: Vec<FeatureReport> = project
-            .features()
-            .iter()
-            .map(|feature| {
-                let is_current = current.as_ref() == Some(feature);
-                FeatureReport::of(project, feature, loops, is_current)
-            })
-            .filter(|report| {
-                report.facts.current
-                    || report.corrupt
-                    || report.facts.phase.is_some()
-                    || report.r#loop.is_some()
-            })
-            .collect();
+        let report = |feature: &Feature| {
+            FeatureReport::of(project, feature, loops, current.as_ref() == Some(feature))
+        };
+        let mut features: Vec<FeatureReport> = project.features().iter().map(report).collect();
+        features.retain(|FeatureReport { facts, corrupt, r#loop, .. }| {
+            facts.current || *corrupt || facts.phase.is_some() || r#loop.is_some()
+        });
         let features = sorted(features, |one, other| {
             (!one.facts.current, &one.facts.name).cmp(&(!other.facts.current, &other.facts.name))
         });

@@ -200,12 +200,8 @@ fn write_session(text: &mut String, record: &Record, refused: &str) {
         let (from, ago) = (printable(&adopted.from), ago(adopted.at));
         let _ = writeln!(text, "  Taken over from session {from}, {ago} ago");
     }
-    let _ = writeln!(
-        text,
-        "  Sent back: {}; {refused}: {}",
-        counted(ledger.continued.into(), "time"),
-        ledger.refused_claims
-    );
+    let times = counted(ledger.continued.into(), "time");
+    let _ = writeln!(text, "  Sent back: {times}; {refused}: {}", ledger.refused_claims);
     text.push_str(&counted_line(ledger));
     let reviews = reviews(ledger);
     if !reviews.is_empty() {

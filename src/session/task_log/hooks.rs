@@ -53,13 +53,11 @@ impl Books<'_> {
                 self.note(&JournalEvent::Hook, &format!("/{name} has run, by the agent's word"))?;
                 Ok(Done::Now)
             }
-            (None, true) if open > 0 => Err(Refusal::new(
-                format!(
-                    "`/{name}` runs after the last task, and {} left to do",
-                    text::counted(open as u64, "task")
-                ),
-                "do the tasks first, then run it",
-            )),
+            (None, true) if open > 0 => {
+                let tasks = text::counted(open as u64, "task");
+                let what = format!("`/{name}` runs after the last task, and {tasks} left to do");
+                Err(Refusal::new(what, "do the tasks first, then run it"))
+            }
             (None, _) => Ok(Done::Before),
         }
     }

@@ -24,13 +24,12 @@ pub fn lines_with<'a>(bytes: &'a [u8], needle: &[u8]) -> impl Iterator<Item = &'
 
 #[derive(Deserialize)]
 pub struct TranscriptLine {
-    #[serde(rename = "type", default)]
+    #[serde(rename = "type")]
     kind: Option<String>,
-    #[serde(rename = "isSidechain", default)]
+    #[serde(rename = "isSidechain")]
     sidechain: Option<bool>,
-    #[serde(rename = "isMeta", default)]
+    #[serde(rename = "isMeta")]
     meta: Option<bool>,
-    #[serde(default)]
     message: Option<Message>,
 }
 
@@ -46,7 +45,6 @@ pub struct SpokenBlocks(Vec<Block>);
 
 #[derive(Deserialize)]
 struct Block {
-    #[serde(default)]
     text: Option<String>,
 }
 
