@@ -136,7 +136,7 @@ impl TickJudge {
     /// The doubt that is left, empty where only a run of the command can tell; `None` for as much as the receipt says.
     fn left_of(&self, last: &KnownReceipt, seen: &FilesSeen) -> Option<Result<String, Unproved>> {
         let now = seen.now.as_ref()?;
-        let waits = Some(Ok(String::new())).filter(|_| last.by_hand && !last.ran_verify);
+        let waits = Some(Ok(String::new())).filter(|_| waits_for_command(last));
         let gone = || Some(Err(Unproved::WorkGone(last.paths().to_vec())));
         let (paths, changed) = (last.paths(), &seen.facts.since_arming);
         let change = |path: &String| {
@@ -213,7 +213,13 @@ impl Ticks {
         let commands = |task: &Task| judge.command_of(task, list);
         let (mut hand, mut again): (Vec<(&Task, &str)>, _) = (Vec::new(), Vec::new());
         for (task, id) in &ticked {
+            // Only its command was to prove the task: its work may be there by now.
+            let is_open = |receipt: &KnownReceipt| {
+                let has_nothing = receipt.proof == Some(Proof::Tick) && receipt.own.is_empty();
+                all_done && has_nothing && waits_for_command(receipt) && commands(task).is_some()
+            };
             match newest.get(*id) {
+                Some(receipt) if is_open(receipt) => hand.push((task, id)),
                 Some(receipt) if !is_again(&task.id, receipt) => {}
                 // Its work stands, but its command may fail now.
                 Some(receipt) if !gone.contains_key(&task.id) => {
@@ -431,6 +437,11 @@ impl Ticks {
             ..form
         }
     }
+}
+
+/// A box ticked by hand whose Verify command has not passed yet.
+fn waits_for_command(receipt: &KnownReceipt) -> bool {
+    receipt.by_hand && !receipt.ran_verify
 }
 
 /// What a passed run of a Verify command shows.

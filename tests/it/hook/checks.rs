@@ -68,3 +68,19 @@ fn r17_an_end_between_stops_says_it() {
         assert_eq!(runs(&bench), "");
     }
 }
+
+#[test]
+fn work_after_a_failed_command_is_seen() {
+    let tasks = "# Tasks\n\n- [ ] T001 Write a.sh\n- [ ] T002 Write b.sh\n  - Verify: `sh b.sh`\n";
+    let bench = Bench::ready().tasks(tasks);
+    bench.implement("s1", "").context();
+    bench.write("a.sh", "true\n");
+    bench.write_tasks(&tasks.replace("[ ]", "[x]"));
+    bench.transcript("s1").tool("Edit");
+    let stop = bench.stop("s1").run();
+    assert!(stop.reason().contains("sh b.sh"), "{stop}");
+    bench.write("b.sh", "true\n");
+    bench.transcript("s1").tool("Write");
+    let done = bench.stop("s1").held().run();
+    assert!(done.message().contains("Proved: 1 by a command, 1 by files"), "{done}");
+}

@@ -1,6 +1,6 @@
 //! A loop over a part of a list, and words for its agent.
 
-use crate::hook::support::{ALL_DONE, Bench, FEATURE, executing};
+use crate::hook::support::{ALL_DONE, Bench, FEATURE, THREE_TASKS, executing};
 use crate::support::limited::Limited;
 use serde_json::{Value, json};
 use std::fs;
@@ -507,4 +507,17 @@ fn an_emptied_list_is_not_done_whatever_the_state_file_counts() {
 fn a_loop_that_knows_of_no_part_is_about_the_whole_list() {
     let bench = ready().state(&executing(1, 5));
     assert!(bench.stop("s1").run().reason().contains("T005"));
+}
+
+#[test]
+fn status_of_a_name_shows_that_feature_alone() {
+    let bench = Bench::ready();
+    bench.implement("s1", "").context();
+    let bench = bench.feature("002-other").tasks(THREE_TASKS);
+    bench.implement("s2", "002-other").context();
+    let status = |name: &str| bench.command("s1", "speckit:status", name).run();
+    let (all, one) = (status(""), status("1"));
+    assert!(all.reason().contains("001-login") && all.reason().contains("002-other"), "{all}");
+    assert!(one.reason().contains("001-login") && !one.reason().contains("002-other"), "{one}");
+    assert!(status("009").reason().contains("no folder for feature `009`"));
 }
