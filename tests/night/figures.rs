@@ -69,7 +69,8 @@ impl<'a> Figures<'a> {
     /// The ends of iterations among the lines of `--json`, in order: one for each run that its runner outlived.
     fn compare_events(&self, runs: &[Run], wrong: &mut Vec<String>) {
         let events = || self.ended.iter().flat_map(|run| &run.events);
-        let ends: Vec<&Value> = events().filter(|event| event["event"] == "iteration_end").collect();
+        let ends: Vec<&Value> =
+            events().filter(|event| event["event"] == "iteration_end").collect();
         let is_outlived =
             |run: &usize| self.place.plan().happening(*run as u32 + 1) != Happening::Killed;
         let outlived: Vec<usize> = (0..runs.len()).filter(is_outlived).collect();
@@ -183,7 +184,8 @@ impl<'a> Figures<'a> {
     /// `spool log --json`: an entry for each run, and one receipt for each task.
     fn compare_the_journal(&self, runs: &[Run], wrong: &mut Vec<String>) {
         let log = self.place.spool(&["log", "--change", CHANGE, "--json"]).ok();
-        let entries: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let entries: Vec<Value> =
+            log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         for entry in &entries {
             schema::holds("log", entry);
         }
@@ -200,8 +202,9 @@ impl<'a> Figures<'a> {
         let killed = |(_, happening): &(u32, Happening)| *happening == Happening::Killed;
         let killed = self.place.plan().ends().iter().filter(|end| killed(end)).count();
         equal("entries of iterations", &json!(of("iteration")), &json!(runs.len() - killed), wrong);
-        let of_killed =
-            entries.iter().filter(|entry| entry["event"] == "interrupted" && entry["reason"] == "stopped");
+        let of_killed = entries
+            .iter()
+            .filter(|entry| entry["event"] == "interrupted" && entry["reason"] == "stopped");
         equal("entries of killed runners", &json!(of_killed.count()), &json!(killed), wrong);
         equal("entries of ends", &json!(of("ended")), &json!(self.ended.len() - killed), wrong);
     }

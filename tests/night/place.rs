@@ -55,8 +55,8 @@ impl Place {
         scratch.search_first("bin");
         std::os::unix::fs::symlink(std::env::current_exe().unwrap(), scratch.beside("bin/agent"))
             .unwrap();
-        let tasks =
-            (1..=plan.tasks()).map(|task| format!("- [ ] T{task:03} Write `src/part{task:03}.txt`\n"));
+        let tasks = (1..=plan.tasks())
+            .map(|task| format!("- [ ] T{task:03} Write `src/part{task:03}.txt`\n"));
         scratch.write(LIST, format!("# Tasks\n\n{}", tasks.collect::<String>()));
         scratch.write(format!(".spool/changes/{CHANGE}/proposal.md"), "# Write the parts\n");
         scratch.write("notes.md", "# Notes\nnothing yet\n");
@@ -107,8 +107,9 @@ impl Place {
     /// Starts what starts a runner.
     pub fn starts(&self, command: &mut Command) -> Runner {
         hear_all_signals();
-        let number =
-            (1..100).find(|number| !self.scratch.beside(&format!("output-{number}")).exists()).unwrap();
+        let number = (1..100)
+            .find(|number| !self.scratch.beside(&format!("output-{number}")).exists())
+            .unwrap();
         let [output, errors] =
             ["output", "errors"].map(|name| self.scratch.beside(&format!("{name}-{number}")));
         let child = command
@@ -170,8 +171,9 @@ impl Place {
 
     fn newest_log(&self) -> String {
         let entries = fs::read_dir(self.state_folder().join("logs")).unwrap().flatten();
-        let logs =
-            entries.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|ending| ending == "log"));
+        let logs = entries
+            .map(|entry| entry.path())
+            .filter(|path| path.extension().is_some_and(|ending| ending == "log"));
         fs::read_to_string(logs.max().unwrap()).unwrap_or_default()
     }
 

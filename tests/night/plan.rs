@@ -112,7 +112,8 @@ impl Plan {
 
     /// The runs in which the runner is ended.
     pub fn ends(&self) -> Vec<(u32, Happening)> {
-        let ends = self.special.iter().filter(|(_, happening)| matches!(happening, Killed | Stopped));
+        let ends =
+            self.special.iter().filter(|(_, happening)| matches!(happening, Killed | Stopped));
         ends.copied().collect()
     }
 }

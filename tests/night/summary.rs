@@ -232,16 +232,21 @@ fn without_figure_of_time(line: &str) -> String {
         let first = files.split(", ").next().unwrap();
         return format!("{head} lines: {first}, …");
     }
-    let is_time =
-        |part: &str| part.ends_with(" s") && part.starts_with(|letter: char| letter.is_ascii_digit());
+    let is_time = |part: &str| {
+        part.ends_with(" s") && part.starts_with(|letter: char| letter.is_ascii_digit())
+    };
     let parts: Vec<&str> = line.split(", ").filter(|part| !is_time(part)).collect();
     parts.join(", ")
 }
 
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
-    let groups: Vec<&str> =
-        digits.as_bytes().rchunks(3).rev().map(|digits| std::str::from_utf8(digits).unwrap()).collect();
+    let groups: Vec<&str> = digits
+        .as_bytes()
+        .rchunks(3)
+        .rev()
+        .map(|digits| std::str::from_utf8(digits).unwrap())
+        .collect();
     groups.join(",")
 }
 

@@ -135,7 +135,8 @@ impl Plan {
             case.name = format!(" {}: {}", number + 1, shown.replace('\n', " "));
         }
         let suspects = script(self.suspects);
-        case.suspects.retain(|id| suspects.is_empty() || suspects.split(' ').any(|suspect| suspect == *id));
+        case.suspects
+            .retain(|id| suspects.is_empty() || suspects.split(' ').any(|suspect| suspect == *id));
         for (path, text) in self.files {
             case = case.file(&script(path), script(text));
         }

@@ -160,7 +160,8 @@ fn scenario_completion_promise_ends_the_loop() {
     bench.agent(&format!("if [ $n = 3 ]; then {}; else echo $n > made.txt; fi", says(PROMISE)));
     bench.ralph("").run().with_code(0).says("ralph: done: all the work is done");
     assert_eq!(bench.runs(), 3);
-    let promises: Vec<_> = bench.iterations().iter().map(|iteration| iteration["promise"].clone()).collect();
+    let promises: Vec<_> =
+        bench.iterations().iter().map(|iteration| iteration["promise"].clone()).collect();
     assert_eq!(promises, ["missing", "missing", "accepted"]);
 }
 
