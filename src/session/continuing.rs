@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn more_context_is_for_clients_that_are_known_to_take_it_or_by_hand_for_unknown_ones() {
+    fn known_clients_get_more_context() {
         use ContinueForm::{Block, Context};
         for (client, setting, form) in [
             (NEW, ContinueWith::Auto, Context),
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_that_ended_all_the_same_is_the_last_one_that_was_answered_so() {
+    fn ended_turn_was_the_last_answered() {
         let mut answers = ContextAnswers::default();
         assert_eq!(goes_on(NEW, ContinueWith::Auto, false, &mut answers), ContinueForm::Context);
         for _ in 0..3 {
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_proves_nothing_of_the_answer_after_it() {
+    fn wait_proves_no_answer() {
         let mut answers = ContextAnswers::default();
         goes_on(NEW, ContinueWith::Auto, false, &mut answers);
         let form = choose(NEW, ContinueWith::Auto, true, &mut answers, &Verdict::Wait(Vec::new()));
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn another_version_has_to_prove_itself_anew() {
+    fn other_version_proves_itself() {
         let mut answers = ContextAnswers::default();
         goes_on(NEW, ContinueWith::Auto, false, &mut answers);
         goes_on(NEW, ContinueWith::Auto, true, &mut answers);

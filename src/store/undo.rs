@@ -22,6 +22,7 @@ pub struct Undo {
 enum UndoStep {
     /// A file about to be written, and the second name of its old content; `None` for no file.
     Written { path: PathBuf, before: Option<PathBuf> },
+    /// A file that was renamed.
     Renamed { from: PathBuf, to: PathBuf },
 }
 
@@ -75,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn l3_what_is_not_kept_is_as_it_was() {
+    fn l3_unkept_files_are_restored() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         fs::write(path("changed"), "old").unwrap();

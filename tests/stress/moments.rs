@@ -38,7 +38,7 @@ done
 const SIGNALS: [Signal; 4] = [Signal::INT, Signal::TERM, Signal::HUP, Signal::KILL];
 
 #[test]
-fn at_whatever_moment_a_signal_comes_the_books_are_whole_and_no_process_is_left() {
+fn signals_leave_whole_books() {
     // A quarter of each kind.
     let plays = few_or_all(20, 100);
     let moments = Moments { variable: "STRESS_MOMENTS", plays, at_once: AT_ONCE, latest: LATEST };
@@ -111,7 +111,8 @@ fn check_the_iterations(place: &Place, began: usize, before: &[String], words: &
     let words = format!("{words}: {history:#?}");
     assert!(history.iter().all(|iteration| iteration["ended"].is_string()), "{words}");
     assert!(history.len() >= began, "{began} iterations began; {words}");
-    let mut numbers: Vec<u64> = history.iter().map(|iteration| iteration["n"].as_u64().unwrap()).collect();
+    let mut numbers: Vec<u64> =
+        history.iter().map(|iteration| iteration["n"].as_u64().unwrap()).collect();
     // The run of the idle agent begins to count anew.
     if place.document().unwrap()["status"] == "stuck" {
         assert_eq!(numbers.pop(), Some(1), "{words}");

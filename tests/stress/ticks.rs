@@ -38,7 +38,7 @@ done
 "#;
 
 #[test]
-fn at_whatever_moment_a_runner_is_killed_no_phantom_counts_and_no_honest_tick_is_lost() {
+fn kills_lose_no_honest_tick() {
     let latest = Duration::from_millis(600);
     let moments =
         Moments { variable: "STRESS_TICKS", plays: few_or_all(12, 40), at_once: 4, latest };
@@ -68,8 +68,9 @@ fn one_row_of_kills(number: u64, moment: Duration) -> u64 {
     for honest in ["1.1", "1.3", "1.5"] {
         assert!(!told.contains(&format!("{honest} is open again")), "{told}");
     }
-    let receipt_of =
-        |task: u32| receipts(&place).into_iter().rfind(|receipt| receipt["task"] == format!("1.{task}"));
+    let receipt_of = |task: u32| {
+        receipts(&place).into_iter().rfind(|receipt| receipt["task"] == format!("1.{task}"))
+    };
     for task in 1..=6 {
         let receipt = receipt_of(task).unwrap_or_else(|| panic!("1.{task} has no receipt: {told}"));
         assert_eq!(receipt["proof"], "files", "{receipt:#}\n{told}");

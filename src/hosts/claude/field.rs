@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_objects_in_a_list_run_in_the_background_and_what_is_no_text_is_empty() {
+    fn listed_objects_run_in_background() {
         let read = |json: &str| serde_json::from_str::<EventField>(json).unwrap();
         let tasks = read(
             r#"[null, -1, 2, 1.5, true, "type", ["type"], {}, {"more": {"type": [{}]}, "type": "subagent",

@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_that_is_answered_is_no_override() {
+    fn answered_reason_is_no_override() {
         let run = run_of(vec![says("one"), feedback("more"), says("two"), ends("two")]);
         assert!(run.is_success());
         assert_eq!(run.hook_feedbacks(), ["more"]);
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_without_an_answer_is_an_override_even_after_a_turn_that_ended_well() {
+    fn unanswered_reason_is_an_override() {
         let run = run_of(vec![says("one"), ends("one"), says("two"), feedback("more"), ends("")]);
         assert_eq!(
             run.block_cap().expect("an override"),
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn an_override_that_the_client_names_is_told_in_its_words() {
+    fn named_override_is_told() {
         let words = "A hook blocked the turn from ending 9 consecutive times";
         let notice = json!({"type": "system", "subtype": "informational", "content": words});
         let run = run_of(vec![says("one"), feedback("more"), notice, ends("")]);
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn a_subagents_words_and_calls_are_its_own() {
+    fn subagent_words_stay_its_own() {
         let mut line = says("from below");
         line["parent_tool_use_id"] = json!("toolu_1");
         assert_eq!(
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_not_json_is_kept_apart() {
+    fn other_lines_stay_apart() {
         let mut run = ClientRun::default();
         assert!(run.take_line(b"{\"type\":\"result\"}\n").is_some());
         assert!(run.take_line(b"warning: \xff\n").is_none());

@@ -21,7 +21,7 @@ fn no_two_files_need_each_other() {
 }
 
 #[test]
-fn a_host_is_named_only_where_it_lives_and_where_it_is_set_up() {
+fn hosts_are_named_only_at_home() {
     let library = Library::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
     for (module, source) in &library.files {
         let may = matches!(module[0].as_str(), "hosts" | "plugin" | "cli");
@@ -45,7 +45,9 @@ impl Library {
         let mut open: Vec<PathBuf> = vec![folder.to_owned()];
         while let Some(folder_or_file) = open.pop() {
             if folder_or_file.is_dir() {
-                open.extend(fs::read_dir(&folder_or_file).unwrap().map(|entry| entry.unwrap().path()));
+                open.extend(
+                    fs::read_dir(&folder_or_file).unwrap().map(|entry| entry.unwrap().path()),
+                );
                 continue;
             }
             let name = folder_or_file.strip_prefix(folder).unwrap().to_str().unwrap();
@@ -92,7 +94,8 @@ impl Library {
     /// The file in which a path ends. What a module imports it hands on, to all or to the modules below it: that is looked
     /// for where it comes from.
     fn file_of(&self, path: &[String], depth: usize) -> Option<Vec<String>> {
-        let length = (1..=path.len()).rev().find(|length| self.files.contains_key(&path[..*length]))?;
+        let length =
+            (1..=path.len()).rev().find(|length| self.files.contains_key(&path[..*length]))?;
         let (module, rest) = path.split_at(length);
         let handed_on = |import: &&Use| rest.first() == Some(&import.name);
         if depth < 8
@@ -208,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_is_found_through_aliases_and_what_a_module_hands_on() {
+    fn circles_are_found_through_aliases() {
         let found = library(&[
             ("room", "mod one; mod two; pub use two::Thing as Other;"),
             ("room/one", "use super::Other; fn f(it: Other) {}"),
@@ -220,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parent_that_only_declares_its_children_is_in_no_circle() {
+    fn declaring_parents_make_no_circle() {
         let found = library(&[
             ("room", "pub mod one; pub use one::Thing; pub struct Left;"),
             ("room/one", "use super::Left; pub(super) struct Thing;"),

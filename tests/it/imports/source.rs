@@ -138,7 +138,9 @@ fn tokens(text: &str) -> Vec<String> {
     while at < letters.len() {
         let length = match letters[at] {
             letter if letter.is_whitespace() => 0,
-            letter if in_name(&letter) => letters[at..].iter().take_while(|other| in_name(other)).count(),
+            letter if in_name(&letter) => {
+                letters[at..].iter().take_while(|other| in_name(other)).count()
+            }
             ':' if letters.get(at + 1) == Some(&':') => 2,
             _ => 1,
         };
@@ -159,7 +161,9 @@ fn plain(text: &str) -> String {
             '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
             '/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
             '"' => string_length(rest),
-            'r' if !out.ends_with(|before: char| before.is_alphanumeric() || before == '_') => raw_length(rest),
+            'r' if !out.ends_with(|before: char| before.is_alphanumeric() || before == '_') => {
+                raw_length(rest)
+            }
             '\'' => char_length(rest),
             _ => 0,
         };
@@ -220,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn every_leaf_of_a_use_tree_is_found_with_its_name() {
+    fn use_tree_leaves_keep_their_names() {
         let source = parse(
             "use crate::a::{self, b::{C, D as E}, f::*};\npub use super::g;\npub(crate) use self::h::I;",
         );
@@ -241,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_in_code_are_found_and_those_in_comments_and_strings_are_not() {
+    fn only_paths_in_code_are_found() {
         let source = parse(
             r##"mod child;
             // crate::comment::x
@@ -255,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_built_for_tests_only_is_left_out() {
+    fn test_builds_are_left_out() {
         let source = parse(
             "#[cfg(test)]\nmod tests;\n#[cfg(test)]\nmod more { use crate::a; fn f() { b::c() } }\nuse crate::d;",
         );
