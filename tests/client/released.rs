@@ -69,7 +69,7 @@ struct Shop {
 }
 
 impl Shop {
-    /// Returns the shop that hands out the files of a folder.
+    /// The shop that hands out the files of a folder.
     fn with(files: &Path) -> Shop {
         let folder = tempfile::tempdir().expect("a folder");
         let name = format!("/CN={HOST}");
@@ -104,7 +104,7 @@ impl Shop {
         Shop { folder, server, proxy }
     }
 
-    /// Returns what leads a client to the shop.
+    /// What leads a client to the shop.
     fn variables(&self) -> [(&'static str, String); 2] {
         let certificate = self.folder.path().join("cert.pem").display().to_string();
         [("HTTPS_PROXY", self.proxy.clone()), ("NODE_EXTRA_CA_CERTS", certificate)]

@@ -89,7 +89,7 @@ fn playing(replies: Vec<Reply>) -> ScriptedModel {
     ScriptedModel::playing(replies).expect("a model")
 }
 
-/// Returns what the tools of the conversation answered, oldest first, after a run in which each was allowed.
+/// What the tools of the conversation answered, oldest first, after a run in which each was allowed.
 #[track_caller]
 fn answers(run: &ClientRun, model: &ScriptedModel) -> Vec<String> {
     assert!(run.is_success(), "{}", run.describe());

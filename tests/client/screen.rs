@@ -93,7 +93,7 @@ impl Terminal {
         }
     }
 
-    /// Returns the screen and what has scrolled off it.
+    /// The screen and what has scrolled off it.
     pub fn screen(&self) -> String {
         let output = self.tmux().args(["capture-pane", "-p", "-S", "-"]).output().expect("tmux");
         String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
@@ -130,7 +130,7 @@ impl Drop for Terminal {
     }
 }
 
-/// Returns whether the screen can be played here.
+/// Whether the screen can be played here.
 pub fn tmux_is_there() -> bool {
     let found = Command::new("tmux").arg("-V").output().is_ok_and(|output| output.status.success());
     if !found {
@@ -547,7 +547,7 @@ pub fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// Returns whether the transcripts in this configuration of a client have these words.
+/// Whether the transcripts in this configuration of a client have these words.
 pub fn transcript_has(config: &Path, words: &str) -> bool {
     times_in_transcript(config, words) > 0
 }

@@ -19,7 +19,7 @@ struct Step {
     shown: Vec<String>,
 }
 
-/// Returns the blocks of the page that a person types, in their order.
+/// The blocks of the page that a person types, in their order.
 fn steps() -> Vec<Step> {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/tutorial.md");
     let page = fs::read_to_string(page).expect("the tutorial");

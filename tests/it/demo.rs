@@ -29,7 +29,7 @@ fn played(scratch: &Path) -> Output {
     demo(scratch, &["--dir", "demo"]).finish()
 }
 
-/// Returns what lies in the folders that the demo was given for what it might leave.
+/// What lies in the folders that the demo was given for what it might leave.
 fn left_in(scratch: &Path) -> Vec<PathBuf> {
     let folders = ["tmp", "home"].map(|folder| fs::read_dir(scratch.join(folder)));
     let entries = folders.into_iter().flat_map(|folder| folder.expect("a folder").flatten());

@@ -131,7 +131,7 @@ fn release_notes_come_from_the_changelog() {
     assert!(changelog.contains(notes.trim_end()), "{notes}");
 }
 
-/// Returns the code of the installer and what it says; without a home, the environment names none.
+/// The exit code and the output of the installer. Without a home, the environment names none.
 fn installer(release: &Path, home: Option<&Path>, arguments: &[&str]) -> (i32, String) {
     let mut command = Command::new("sh");
     command.arg(release.join("install.sh")).args(arguments).env_clear();
@@ -141,7 +141,7 @@ fn installer(release: &Path, home: Option<&Path>, arguments: &[&str]) -> (i32, S
     (output.status.code().unwrap(), said.into_owned())
 }
 
-/// Returns the address of a server that has the archive of this platform as `spoil` leaves it.
+/// The address of a server that has the archive of this platform as `spoil` leaves it.
 fn shop(release: &Path, spoil: fn(&mut Vec<u8>)) -> String {
     let name = format!("ralph-speckit-{VERSION}-{}.tar.gz", platform());
     let mut archive = fs::read(release.join(&name)).unwrap();

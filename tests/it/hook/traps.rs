@@ -476,7 +476,7 @@ fn removed_state_after_ticks_completes() {
 // Which files are work.
 
 /// A loop in a repository, whose agent calls tools in every iteration and does what `work` does.
-/// Returns after how many stops it ended, `None` when it still lived after 30.
+/// The number of stops until the end; `None` if the loop lives after 30.
 #[cfg(unix)]
 fn stops_until_the_end(bench: &Bench, work: impl Fn(usize)) -> Option<usize> {
     bench.implement("s1", "").context();

@@ -22,7 +22,7 @@ pub struct Use {
     pub is_public: bool,
 }
 
-/// Returns what a file imports; what is only built for tests is left out.
+/// The imports of a file, without those of its tests.
 pub fn parse(text: &str) -> Source {
     let tokens = tokens(&plain(text));
     let mut source = Source::default();
