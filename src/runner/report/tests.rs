@@ -60,7 +60,7 @@ fn iteration(n: u32) -> Iteration {
 }
 
 #[test]
-fn status_shows_iteration_and_history() {
+fn status_command_shows_iteration_and_history() {
     let (_scratch, root) = project();
     let mut files = state_files(&root);
     files.state.status = LoopStatus::Running;

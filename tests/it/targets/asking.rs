@@ -28,7 +28,7 @@ fn alias_command_is_identical() {
 }
 
 #[test]
-fn default_done_criteria_with_tasks() {
+fn default_done_criteria_with_tasks_md_present() {
     let bench = Bench::with(&[CHANGE]);
     bench.write(".spool/changes/002-01_add-ralph-loop/tasks.md", "- [ ] T001 a\n");
     let plan = bench.plan(&["--change", CHANGE]);

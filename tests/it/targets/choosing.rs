@@ -8,7 +8,7 @@ use crate::targets::support::{Bench, CHANGE};
 const TWO: [&str; 2] = [CHANGE, "002-02_ralph-status"];
 
 #[test]
-fn proposal_is_the_primary_context() {
+fn run_against_a_change_proposal() {
     let bench = Bench::with(&[CHANGE]);
     let told = bench.plan(&["--change", CHANGE]).told();
     let file = ".spool/changes/002-01_add-ralph-loop/proposal.md";
