@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_the_look_of_a_path() {
+    fn path_looks_are_known() {
         for (text, wanted) in [
             (
                 "Create User in src/models/user.py, and `README.md`.",
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn the_files_of_a_long_text_are_in_small_letters() {
+    fn text_files_are_lower_case() {
         let text = (0..20_000)
             .fold(String::new(), |text, at| text + &format!("Write Src/{at}.rs in lib/\n"));
         let found = lower_files_in(&text);
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn the_files_of_a_list_are_named_once() {
+    fn list_files_are_named_once() {
         let list = b"- [ ] T1 Write b/c.rs, .env and a/\n- [ ] T2 Test b/c.rs, `d.md`, .codex/\n";
         assert_eq!(files_named_in(list, 9), [".codex/", ".env", "b/c.rs", "d.md"]);
         assert_eq!(files_named_in(list, 1).len(), 1);

@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_ticked_and_what_was_tampered_with_is_told_once() {
+    fn ticks_and_tampering_tell_once() {
         let (_root, mut tasks) = list("- [ ] 1.1 a\n- [ ] 1.2 b\n- [ ] 1.3 c\n");
         tasks.look();
         fs::write(&tasks.path, "- [X] 1.1 a\n- [ ] 1.2 another\n").unwrap();
@@ -208,14 +208,14 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_is_gone_is_not_done() {
+    fn lost_list_is_not_done() {
         let (_root, mut tasks) = list("- [x] 1.1 a\n");
         fs::remove_file(&tasks.path).unwrap();
         assert_eq!(tasks.look().work, Work::List { done: 0, open: 0 });
     }
 
     #[test]
-    fn a_change_that_the_agent_has_put_into_the_archive_is_looked_at_there() {
+    fn archived_change_is_found() {
         let (root, mut tasks) = list("- [ ] 1.1 a\n- [ ] 1.2 b\n");
         tasks.look();
         let changes = root.path().join("changes");
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_told_apart() {
+    fn unreadable_is_told_apart() {
         let (_root, mut tasks) = list("");
         fs::remove_file(&tasks.path).unwrap();
         fs::create_dir(&tasks.path).unwrap();
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_task_counts_as_open_whose_box_cannot_be_opened_again() {
+    fn locked_tick_counts_as_open() {
         let (_root, mut tasks) = list("- [ ] 1.1 a\n- [ ] 1.2 b\n");
         tasks.look();
         fs::write(&tasks.path, "- [x] 1.1 a\n- [x] 1.2 b\n").unwrap();

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn l3_what_is_not_kept_is_as_it_was() {
+    fn l3_unkept_files_are_restored() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         fs::write(path("changed"), "old").unwrap();

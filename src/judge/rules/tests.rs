@@ -70,7 +70,7 @@ fn only_what_is_certain_is_refused() {
 }
 
 #[test]
-fn p4_no_word_of_a_text_lets_anything_pass() {
+fn p4_no_word_passes_alone() {
     let other = files(&[("src/main.rs", CONTENT)], &[SOURCE]);
     for text in [
         "Handle an empty list in src/sum.rs",
@@ -84,7 +84,7 @@ fn p4_no_word_of_a_text_lets_anything_pass() {
 }
 
 #[test]
-fn p5_names_of_any_kind_are_seen() {
+fn p5_any_name_is_seen() {
     for (text, path) in [
         ("Add a stage to Dockerfile", "Dockerfile"),
         ("Say it in LICENSE", "LICENSE"),
@@ -105,7 +105,7 @@ fn p5_names_of_any_kind_are_seen() {
 }
 
 #[test]
-fn p11_p12_doubts_lower_and_say_what_is_true() {
+fn p11_p12_doubts_lower_the_proof() {
     for (change, words) in DOUBTS {
         let changed = files(&[(SOURCE, change)], &[SOURCE]);
         assert_eq!(doubt("Sum up in src/sum.rs", &changed), format!("{words} src/sum.rs"));
@@ -157,7 +157,7 @@ fn p3_one_change_proves_once() {
 }
 
 #[test]
-fn what_is_another_tasks_work_is_no_proof() {
+fn foreign_work_proves_nothing() {
     let claims = || vec![(SOURCE.to_owned(), "T1".to_owned())];
     let mut old = files(&[], &[SOURCE]);
     (old.since_arming, old.claimed) = (vec![file(SOURCE, CONTENT)], claims());
@@ -193,7 +193,7 @@ fn what_is_another_tasks_work_is_no_proof() {
 }
 
 #[test]
-fn a_word_of_the_agent_answers_a_refusal() {
+fn agent_word_answers_refusal() {
     let other = files(&[("src/main.rs", CONTENT)], &[SOURCE]);
     let says = |word: SaidWord, files: &FileFacts| {
         one(TaskFacts { word, ..task("T1", "Sum up in src/sum.rs") }, files).proof
@@ -206,7 +206,7 @@ fn a_word_of_the_agent_answers_a_refusal() {
 }
 
 #[test]
-fn p7_p9_changed_tests_lower_what_a_command_proves() {
+fn p7_p9_changed_tests_lower_proof() {
     let mut changed = files(&[(SOURCE, CONTENT), ("tests/a.rs", CONTENT)], &[SOURCE]);
     let passed = |tests: &[&str]| TaskFacts {
         verify: VerifyShown::Passed,
@@ -242,7 +242,7 @@ fn checks_and_parents_need_no_change() {
 }
 
 #[test]
-fn what_git_ignores_is_the_work_of_whom_it_is_named_by() {
+fn ignored_work_follows_its_name() {
     let mut changed = files(&[], &[]);
     let ignored = vec![ChangedFile { ignored: true, ..file("config/local.env", CONTENT) }];
     (changed.since_tick, changed.since_arming) = (Some(ignored.clone()), ignored);
@@ -251,7 +251,7 @@ fn what_git_ignores_is_the_work_of_whom_it_is_named_by() {
 }
 
 #[test]
-fn many_ticks_and_files_are_judged_in_one_go() {
+fn many_ticks_judge_at_once() {
     let tasks: Vec<TaskFacts> = (0..20_000)
         .map(|number| {
             task(&format!("T{number}"), &format!("Write src/{number}.rs and lib/x{number}.rs"))
