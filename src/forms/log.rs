@@ -75,7 +75,7 @@ impl LogForm {
             verdict: Some(entry.verdict.clone()).filter(|verdict| *verdict != VerdictName::None),
             reason: Some(entry.reason.clone()).filter(|reason| *reason != EndName::None),
             status: Some(entry.status.clone()).filter(|status| *status != EndStatus::None),
-            promise: Some(entry.promise.clone()).filter(|promise| !promise.is_none()),
+            promise: Some(entry.promise.clone()).filter(|promise| *promise != PromiseState::None),
             check: words(&entry.check),
             tool_calls: some(entry.tool_calls),
             tokens: some(entry.tokens),
